@@ -12,7 +12,7 @@ module gemm64 #(
     parameter STAGE_ROWS       = N < 4 ? N : 4,  // rows added before a partial-sum register: 1, 2, 4 or 8
     parameter SUM_WIDTH        = 16 + $clog2(N),  // bits of a partial sum in the array: 16 + log2 N to 32
     parameter CLOCK_ENABLES    = 1,      // 0: the array's registers load in every clock, whether something moves or not
-    parameter SELF_CHECK       = 0,      // 1: a column of checksums beside the array, which finds its faults
+    parameter SELF_CHECK       = 0,      // 1: it finds faults of its own: checksums beside the array, checks beside its memories
     parameter SCRATCHPAD_WORDS = 9216,   // words of N activations: 64 rows of K=9216; at least 63 more than
                                          // ACCUMULATOR_ROWS, for the burst that completes a tile's rows
     parameter ACCUMULATOR_ROWS = 128,    // rows in each of two banks of sums, a power of two
@@ -92,7 +92,7 @@ module gemm64 #(
     // Control and registers
     wire stop, clear, halted, resetting, fail, reset_request, clear_counters, finish;
     wire engines_rst_n = rst_ni & ~clear;
-    wire [31:0]             watchdog, error, fault_tile;
+    wire [31:0]             watchdog, error, fault_tile, fault_memory;
     wire [15:0]             fault_row;
     wire [63:0]             ring_base, counter_value;
     wire [15:0]             ring_mask, ring_tail, ring_head;
@@ -113,13 +113,10 @@ module gemm64 #(
 
     // What an engine does not have
     assign {ready[COMMANDS], quiet[COMPUTE], bus_error[COMPUTE], bus_tag[16*COMPUTE +: 16]} = {2'b01, 17'd0};
-    assign {fault[WEIGHTS], fault[RESULTS], fault[PARAMETERS], fault[OPERANDS]} = 4'd0;
-    assign {fault_code[4*WEIGHTS +: 4], fault_code[4*RESULTS +: 4],
-            fault_code[4*PARAMETERS +: 4], fault_code[4*OPERANDS +: 4]} = {4{`GEMM64_ERROR_NONE}};
-    assign {fault_tag[16*WEIGHTS +: 16], fault_tag[16*RESULTS +: 16],
-            fault_tag[16*PARAMETERS +: 16], fault_tag[16*OPERANDS +: 16]} = 64'd0;
 
-    wire activations_left, store_done;
+    wire activations_left, store_done, commands_fault;
+    wire [3:0]  commands_code;
+    wire [15:0] commands_tag;
     wire commands_idle = idle[COMMANDS];
     wire others_idle   = idle[WEIGHTS] & idle[COMPUTE] & idle[PARAMETERS] & idle[OPERANDS] & idle[RESULTS];
     wire engines_idle  = others_idle & idle[ACTIVATIONS];
@@ -143,7 +140,7 @@ module gemm64 #(
         .watchdog_o (watchdog), .ring_base_o (ring_base), .ring_mask_o (ring_mask), .ring_tail_o (ring_tail),
         .reset_o (reset_request), .clear_counters_o (clear_counters), .ring_clear_i (clear), .busy_i (busy),
         .halted_i (halted), .resetting_i (resetting | reset_request), .finish_i (finish), .fail_i (fail),
-        .error_i (error), .fault_tile_i (fault_tile), .fault_row_i (fault_row), .ring_head_i (ring_head), .irq_o (irq_o),
+        .error_i (error), .fault_tile_i (fault_tile), .fault_row_i (fault_row), .fault_memory_i (fault_memory), .ring_head_i (ring_head), .irq_o (irq_o),
         .counter_o (counter), .counter_value_i (counter_value)
     );
 
@@ -160,7 +157,7 @@ module gemm64 #(
 
     gemm64_commands #(
         .N(N), .LOG_N(LOG_N), .ADDRESS_WIDTH(ADDRESS_WIDTH), .ACCUMULATOR_ROWS(ACCUMULATOR_ROWS),
-        .SCRATCHPAD_WORDS(SCRATCHPAD_WORDS), .LOG_COMMANDS(LOG_COMMANDS)
+        .SCRATCHPAD_WORDS(SCRATCHPAD_WORDS), .LOG_COMMANDS(LOG_COMMANDS), .SELF_CHECK(SELF_CHECK)
     ) u_commands (
         .clk_i (clk_i), .rst_ni (engines_rst_n), .stop_i (stop),
         .ring_base_i (ring_base[ADDRESS_WIDTH-1:0]), .ring_mask_i (ring_mask), .ring_tail_i (ring_tail),
@@ -171,13 +168,20 @@ module gemm64 #(
         .beat_data_i (m_data_rdata_i), .beat_error_i (m_data_rresp_i[1]), .beat_last_i (m_data_rlast_i),
         .valid_o (valid), .ready_i (ready), .command_o (command), .tag_o (tag), .store_done_i (store_done),
         .engines_idle_i (engines_idle), .left_i (activations_left & others_idle), .finish_o (finish),
-        .idle_o (idle[COMMANDS]), .quiet_o (quiet[COMMANDS]), .error_o (fault[COMMANDS]),
-        .error_code_o (fault_code[4*COMMANDS +: 4]), .error_tag_o (fault_tag[16*COMMANDS +: 16]),
+        .idle_o (idle[COMMANDS]), .quiet_o (quiet[COMMANDS]), .error_o (commands_fault),
+        .error_code_o (commands_code), .error_tag_o (commands_tag),
         .bus_error_o (bus_error[COMMANDS]), .bus_error_tag_o (bus_tag[16*COMMANDS +: 16]),
         .dispatch_o (causes[`GEMM64_COUNTER_COMMANDS_DISPATCH]),
         .wait_memory_o (causes[`GEMM64_COUNTER_COMMANDS_WAIT_MEMORY]),
         .wait_engine_o (causes[`GEMM64_COUNTER_COMMANDS_WAIT_ENGINE])
     );
+
+    // What each engine finds wrong in its memories: which, and which word of it
+    wire [ENGINES-1:0]    wrong;
+    wire [8*ENGINES-1:0]  wrong_memory;
+    wire [24*ENGINES-1:0] wrong_word;
+    wire                  unbalanced;
+    wire [15:0]           unbalanced_tag, store_tag;
 
     wire                      lanes_take, lanes_weight, lanes_move;
     wire [LOG_WEIGHT_WORDS:0] weight_words;
@@ -185,7 +189,8 @@ module gemm64 #(
     wire [8*N-1:0]            weight;
 
     gemm64_weights #(
-        .N(N), .LOG_N(LOG_N), .ADDRESS_WIDTH(ADDRESS_WIDTH), .LOG_WORDS(LOG_WEIGHT_WORDS), .LOG_BURSTS(LOG_READS)
+        .N(N), .LOG_N(LOG_N), .ADDRESS_WIDTH(ADDRESS_WIDTH), .LOG_WORDS(LOG_WEIGHT_WORDS), .LOG_BURSTS(LOG_READS),
+        .SELF_CHECK(SELF_CHECK)
     ) u_weights (
         .clk_i (clk_i), .rst_ni (engines_rst_n), .stop_i (stop), .command_valid_i (valid[WEIGHTS]),
         .command_ready_o (ready[WEIGHTS]), .command_i (command), .command_tag_i (tag), .idle_o (idle[WEIGHTS]),
@@ -195,7 +200,8 @@ module gemm64 #(
         .araddr_o (m_weights_araddr_o), .arlen_o (m_weights_arlen_o), .arsize_o (m_weights_arsize_o),
         .arburst_o (m_weights_arburst_o), .rvalid_i (m_weights_rvalid_i), .rready_o (m_weights_rready_o),
         .rdata_i (m_weights_rdata_i), .rresp_i (m_weights_rresp_i), .rlast_i (m_weights_rlast_i),
-        .words_o (weight_words), .read_i (weight_read | lanes_weight), .word_o (weight)
+        .words_o (weight_words), .read_i (weight_read | lanes_weight), .word_o (weight),
+        .wrong_o (wrong[WEIGHTS]), .wrong_word_o (wrong_word[24*WEIGHTS +: 24])
     );
 
     wire [WORDS_WIDTH-1:0] activation_words;
@@ -208,13 +214,13 @@ module gemm64 #(
 
     gemm64_activations #(
         .N(N), .LOG_N(LOG_N), .ADDRESS_WIDTH(ADDRESS_WIDTH), .WORDS(SCRATCHPAD_WORDS), .WORDS_WIDTH(WORDS_WIDTH),
-        .LOG_BURSTS(LOG_READS)
+        .LOG_BURSTS(LOG_READS), .SELF_CHECK(SELF_CHECK)
     ) u_activations (
         .clk_i (clk_i), .rst_ni (engines_rst_n), .stop_i (stop), .command_valid_i (valid[ACTIVATIONS]),
         .command_ready_o (ready[ACTIVATIONS]), .command_i (command), .command_tag_i (tag), .idle_o (idle[ACTIVATIONS]),
         .quiet_o (quiet[ACTIVATIONS]), .error_o (bus_error[ACTIVATIONS]), .error_tag_o (bus_tag[16*ACTIVATIONS +: 16]),
         .causes_o (causes[`GEMM64_CAUSES_ACTIVATIONS]),
-        .unbalanced_o (fault[ACTIVATIONS]), .unbalanced_tag_o (fault_tag[16*ACTIVATIONS +: 16]),
+        .unbalanced_o (unbalanced), .unbalanced_tag_o (unbalanced_tag),
         .left_o (activations_left),
         .request_valid_o (ask[`GEMM64_READER_ACTIVATIONS]), .request_ready_i (granted[`GEMM64_READER_ACTIVATIONS]),
         .request_address_o (ask_address[ADDRESS_WIDTH*`GEMM64_READER_ACTIVATIONS +: ADDRESS_WIDTH]),
@@ -224,18 +230,19 @@ module gemm64 #(
         .release_i (activation_release), .rewind_i (activation_rewind), .window_i (activation_window),
         .place_i (activation_place), .inside_i (activation_inside), .zero_i (activation_zero),
         .claim_i (activation_claim), .new_i (activation_new), .free_i (activation_free), .freed_i (activation_freed),
-        .word_o (activation)
+        .word_o (activation), .wrong_o (wrong[ACTIVATIONS]), .wrong_word_o (wrong_word[24*ACTIVATIONS +: 24])
     );
-    assign fault_code[4*ACTIVATIONS +: 4] = `GEMM64_ERROR_UNBALANCED;
 
     wire                 lanes_load, lanes_active, lanes_maximum, lanes_accumulate, lanes_place, lanes_row, lanes_plane_end, lanes_finished;
-    wire                 lanes_wait_weights, lanes_wait_word, lanes_valid, lanes_last, lanes_bank;
+    wire                 lanes_wait_weights, lanes_wait_word, lanes_valid, lanes_last, lanes_bank, lanes_wrong_line;
     wire [ROW_WIDTH-1:0] lanes_where;
     wire [32*N-1:0]      lanes_sum;
     wire [255:0]         lanes_window;
     wire [31:0]          lanes_planes, lanes_images;
     wire [7:0]           lanes_zero;
     wire [LOG_N-1:0]     weight_column;
+    wire                 sums_wrong, sums_wrong_bank;
+    wire [ROW_WIDTH-1:0] sums_wrong_row;
     wire                 row_first, row_last, row_bank, row_starts_tile, row_starts_command, bank_free;
     wire [15:0]          row_tag;
     wire [ROW_WIDTH-1:0] row;
@@ -288,10 +295,16 @@ module gemm64 #(
         .edge_o (right_edge)
     );
 
+    assign {wrong[COMMANDS], wrong_word[24*COMMANDS +: 24]} = 25'd0;
+    assign wrong_memory[8*COMMANDS +: 8]    = `GEMM64_MEMORY_COMMANDS;
+    assign wrong_memory[8*WEIGHTS +: 8]     = `GEMM64_MEMORY_WEIGHTS;
+    assign wrong_memory[8*ACTIVATIONS +: 8] = `GEMM64_MEMORY_SCRATCHPAD;
+    assign wrong_memory[8*COMPUTE +: 8]     = lanes_wrong_line ? `GEMM64_MEMORY_LANE_LINES : `GEMM64_MEMORY_LANE_WEIGHTS;
+
     generate
         if (SELF_CHECK != 0) begin : self_check
-            assign fault_code[4*COMPUTE +: 4] = `GEMM64_ERROR_CHECKSUM;
-            wire wrong;
+            wire wrong_sum, wrong_row;
+            wire [15:0] wrong_tag;
             reg  row_q;  // as activation_valid_q, but for a row that a reset met
             always @(posedge clk_i) row_q <= activation_read & engines_rst_n;
             gemm64_checksum #(
@@ -299,23 +312,38 @@ module gemm64 #(
             ) u_checksum (
                 .clk_i (clk_i), .rst_ni (engines_rst_n), .weight_valid_i (weight_valid_q),
                 .weight_column_i (weight_column_q), .weight_i (weight), .activation_valid_i (row_q),
-                .activation_i (activation), .edge_i (right_edge), .sum_i (sum), .wrong_o (wrong)
+                .activation_i (activation), .edge_i (right_edge), .sum_i (sum), .wrong_o (wrong_sum)
             );
             gemm64_checked_row #(.DELAY(N + STAGES + 4)) u_checked_row (
                 .clk_i (clk_i), .rst_ni (engines_rst_n), .valid_i (activation_read), .tile_i (row_starts_tile),
-                .command_i (row_starts_command), .tag_i (row_tag), .wrong_i (wrong), .error_o (fault[COMPUTE]),
-                .tag_o (fault_tag[16*COMPUTE +: 16]), .tile_o (fault_tile), .row_o (fault_row)
+                .command_i (row_starts_command), .tag_i (row_tag), .wrong_i (wrong_sum), .error_o (wrong_row),
+                .tag_o (wrong_tag), .tile_o (fault_tile), .row_o (fault_row)
             );
+
+            // A word is read for the command at the head of compute's queue, and found wrong 2 clocks later.
+            reg [15:0] head_q, reads_q;
+            always @(posedge clk_i) {head_q, reads_q} <= {row_tag, head_q};
+            assign fault = {wrong[OPERANDS], wrong[PARAMETERS], wrong[RESULTS] | sums_wrong, wrong_row | wrong[COMPUTE],
+                            unbalanced | wrong[ACTIVATIONS], wrong[WEIGHTS], commands_fault};
+            assign fault_code = {{3{`GEMM64_ERROR_PARITY}}, wrong[COMPUTE] ? `GEMM64_ERROR_PARITY : `GEMM64_ERROR_CHECKSUM,
+                                 wrong[ACTIVATIONS] ? `GEMM64_ERROR_PARITY : `GEMM64_ERROR_UNBALANCED, `GEMM64_ERROR_PARITY,
+                                 commands_code};
+            assign fault_tag = {{3{store_tag}}, wrong[COMPUTE] ? reads_q : wrong_tag,
+                                wrong[ACTIVATIONS] ? reads_q : unbalanced_tag, reads_q, commands_tag};
+            // Of the engine that the error names
+            wire [3:0] engine = error[`GEMM64_ERROR_ENGINE_LSB +: `GEMM64_ERROR_ENGINE_WIDTH];
+            assign fault_memory = engine == `GEMM64_ENGINE_RESULTS & sums_wrong
+                                ? {{24-ROW_WIDTH{1'b0}}, sums_wrong_row, sums_wrong_bank ? `GEMM64_MEMORY_SUMS_1 : `GEMM64_MEMORY_SUMS_0}
+                                : {wrong_word[24*engine +: 24], wrong_memory[8*engine +: 8]};
         end else begin : unchecked
-            assign fault[COMPUTE]              = 1'b0;
-            assign fault_code[4*COMPUTE +: 4]  = `GEMM64_ERROR_NONE;
-            assign fault_tag[16*COMPUTE +: 16] = 16'd0;
-            assign fault_tile                  = 32'd0;
-            assign fault_row                   = 16'd0;
+            assign fault      = {4'd0, unbalanced, 1'b0, commands_fault};
+            assign fault_code = {{4{`GEMM64_ERROR_NONE}}, `GEMM64_ERROR_UNBALANCED, `GEMM64_ERROR_NONE, commands_code};
+            assign fault_tag  = {64'd0, unbalanced_tag, 16'd0, commands_tag};
+            assign {fault_tile, fault_row, fault_memory} = 80'd0;
         end
     endgenerate
 
-    gemm64_lanes #(.N(N), .ROW_WIDTH(ROW_WIDTH)) u_lanes (
+    gemm64_lanes #(.N(N), .ROW_WIDTH(ROW_WIDTH), .SELF_CHECK(SELF_CHECK)) u_lanes (
         .clk_i (clk_i), .rst_ni (engines_rst_n), .window_i (lanes_window), .zero_i (lanes_zero), .load_i (lanes_load),
         .active_i (lanes_active), .planes_i (lanes_planes), .images_i (lanes_images), .maximum_i (lanes_maximum), .accumulate_i (lanes_accumulate),
         .finished_o (lanes_finished), .word_there_i (activation_words != {WORDS_WIDTH{1'b0}} & ~activation_pixels),
@@ -323,25 +351,30 @@ module gemm64 #(
         .weight_read_o (lanes_weight), .weight_i (weight), .place_i (lanes_place), .row_last_i (row_last),
         .row_bank_i (row_bank), .row_i (row), .row_o (lanes_row), .plane_end_o (lanes_plane_end),
         .valid_o (lanes_valid), .last_o (lanes_last), .bank_o (lanes_bank), .place_o (lanes_where), .sum_o (lanes_sum),
-        .move_o (lanes_move), .wait_weights_o (lanes_wait_weights), .wait_word_o (lanes_wait_word)
+        .move_o (lanes_move), .wait_weights_o (lanes_wait_weights), .wait_word_o (lanes_wait_word),
+        .wrong_o (wrong[COMPUTE]), .wrong_line_o (lanes_wrong_line), .wrong_word_o (wrong_word[24*COMPUTE +: 24])
     );
 
-    wire                 block_done, store_read, store_bank, snapshot_take, snapshot_next;
+    wire                 block_done, store_read, store_shown, store_bank, snapshot_take, snapshot_next;
     wire [ROW_WIDTH-1:0] store_row;
     wire [32*N-1:0]      store_data;
     wire [8*N-1:0]       snapshot_beat;
 
-    gemm64_accumulator #(.N(N), .ROWS(ACCUMULATOR_ROWS), .ROW_WIDTH(ROW_WIDTH), .REQUEST_DELAY(STAGES + 1)) u_accumulator (
+    gemm64_accumulator #(
+        .N(N), .ROWS(ACCUMULATOR_ROWS), .ROW_WIDTH(ROW_WIDTH), .REQUEST_DELAY(STAGES + 1), .SELF_CHECK(SELF_CHECK)
+    ) u_accumulator (
         .clk_i (clk_i), .rst_ni (engines_rst_n), .valid_i (activation_read), .first_i (row_first), .last_i (row_last),
         .bank_i (row_bank), .row_i (row), .sum_i (sum), .lanes_valid_i (lanes_valid), .lanes_last_i (lanes_last),
         .lanes_bank_i (lanes_bank), .lanes_row_i (lanes_where), .lanes_sum_i (lanes_sum), .done_o (block_done),
-        .store_read_i (store_read), .store_bank_i (store_bank), .store_row_i (store_row), .store_data_o (store_data)
+        .store_read_i (store_read), .store_bank_i (store_bank), .store_row_i (store_row), .store_data_o (store_data),
+        .store_shown_i (store_shown), .wrong_o (sums_wrong), .wrong_bank_o (sums_wrong_bank), .wrong_row_o (sums_wrong_row)
     );
 
     // Three engines and two readers that follow each other
     gemm64_output #(
         .N(N), .LOG_N(LOG_N), .ADDRESS_WIDTH(ADDRESS_WIDTH), .ROW_WIDTH(ROW_WIDTH), .LOG_READS(LOG_READS),
-        .LOG_WRITES(LOG_WRITES), .LOG_PARAMETER_SETS(LOG_PARAMETER_SETS), .LOG_OPERANDS(LOG_OPERANDS)
+        .LOG_WRITES(LOG_WRITES), .LOG_PARAMETER_SETS(LOG_PARAMETER_SETS), .LOG_OPERANDS(LOG_OPERANDS),
+        .SELF_CHECK(SELF_CHECK)
     ) u_output (
         .clk_i (clk_i), .rst_ni (engines_rst_n), .stop_i (stop), .valid_i (valid[RESULTS +: 3]),
         .ready_o (ready[RESULTS +: 3]), .command_i (command), .tag_i (tag), .idle_o (idle[RESULTS +: 3]),
@@ -355,6 +388,8 @@ module gemm64 #(
         .store_done_o (store_done), .snapshot_take_o (snapshot_take), .snapshot_next_o (snapshot_next),
         .snapshot_i (snapshot_beat), .block_done_i (block_done), .bank_free_o (bank_free),
         .rows_stored_o (rows_stored), .row_read_o (store_read), .row_bank_o (store_bank), .row_o (store_row),
+        .wrong_o (wrong[RESULTS +: 3]), .wrong_memory_o (wrong_memory[8*RESULTS +: 8*3]),
+        .wrong_word_o (wrong_word[24*RESULTS +: 24*3]), .wrong_tag_o (store_tag), .row_shown_o (store_shown),
         .row_data_i (store_data), .awvalid_o (m_results_awvalid_o), .awready_i (m_results_awready_i),
         .awid_o (m_results_awid_o), .awaddr_o (m_results_awaddr_o), .awlen_o (m_results_awlen_o),
         .awsize_o (m_results_awsize_o), .awburst_o (m_results_awburst_o), .wvalid_o (m_results_wvalid_o),

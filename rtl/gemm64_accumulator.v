@@ -11,6 +11,7 @@ module gemm64_accumulator #(
     parameter N             = 64,   // columns
     parameter ROWS          = 128,  // rows in each bank
     parameter ROW_WIDTH     = 7,    // bits of a row's index
+    parameter SELF_CHECK    = 0,    // 0: wrong_o is 0
     parameter REQUEST_DELAY = 17    // clocks from a request to one before its sum leaves column 0; at least 2
 ) (
     input  wire                 clk_i,
@@ -35,7 +36,12 @@ module gemm64_accumulator #(
     input  wire                 store_read_i,
     input  wire                 store_bank_i,
     input  wire [ROW_WIDTH-1:0] store_row_i,
-    output wire [32*N-1:0]      store_data_o
+    output wire [32*N-1:0]      store_data_o,
+    // A row that was stored is not what was added up
+    input  wire                 store_shown_i,  // store_data_o is used
+    output wire                 wrong_o,        // from two clocks after that on, until the reset, with where it was
+    output wire                 wrong_bank_o,
+    output wire [ROW_WIDTH-1:0] wrong_row_o
 );
 
     // The request waits until its row has passed the stages of the array ...
@@ -94,6 +100,7 @@ module gemm64_accumulator #(
     localparam TOGETHER = N < 16 ? 2 : N / 8;
     localparam GROUPS   = N / TOGETHER;
     wire [GROUPS-1:0] busy_0, busy_1;
+    wire [N-1:0]      wrong;
     genvar c;
     generate
         for (c = 0; c < GROUPS; c = c + 1) begin : group
@@ -107,7 +114,7 @@ module gemm64_accumulator #(
             if (c == 0) assign old_row = head_row;
             else assign old_row = row_q[c-1];
 
-            gemm64_accumulator_column #(.ROWS(ROWS), .ROW_WIDTH(ROW_WIDTH)) u_column (
+            gemm64_accumulator_column #(.ROWS(ROWS), .ROW_WIDTH(ROW_WIDTH), .SELF_CHECK(SELF_CHECK)) u_column (
                 .clk_i        (clk_i),
                 .busy_0_i     (busy_0[c/TOGETHER]),
                 .busy_1_i     (busy_1[c/TOGETHER]),
@@ -125,8 +132,26 @@ module gemm64_accumulator #(
                 .lanes_row_i  (lanes_row_i),
                 .lanes_sum_i  (lanes_sum_i[32*c +: 32]),
                 .store_bank_i (store_bank_q),
-                .store_data_o (store_data_o[32*c +: 32])
+                .store_data_o (store_data_o[32*c +: 32]),
+                .store_shown_i (store_shown_i),
+                .wrong_o      (wrong[c])
             );
+        end
+
+        if (SELF_CHECK != 0) begin : self_check
+            reg                 shown_q, shown_bank_q, wrong_q, wrong_bank_q;
+            reg [ROW_WIDTH-1:0] stored_q, shown_row_q, wrong_row_q;
+            always @(posedge clk_i) begin
+                if (store_read_i) stored_q <= store_row_i;
+                shown_q <= rst_ni & store_shown_i;
+                {shown_bank_q, shown_row_q} <= {store_bank_q, stored_q};
+                if (!rst_ni) {wrong_q, wrong_bank_q, wrong_row_q} <= {ROW_WIDTH + 2{1'b0}};
+                else if (shown_q)
+                    if (~wrong_q & wrong != {N{1'b0}}) {wrong_q, wrong_bank_q, wrong_row_q} <= {1'b1, shown_bank_q, shown_row_q};
+            end
+            assign {wrong_o, wrong_bank_o, wrong_row_o} = {wrong_q, wrong_bank_q, wrong_row_q};
+        end else begin : unchecked
+            assign {wrong_o, wrong_bank_o, wrong_row_o} = {ROW_WIDTH + 2{1'b0}};
         end
     endgenerate
 

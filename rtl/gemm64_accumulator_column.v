@@ -8,7 +8,8 @@
 
 module gemm64_accumulator_column #(
     parameter ROWS      = 128,  // rows in each bank, a power of two
-    parameter ROW_WIDTH = 7     // bits of a row's index
+    parameter ROW_WIDTH = 7,    // bits of a row's index
+    parameter SELF_CHECK = 0    // 0: wrong_o is 0
 ) (
     input  wire                 clk_i,
     // A bank is read or written in this clock, in this column or another
@@ -32,7 +33,9 @@ module gemm64_accumulator_column #(
     input  wire [31:0]          lanes_sum_i,
     // Storing
     input  wire                 store_bank_i,  // bank that was read last
-    output wire [31:0]          store_data_o
+    output wire [31:0]          store_data_o,
+    input  wire                 store_shown_i, // it is used
+    output wire                 wrong_o        // what was shown a clock ago is not what was written
 );
 
     reg [31:0] sums_0_q [0:ROWS-1];  // bank 0
@@ -55,6 +58,34 @@ module gemm64_accumulator_column #(
     end
 
     assign store_data_o = store_bank_i ? read_1_q : read_0_q;
+
+    generate
+        if (SELF_CHECK != 0) begin : self_check
+            gemm64_sum_check #(.ROWS(ROWS), .ROW_WIDTH(ROW_WIDTH)) u_check (
+                .clk_i        (clk_i),
+                .read_0_i     (busy_0_i & read_0_i),
+                .row_0_i      (row_0_i),
+                .read_1_i     (busy_1_i & read_1_i),
+                .row_1_i      (row_1_i),
+                .add_0_i      (busy_0_i & add_0_i),
+                .add_1_i      (busy_1_i & add_1_i),
+                .first_i      (first_i),
+                .row_i        (row_i),
+                .sum_i        (sum_i),
+                .lanes_0_i    (busy_0_i & lanes_0_i),
+                .lanes_1_i    (busy_1_i & lanes_1_i),
+                .lanes_row_i  (lanes_row_i),
+                .lanes_sum_i  (lanes_sum_i),
+                .old_i        (add_1_i ? read_1_q : read_0_q),
+                .shown_i      (store_shown_i),
+                .shown_bank_i (store_bank_i),
+                .shown_sum_i  (store_data_o),
+                .wrong_o      (wrong_o)
+            );
+        end else begin : unchecked
+            assign wrong_o = 1'b0;
+        end
+    endgenerate
 
 endmodule
 

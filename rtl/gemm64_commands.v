@@ -14,6 +14,7 @@ module gemm64_commands #(
     parameter ADDRESS_WIDTH    = 40,   // bits of an address
     parameter ACCUMULATOR_ROWS = 128,  // most rows of a block
     parameter SCRATCHPAD_WORDS = 9216, // words that all planes of a window have room in
+    parameter SELF_CHECK       = 0,    // 0: CHECK is not looked at
     parameter LOG_COMMANDS     = 4     // log2 of the commands fetched ahead
 ) (
     input  wire                     clk_i,
@@ -163,7 +164,24 @@ module gemm64_commands #(
     wire bad_address = has_address & (address[LOG_N-1:0] != {LOG_N{1'b0}}
                                       | address[63:ADDRESS_WIDTH] != {64-ADDRESS_WIDTH{1'b0}});
 
-    wire [3:0] code = ~known ? `GEMM64_ERROR_BAD_OPCODE
+    // A command's words together, four bits at a time, are 0.
+    wire [3:0] flipped;
+    generate
+        if (SELF_CHECK != 0) begin : self_check
+            reg [USED_BITS-1:0] rest;
+            integer             half;
+            always @* begin
+                rest = command;
+                for (half = USED_BITS / 2; half >= 4; half = half / 2) rest = rest ^ (rest >> half);
+            end
+            assign flipped = rest[3:0];
+        end else begin : unchecked
+            assign flipped = 4'd0;
+        end
+    endgenerate
+
+    wire [3:0] code = flipped != 4'd0 ? `GEMM64_ERROR_PARITY
+                    : ~known ? `GEMM64_ERROR_BAD_OPCODE
                     : bad_operand ? `GEMM64_ERROR_BAD_OPERAND
                     : bad_address ? `GEMM64_ERROR_BAD_ADDRESS : `GEMM64_ERROR_NONE;
     wire good = code == `GEMM64_ERROR_NONE;

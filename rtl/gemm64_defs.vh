@@ -5,7 +5,7 @@
 
 // Version of registers and commands.
 `define GEMM64_VERSION_MAJOR 16'd3
-`define GEMM64_VERSION_MINOR 16'd3
+`define GEMM64_VERSION_MINOR 16'd4
 
 // Byte offsets of registers.
 `define GEMM64_REG_ID               12'h000
@@ -30,6 +30,7 @@
 `define GEMM64_REG_SELF_CHECK       12'h050
 `define GEMM64_REG_FAULT_TILE       12'h054
 `define GEMM64_REG_FAULT_ROW        12'h058
+`define GEMM64_REG_FAULT_MEMORY     12'h05c
 
 // Registers after a reset.
 `define GEMM64_REG_ID_RESET               32'h67363463
@@ -41,6 +42,7 @@
 `define GEMM64_REG_INTERRUPT_ENABLE_RESET 32'h00000003
 `define GEMM64_REG_FAULT_TILE_RESET       32'h00000000
 `define GEMM64_REG_FAULT_ROW_RESET        32'h00000000
+`define GEMM64_REG_FAULT_MEMORY_RESET     32'h00000000
 
 // Fields of registers.
 `define GEMM64_VERSION_MINOR_LSB            0
@@ -97,6 +99,16 @@
 `define GEMM64_SELF_CHECK_CHECKSUM_BIT      0
 `define GEMM64_SELF_CHECK_CHECKSUM_LSB      0
 `define GEMM64_SELF_CHECK_CHECKSUM_WIDTH    1
+`define GEMM64_SELF_CHECK_PARITY_BIT        1
+`define GEMM64_SELF_CHECK_PARITY_LSB        1
+`define GEMM64_SELF_CHECK_PARITY_WIDTH      1
+`define GEMM64_SELF_CHECK_COMMANDS_BIT      2
+`define GEMM64_SELF_CHECK_COMMANDS_LSB      2
+`define GEMM64_SELF_CHECK_COMMANDS_WIDTH    1
+`define GEMM64_FAULT_MEMORY_NUMBER_LSB      0
+`define GEMM64_FAULT_MEMORY_NUMBER_WIDTH    8
+`define GEMM64_FAULT_MEMORY_WORD_LSB        8
+`define GEMM64_FAULT_MEMORY_WORD_WIDTH      24
 
 // Commands: bit positions count from the command's first bit.
 `define GEMM64_CMD_BYTES                 64
@@ -271,6 +283,20 @@
 `define GEMM64_ERROR_WATCHDOG    4'd6
 `define GEMM64_ERROR_UNBALANCED  4'd7
 `define GEMM64_ERROR_CHECKSUM    4'd8
+`define GEMM64_ERROR_PARITY      4'd9
+
+// Memories, as in FAULT_MEMORY.NUMBER.
+`define GEMM64_MEMORY_COMMANDS     8'd0
+`define GEMM64_MEMORY_WEIGHTS      8'd1
+`define GEMM64_MEMORY_SCRATCHPAD   8'd2
+`define GEMM64_MEMORY_SUMS_0       8'd3
+`define GEMM64_MEMORY_SUMS_1       8'd4
+`define GEMM64_MEMORY_BIASES       8'd5
+`define GEMM64_MEMORY_SCALES       8'd6
+`define GEMM64_MEMORY_OPERANDS     8'd7
+`define GEMM64_MEMORY_TABLE        8'd8
+`define GEMM64_MEMORY_LANE_WEIGHTS 8'd9
+`define GEMM64_MEMORY_LANE_LINES   8'd10
 
 // Engines, as in ERROR.ENGINE.
 `define GEMM64_ENGINE_COMMANDS    4'd0

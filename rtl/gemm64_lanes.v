@@ -12,7 +12,8 @@ module gemm64_lanes #(
     parameter N         = 64,  // lanes, bytes of a word
     parameter LINE      = 128, // words of the longest row, a power of two
     parameter LOG_LINE  = 7,   // log2 LINE
-    parameter ROW_WIDTH = 7    // bits of an accumulator row's index
+    parameter ROW_WIDTH = 7,   // bits of an accumulator row's index
+    parameter SELF_CHECK = 0   // 0: wrong_o is 0
 ) (
     input  wire                 clk_i,
     input  wire                 rst_ni,          // synchronous, active low
@@ -51,7 +52,11 @@ module gemm64_lanes #(
     // State
     output wire                 move_o,
     output wire                 wait_weights_o,
-    output wire                 wait_word_o
+    output wire                 wait_word_o,
+    // A word of a memory was not what was written; see gemm64_word_check
+    output wire                 wrong_o,
+    output wire                 wrong_line_o,    // one of a row above, else one of weights
+    output wire [23:0]          wrong_word_o     // LINE * rows above + column; 16 * multiplier + address
 );
 
     localparam FIRST = 256;  // bit of the command at which window_i begins
@@ -215,6 +220,8 @@ module gemm64_lanes #(
     assign {last_o, bank_o, place_o} = {where_q[ROW_WIDTH+1] & valid_q, where_q[ROW_WIDTH:0]};
 
     // The rows above the one that comes, as far as the kernel goes: each a memory of a row's words.
+    wire [SIZE-1:1]    line_wrong;  // of each memory, and the word
+    wire [24*SIZE-1:24] line_word;
     genvar g;
     generate
         for (g = 0; g < SIZE; g = g + 1) begin : above
@@ -231,6 +238,21 @@ module gemm64_lanes #(
                     .read_i          (shift & row_q[g]),
                     .read_address_i  (column),
                     .data_o          (word)
+                );
+                // What lies there from before the command is read as well, and not used.
+                gemm64_word_check #(
+                    .ON(SELF_CHECK), .BYTES(N), .DEPTH(LINE), .ADDRESS_WIDTH(LOG_LINE), .UNWRITTEN(1)
+                ) u_check (
+                    .clk_i           (clk_i),
+                    .rst_ni          (rst_ni),
+                    .write_i         (shift_1_q & row_q[g]),
+                    .write_address_i (column_1_q),
+                    .write_data_i    (above[g-1].word),
+                    .read_i          (shift & row_q[g]),
+                    .read_address_i  (column),
+                    .data_i          (word),
+                    .wrong_o         (line_wrong[g]),
+                    .word_o          (line_word[24*g +: 24])
                 );
             end
         end
@@ -267,6 +289,42 @@ module gemm64_lanes #(
         .read_address_i  ({half_1_q, nine_1_q}),
         .data_o          (weight)
     );
+
+    // Each multiplier's weights are words of their own.
+    generate
+        if (SELF_CHECK != 0) begin : self_check
+            wire [TAPS-1:0]    weight_wrong;
+            wire [24*TAPS-1:0] weight_word;
+            for (g = 0; g < TAPS; g = g + 1) begin : multiplier
+                gemm64_word_check #(.BYTES(N), .DEPTH(16), .ADDRESS_WIDTH(4), .UNWRITTEN(1)) u_check (
+                    .clk_i           (clk_i),
+                    .rst_ni          (rst_ni),
+                    .write_i         (weight_write_q & weight_multiplier_q == g[3:0]),
+                    .write_address_i ({weight_half_q, weight_nine_q}),
+                    .write_data_i    (weight_i),
+                    .read_i          (sum_1_q),
+                    .read_address_i  ({half_1_q, nine_1_q}),
+                    .data_i          (weight[8*N*g +: 8*N]),
+                    .wrong_o         (weight_wrong[g]),
+                    .word_o          (weight_word[24*g +: 24])
+                );
+            end
+            reg [23:0] wrong_word;
+            integer    i;
+            always @* begin
+                wrong_word = 24'd0;
+                for (i = TAPS - 1; i >= 0; i = i - 1)
+                    if (weight_wrong[i]) wrong_word = {16'd0, i[3:0], weight_word[24*i +: 4]};
+                for (i = SIZE - 1; i > 0; i = i - 1)
+                    if (line_wrong[i]) wrong_word = {{21-LOG_LINE{1'b0}}, i[2:0], line_word[24*i +: LOG_LINE]};
+            end
+            assign wrong_line_o = line_wrong != {SIZE-1{1'b0}};
+            assign wrong_o      = wrong_line_o | weight_wrong != {TAPS{1'b0}};
+            assign wrong_word_o = wrong_word;
+        end else begin : unchecked
+            assign {wrong_o, wrong_line_o, wrong_word_o} = 26'd0;
+        end
+    endgenerate
 
     reg        [8*N-1:0]  window_q [0:SIZE*SIZE-1];  // word c of row r came r rows and c words before the last one
     reg        [8*N-1:0]  value_2 [0:TAPS-1];        // under the taps of a part

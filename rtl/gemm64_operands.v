@@ -12,6 +12,7 @@ module gemm64_operands #(
     parameter LOG_N         = 6,   // log2 N
     parameter ADDRESS_WIDTH = 40,  // bits of an address
     parameter LOG_WORDS     = 8,   // log2 of the words that the ring holds
+    parameter SELF_CHECK    = 0,   // 0: wrong_o is 0
     parameter LOG_BURSTS    = 4    // log2 of the read bursts under way
 ) (
     input  wire                     clk_i,
@@ -38,6 +39,8 @@ module gemm64_operands #(
     input  wire [LOG_WORDS:0]       claimed_i,          // so many of them
     input  wire                     read_i,
     output wire [8*N-1:0]           word_o,
+    output wire                     wrong_o,            // one was not what came; see gemm64_word_check
+    output wire [23:0]              wrong_word_o,
     // State
     output wire                     idle_o,             // nothing to load, no word left
     output wire                     quiet_o,            // no burst under way
@@ -127,6 +130,19 @@ module gemm64_operands #(
         .read_i          (read_i),
         .read_address_i  (read_q),
         .data_o          (word_o)
+    );
+
+    gemm64_word_check #(.ON(SELF_CHECK), .BYTES(N), .DEPTH(WORDS), .ADDRESS_WIDTH(LOG_WORDS), .HELD(1)) u_check (
+        .clk_i           (clk_i),
+        .rst_ni          (rst_ni),
+        .write_i         (beat_i),
+        .write_address_i (write_q),
+        .write_data_i    (beat_data_i),
+        .read_i          (read_i),
+        .read_address_i  (read_q),
+        .data_i          (word_o),
+        .wrong_o         (wrong_o),
+        .word_o          (wrong_word_o)
     );
 
     always @(posedge clk_i) begin

@@ -14,6 +14,7 @@ module gemm64_output #(
     parameter ROW_WIDTH          = 7,   // log2 of the rows of an accumulator's bank
     parameter LOG_READS          = 4,   // log2 of the read bursts under way, for each reader
     parameter LOG_WRITES         = 4,   // log2 of the write bursts under way
+    parameter SELF_CHECK         = 0,   // 0: wrong_o, and tag_o, are 0
     parameter LOG_PARAMETER_SETS = 4,   // log2 of the sets of parameters that their buffer holds
     parameter LOG_OPERANDS       = 9    // log2 of the words of operands that theirs holds
 ) (
@@ -29,6 +30,11 @@ module gemm64_output #(
     output wire [2:0]                  quiet_o,
     output wire [2:0]                  error_o,
     output wire [16*3-1:0]             error_tag_o,
+    // What of their memories was wrong: of each, that it was, which memory, and which word; and the STORE under way
+    output wire [2:0]                  wrong_o,
+    output wire [8*3-1:0]              wrong_memory_o,
+    output wire [24*3-1:0]             wrong_word_o,
+    output wire [15:0]                 wrong_tag_o,
     output wire [6:0]                  results_causes_o,
     output wire [3:0]                  parameters_causes_o,
     output wire [3:0]                  operands_causes_o,
@@ -53,6 +59,7 @@ module gemm64_output #(
     output wire                        row_read_o,
     output wire                        row_bank_o,
     output wire [ROW_WIDTH-1:0]        row_o,
+    output wire                        row_shown_o,
     input  wire [32*N-1:0]             row_data_i,
     // AXI4 write port
     output wire                        awvalid_o,
@@ -77,9 +84,11 @@ module gemm64_output #(
 
     wire            set_ready, set_claim, bias_read, bias_next, scale_read;
     wire [32*N-1:0] bias, scale;
+    wire            wrong_scale;
 
     gemm64_parameter_sets #(
-        .N(N), .LOG_N(LOG_N), .ADDRESS_WIDTH(ADDRESS_WIDTH), .LOG_SETS(LOG_PARAMETER_SETS), .LOG_BURSTS(LOG_READS)
+        .N(N), .LOG_N(LOG_N), .ADDRESS_WIDTH(ADDRESS_WIDTH), .LOG_SETS(LOG_PARAMETER_SETS), .LOG_BURSTS(LOG_READS),
+        .SELF_CHECK(SELF_CHECK)
     ) u_parameter_sets (
         .clk_i (clk_i), .rst_ni (rst_ni), .stop_i (stop_i), .command_valid_i (valid_i[PARAMETERS]),
         .command_ready_o (ready_o[PARAMETERS]), .command_i (command_i), .command_tag_i (tag_i), .idle_o (idle_o[PARAMETERS]),
@@ -90,7 +99,8 @@ module gemm64_output #(
         .request_beats_o (ask_beats_o[7*PARAMETERS_READER +: 7]), .beat_i (beat_i[PARAMETERS_READER]),
         .beat_data_i (beat_data_i), .beat_error_i (beat_error_i), .beat_last_i (beat_last_i),
         .ready_o (set_ready), .claim_i (set_claim), .bias_read_i (bias_read), .bias_next_i (bias_next),
-        .bias_o (bias), .scale_read_i (scale_read), .scale_o (scale)
+        .bias_o (bias), .scale_read_i (scale_read), .scale_o (scale), .wrong_o (wrong_o[PARAMETERS]),
+        .wrong_scale_o (wrong_scale), .wrong_word_o (wrong_word_o[24*PARAMETERS +: 24])
     );
 
     wire                  operand_claim, operand_read;
@@ -98,7 +108,8 @@ module gemm64_output #(
     wire [8*N-1:0]        operand;
 
     gemm64_operands #(
-        .N(N), .LOG_N(LOG_N), .ADDRESS_WIDTH(ADDRESS_WIDTH), .LOG_WORDS(LOG_OPERANDS), .LOG_BURSTS(LOG_READS)
+        .N(N), .LOG_N(LOG_N), .ADDRESS_WIDTH(ADDRESS_WIDTH), .LOG_WORDS(LOG_OPERANDS), .LOG_BURSTS(LOG_READS),
+        .SELF_CHECK(SELF_CHECK)
     ) u_operands (
         .clk_i (clk_i), .rst_ni (rst_ni), .stop_i (stop_i), .command_valid_i (valid_i[OPERANDS]),
         .command_ready_o (ready_o[OPERANDS]), .command_i (command_i), .command_tag_i (tag_i), .idle_o (idle_o[OPERANDS]),
@@ -109,12 +120,12 @@ module gemm64_output #(
         .request_beats_o (ask_beats_o[7*OPERANDS_READER +: 7]), .beat_i (beat_i[OPERANDS_READER]),
         .beat_data_i (beat_data_i), .beat_error_i (beat_error_i), .beat_last_i (beat_last_i),
         .words_o (operand_words), .claim_i (operand_claim), .claimed_i (operands_claimed), .read_i (operand_read),
-        .word_o (operand)
+        .word_o (operand), .wrong_o (wrong_o[OPERANDS]), .wrong_word_o (wrong_word_o[24*OPERANDS +: 24])
     );
 
     gemm64_results #(
         .N(N), .LOG_N(LOG_N), .ADDRESS_WIDTH(ADDRESS_WIDTH), .ROW_WIDTH(ROW_WIDTH), .LOG_BURSTS(LOG_WRITES),
-        .LOG_OPERANDS(LOG_OPERANDS)
+        .LOG_OPERANDS(LOG_OPERANDS), .SELF_CHECK(SELF_CHECK)
     ) u_results (
         .clk_i (clk_i), .rst_ni (rst_ni), .stop_i (stop_i), .command_valid_i (valid_i[RESULTS]),
         .command_ready_o (ready_o[RESULTS]), .command_i (command_i), .command_tag_i (tag_i), .idle_o (idle_o[RESULTS]),
@@ -126,13 +137,19 @@ module gemm64_output #(
         .operand_words_i (operand_words), .operand_claim_o (operand_claim), .operands_claimed_o (operands_claimed),
         .operand_read_o (operand_read), .operand_i (operand),
         .block_done_i (block_done_i), .bank_free_o (bank_free_o), .rows_stored_o (rows_stored_o), .row_read_o (row_read_o),
-        .row_bank_o (row_bank_o), .row_o (row_o), .row_data_i (row_data_i),
+        .row_bank_o (row_bank_o), .row_o (row_o), .row_shown_o (row_shown_o), .row_data_i (row_data_i),
+        .wrong_o (wrong_o[RESULTS]), .wrong_entry_o (wrong_word_o[24*RESULTS +: 8]), .tag_o (wrong_tag_o),
         .awvalid_o (awvalid_o), .awready_i (awready_i), .awid_o (awid_o),
         .awaddr_o (awaddr_o), .awlen_o (awlen_o), .awsize_o (awsize_o),
         .awburst_o (awburst_o), .wvalid_o (wvalid_o), .wready_i (wready_i),
         .wdata_o (wdata_o), .wstrb_o (wstrb_o), .wlast_o (wlast_o),
         .bvalid_i (bvalid_i), .bready_o (bready_o), .berror_i (berror_i)
     );
+
+    assign wrong_word_o[24*RESULTS + 8 +: 16]    = 16'd0;
+    assign wrong_memory_o[8*RESULTS +: 8]    = `GEMM64_MEMORY_TABLE;
+    assign wrong_memory_o[8*PARAMETERS +: 8] = wrong_scale ? `GEMM64_MEMORY_SCALES : `GEMM64_MEMORY_BIASES;
+    assign wrong_memory_o[8*OPERANDS +: 8]   = `GEMM64_MEMORY_OPERANDS;
 
 endmodule
 

@@ -14,6 +14,7 @@ module gemm64_parameter_sets #(
     parameter LOG_N         = 6,   // log2 N
     parameter ADDRESS_WIDTH = 40,  // bits of an address
     parameter LOG_SETS      = 4,   // log2 of the sets that the ring holds; at least 1
+    parameter SELF_CHECK    = 0,   // 0: wrong_o is 0
     parameter LOG_BURSTS    = 4    // log2 of the read bursts under way
 ) (
     input  wire                     clk_i,
@@ -42,6 +43,9 @@ module gemm64_parameter_sets #(
     output wire [32*N-1:0]          bias_o,
     input  wire                     scale_read_i,       // show the next set's scales
     output wire [32*N-1:0]          scale_o,
+    output wire                     wrong_o,            // what is shown is not what came; see gemm64_word_check
+    output wire                     wrong_scale_o,      // of scales, else of biases
+    output wire [23:0]              wrong_word_o,       // of the set: four times its place, and the word of N bytes
     // State
     output wire                     idle_o,             // nothing to load, no set left
     output wire                     quiet_o,            // no burst under way
@@ -161,6 +165,57 @@ module gemm64_parameter_sets #(
         .read_address_i  (scale_q),
         .data_o          (scale_o)
     );
+
+    // Biases and scales have four words each.
+    genvar w;
+    generate
+        if (SELF_CHECK != 0) begin : self_check
+            wire [7:0]      wrong;
+            wire [24*8-1:0] words;
+            for (w = 0; w < 4; w = w + 1) begin : word
+            gemm64_word_check #(
+                .ON(SELF_CHECK), .BYTES(N), .DEPTH(1 << LOG_SETS), .ADDRESS_WIDTH(LOG_SETS), .HELD(1), .UNWRITTEN(1)
+            ) u_bias (
+                .clk_i           (clk_i),
+                .rst_ni          (rst_ni),
+                .write_i         (beat_i & ~word_q[2] & word_q[1:0] == w[1:0]),
+                .write_address_i (write_q),
+                .write_data_i    (beat_data_i),
+                .read_i          (bias_read_i),
+                .read_address_i  (bias),
+                .data_i          (bias_o[8*N*w +: 8*N]),
+                .wrong_o         (wrong[0 + w]),
+                .word_o          (words[24*(0 + w) +: 24])
+            );
+
+            gemm64_word_check #(
+                .ON(SELF_CHECK), .BYTES(N), .DEPTH(1 << LOG_SETS), .ADDRESS_WIDTH(LOG_SETS), .HELD(1)
+            ) u_scale (
+                .clk_i           (clk_i),
+                .rst_ni          (rst_ni),
+                .write_i         (beat_i & word_q[2] & word_q[1:0] == w[1:0]),
+                .write_address_i (write_q),
+                .write_data_i    (beat_data_i),
+                .read_i          (scale_read_i),
+                .read_address_i  (scale_q),
+                .data_i          (scale_o[8*N*w +: 8*N]),
+                .wrong_o         (wrong[4 + w]),
+                .word_o          (words[24*(4 + w) +: 24])
+            );
+            end
+            reg [23:0] wrong_word;
+            integer    i;
+            always @* begin
+                wrong_word = 24'd0;
+                for (i = 7; i >= 0; i = i - 1) if (wrong[i]) wrong_word = {words[24*i +: 22], i[1:0]};
+            end
+            assign wrong_o       = wrong != 8'd0;
+            assign wrong_scale_o = wrong[3:0] == 4'd0 & wrong_o;
+            assign wrong_word_o  = wrong_word;
+        end else begin : unchecked
+            assign {wrong_o, wrong_scale_o, wrong_word_o} = 26'd0;
+        end
+    endgenerate
 
     assign ready_o       = unclaimed_q != {LOG_SETS + 1{1'b0}};
     assign idle_o        = reader_idle & ~next_valid & word_q == 3'd0 & kept_q == {LOG_SETS + 1{1'b0}};

@@ -62,6 +62,7 @@ module gemm64_registers #(
     input  wire [31:0]             error_i,
     input  wire [31:0]             fault_tile_i,
     input  wire [15:0]             fault_row_i,
+    input  wire [31:0]             fault_memory_i,
     input  wire [15:0]             ring_head_i,
     output wire                    irq_o,
     // Counters
@@ -71,6 +72,8 @@ module gemm64_registers #(
 
     localparam [31:0] RING_MASK_RESET = `GEMM64_REG_RING_MASK_RESET;
     localparam [31:0] INTERRUPT_ENABLE_RESET = `GEMM64_REG_INTERRUPT_ENABLE_RESET;
+    localparam [31:0] FOUND = 1 << `GEMM64_SELF_CHECK_CHECKSUM_BIT | 1 << `GEMM64_SELF_CHECK_PARITY_BIT
+                               | 1 << `GEMM64_SELF_CHECK_COMMANDS_BIT;
     localparam [1:0] OKAY   = 2'b00;
     localparam [1:0] SLVERR = 2'b10;
 
@@ -223,9 +226,10 @@ module gemm64_registers #(
                 `GEMM64_REG_RING_HEAD:        rdata_o <= {16'd0, ring_head_i};
                 `GEMM64_REG_INTERRUPT_ENABLE: rdata_o <= {30'd0, interrupt_enable_q};
                 `GEMM64_REG_PARAMETER_SETS:   rdata_o <= PARAMETER_SETS;
-                `GEMM64_REG_SELF_CHECK:       rdata_o <= SELF_CHECK;
+                `GEMM64_REG_SELF_CHECK:       rdata_o <= SELF_CHECK != 0 ? FOUND : 32'd0;
                 `GEMM64_REG_FAULT_TILE:       rdata_o <= fault_tile_i;
                 `GEMM64_REG_FAULT_ROW:        rdata_o <= {16'd0, fault_row_i};
+                `GEMM64_REG_FAULT_MEMORY:     rdata_o <= fault_memory_i;
                 default: begin
                     rdata_o <= ~is_counter ? 32'd0 : raddr[2] ? counter_value_i[63:32] : counter_value_i[31:0];
                     rresp_o <= is_counter ? OKAY : SLVERR;

@@ -20,6 +20,7 @@ module gemm64_results #(
     parameter ADDRESS_WIDTH = 40,   // bits of an address
     parameter ROW_WIDTH     = 7,    // bits of an accumulator row's index
     parameter LOG_BURSTS    = 4,    // log2 of the write bursts under way
+    parameter SELF_CHECK    = 0,    // 0: wrong_o, and tag_o, are 0
     parameter LOG_OPERANDS  = 8     // log2 of the words of operands that their buffer holds
 ) (
     input  wire                     clk_i,
@@ -56,6 +57,7 @@ module gemm64_results #(
     output wire                     row_read_o,
     output wire                     row_bank_o,
     output wire [ROW_WIDTH-1:0]     row_o,
+    output wire                     row_shown_o,      // what was read is used
     input  wire [32*N-1:0]          row_data_i,
     // AXI4 AW
     output wire                     awvalid_o,
@@ -80,6 +82,9 @@ module gemm64_results #(
     output wire                     quiet_o,          // no bus transfer under way
     output wire                     error_o,
     output wire [15:0]              error_tag_o,
+    output wire                     wrong_o,          // of the table; see gemm64_vector
+    output wire [7:0]               wrong_entry_o,
+    output wire [15:0]              tag_o,            // the command whose data are sent, or were last
     output wire [6:0]                causes_o        // what this clock was spent on, exactly one: bits in the order of the counters
 );
 
@@ -285,6 +290,28 @@ module gemm64_results #(
         .data_o  ({data_format, data_zero, data_low, data_high, data_snapshot, data_last, data_beats})
     );
 
+    generate
+        if (SELF_CHECK != 0) begin : self_check
+            wire        sent_valid;
+            wire [15:0] sent;
+            reg  [15:0] sent_q;
+            gemm64_fifo #(.WIDTH(16), .LOG_DEPTH(LOG_BURSTS), .HEAD(1)) u_tags (
+                .clk_i   (clk_i),
+                .rst_ni  (rst_ni),
+                .valid_i (taken),
+                .ready_o (),
+                .data_i  (burst_tag),
+                .valid_o (sent_valid),
+                .ready_i (end_of_burst),
+                .data_o  (sent)
+            );
+            always @(posedge clk_i) if (sent_valid) sent_q <= sent;
+            assign tag_o = sent_q;
+        end else begin : unchecked
+            assign tag_o = 16'd0;
+        end
+    endgenerate
+
     gemm64_fifo #(.WIDTH(17), .LOG_DEPTH(LOG_BURSTS)) u_responses (
         .clk_i   (clk_i),
         .rst_ni  (rst_ni),
@@ -358,7 +385,7 @@ module gemm64_results #(
         .busy_o       (narrow_busy)
     );
 
-    gemm64_vector #(.N(N), .LOG_N(LOG_N)) u_vector (
+    gemm64_vector #(.N(N), .LOG_N(LOG_N), .SELF_CHECK(SELF_CHECK)) u_vector (
         .clk_i           (clk_i),
         .rst_ni          (rst_ni),
         .load_i          (load_q),
@@ -388,7 +415,9 @@ module gemm64_results #(
         .ready_i         (wready_i),
         .last_o          (vector_last),
         .result_o        (vector_data),
-        .busy_o          (vector_busy)
+        .busy_o          (vector_busy),
+        .wrong_o         (wrong_o),
+        .wrong_entry_o   (wrong_entry_o)
     );
 
     assign drained = ~burst_valid & ~data_valid & ~narrow_busy & ~vector_busy;
@@ -426,6 +455,7 @@ module gemm64_results #(
     assign row_bank_o = bank_q ^ end_of_block;
     assign bank_free_o   = end_of_block;
     assign rows_stored_o = stored_q;
+    assign row_shown_o   = row_valid_q;
 
     wire [1:0] done_in  = {1'b0, block_done_i};
     wire [1:0] done_out = {1'b0, block_taken};

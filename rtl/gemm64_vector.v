@@ -15,7 +15,8 @@
 
 module gemm64_vector #(
     parameter N     = 64,  // lanes
-    parameter LOG_N = 6    // log2 N, at most 7
+    parameter LOG_N = 6,   // log2 N, at most 7
+    parameter SELF_CHECK = 0  // 0: wrong_o is 0
 ) (
     input  wire           clk_i,
     input  wire           rst_ni,            // synchronous, active low
@@ -52,7 +53,10 @@ module gemm64_vector #(
     input  wire           ready_i,
     output wire           last_o,
     output wire [8*N-1:0] result_o,
-    output wire           busy_o             // rows under way
+    output wire           busy_o,            // rows under way
+    // An entry of the table was not what was written: from the clock after its row came on, until the reset
+    output wire           wrong_o,
+    output wire [7:0]     wrong_entry_o
 );
 
     localparam STAGES = 11;
@@ -115,6 +119,34 @@ module gemm64_vector #(
 
     reg [8*N-1:0] table_q [0:256/N-1];
     always @(posedge clk_i) if (table_write_i) table_q[table_index_i] <= table_word_i;
+
+    // A bit an entry, since each lane reads one of its own: whether the entry has an odd number of ones.
+    generate
+        if (SELF_CHECK != 0) begin : self_check
+            reg [N-1:0] odd_q [0:256/N-1];
+            reg [N-1:0] odd;
+            reg         wrong, wrong_q;
+            reg [7:0]   index, wrong_entry, wrong_entry_q;
+            integer     i;
+            always @* for (i = 0; i < N; i = i + 1) odd[i] = ^table_word_i[8*i +: 8];
+            always @* begin
+                {wrong, wrong_entry} = 9'd0;
+                for (i = 0; i < N; i = i + 1) begin
+                    index = result_i[8*i +: 8];
+                    if (^{table_q[index[7:LOG_N]][8*index[LOG_N-1:0] +: 8], odd_q[index[7:LOG_N]][index[LOG_N-1:0]]})
+                        {wrong, wrong_entry} = {1'b1, index};
+                end
+            end
+            always @(posedge clk_i) begin
+                if (table_write_i) odd_q[table_index_i] <= odd;
+                if (!rst_ni) {wrong_q, wrong_entry_q} <= 9'd0;
+                else if (valid_i & ready_o & table_on_q & ~wrong_q) {wrong_q, wrong_entry_q} <= {wrong, wrong_entry};
+            end
+            assign {wrong_o, wrong_entry_o} = {wrong_q, wrong_entry_q};
+        end else begin : unchecked
+            assign {wrong_o, wrong_entry_o} = 9'd0;
+        end
+    endgenerate
 
     // What a lane holds behind stage i
     reg        [7:0]       result_1 [0:N-1], operand_1 [0:N-1];

@@ -36,8 +36,10 @@ set(GEMM64_RTL
   gemm64_skew.v
   gemm64_skid.v
   gemm64_stage.v
+  gemm64_sum_check.v
   gemm64_vector.v
   gemm64_vector_check.v
   gemm64_weights.v
   gemm64_window.v
-  gemm64_window_check.v)
+  gemm64_window_check.v
+  gemm64_word_check.v)

@@ -89,6 +89,10 @@ Inside::Inside(const VerilatedContext& context, unsigned n) : n_(n) {
   table_ = static_cast<std::uint8_t*>(vector(signals::kTable));
   vector_ = static_cast<std::uint16_t*>(vector(signals::kVectorSums));
   scratchpad_ = memory(context, signals::kScratchpad);
+  weight_buffer_ = memory(context, signals::kWeightBuffer);
+  operand_buffer_ = memory(context, signals::kOperandBuffer);
+  biases_ = memory(context, signals::kBiases);
+  scales_ = memory(context, signals::kScales);
   find_lanes(context);
   find_registers(context);
 }
@@ -215,6 +219,19 @@ void Inside::flip(const Fault& fault) {
     case Fault::Kind::kScratchpad:
       flip_bit(scratchpad_[std::size_t{fault.row} * n_ + fault.column], fault.bit);
       break;
+    case Fault::Kind::kStoredWeight:
+      flip_bit(weight_buffer_[std::size_t{fault.row} * n_ + fault.column], fault.bit);
+      break;
+    case Fault::Kind::kStoredOperand:
+      flip_bit(operand_buffer_[std::size_t{fault.row} * n_ + fault.column], fault.bit);
+      break;
+    case Fault::Kind::kStoredBias:
+    case Fault::Kind::kStoredScale: {
+      std::uint8_t* const set = (fault.kind == Fault::Kind::kStoredBias ? biases_ : scales_) +
+                                std::size_t{4} * fault.row * n_;
+      flip_bit(set[4 * fault.column + fault.bit / 8], fault.bit % 8);
+      break;
+    }
     case Fault::Kind::kRegister: {
       std::size_t at = fault.bit;
       for (unsigned i = 0; i < fault.place; ++i) at += kFaultRegisters[i].bits;

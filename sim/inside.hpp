@@ -73,7 +73,12 @@ class Inside final : public Probe {
   std::uint8_t* table_ = nullptr;                       // of the vector path, entry by entry
   std::uint16_t* vector_ = nullptr;                     // its rounded sums, lane by lane
   LaneSignals lanes_{};
-  std::uint8_t* scratchpad_ = nullptr;  // word after word of n bytes
+  // Word after word of n bytes, or of 4n
+  std::uint8_t* scratchpad_ = nullptr;
+  std::uint8_t* weight_buffer_ = nullptr;
+  std::uint8_t* operand_buffer_ = nullptr;
+  std::uint8_t* biases_ = nullptr;
+  std::uint8_t* scales_ = nullptr;
   std::vector<RegisterBit> registers_;  // bit after bit of kFaultRegisters
 };
 

@@ -62,6 +62,11 @@ inline std::string lane_line(unsigned index) {
 /// What a memory of one write and one read port holds: a word of N bytes a place.
 inline constexpr const char* kMemory = "memory_q";
 inline const std::string kScratchpad = kTop + ".u_activations.u_scratchpad";
+inline const std::string kWeightBuffer = kTop + ".u_weights.u_buffer";
+inline const std::string kOperandBuffer = kTop + ".u_output.u_operands.u_buffer";
+/// A word of N biases or scales of four bytes for each set.
+inline const std::string kBiases = kTop + ".u_output.u_parameter_sets.u_biases";
+inline const std::string kScales = kTop + ".u_output.u_parameter_sets.u_scales";
 
 /// "scope.signal", and "scope.signal[index]" for a word of an array.
 inline std::string in(const std::string& scope, const char* signal) { return scope + "." + signal; }

@@ -133,6 +133,9 @@ int faults(const FaultsCommand& options) {
   if (options.program != kAllPrograms && options.kind != kInjected) {
     throw UsageError("--program is for --kind injected");
   }
+  if (options.self_check && options.kind != kInjected) {
+    throw UsageError("--self-check is for --kind injected");
+  }
   ClaimedFiles().output("--json", options.json);
   const std::unique_ptr<OutputFile> json = open_output(options.json);
   if (options.kind == kBrokenPrograms) {
@@ -176,6 +179,8 @@ void add_faults_command(CLI::App& app, int& result) {
   command->add_option("--array", options->array, "rows and columns of the array: 2, 4, 8 or 64")
       ->transform(one_of({"2", "4", "8", "64"}))
       ->capture_default_str();
+  command->add_flag("--self-check", options->self_check,
+                    "on devices that find faults of their own, whose programs run again");
   command->add_option("--jobs", options->jobs, "tries side by side (default: one a core)")
       ->transform(whole_number(1, kMaxJobs));
   command->add_option(

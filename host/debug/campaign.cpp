@@ -33,7 +33,7 @@ constexpr std::uint32_t kWatchdogLatencies = 32;
 // From the last row of the lanes to the end of the program: requests and answers of a burst.
 constexpr std::uint64_t kLanesLatencies = 2;
 
-constexpr unsigned kCommandWords = 6;  // that have fields; the accelerator reads no others
+constexpr unsigned kCommandWords = kCommandBytes / 4;
 
 std::uint64_t draw(std::mt19937& random, std::uint64_t low, std::uint64_t high) {
   return low + random() % (high - low + 1);
@@ -74,6 +74,9 @@ void draw_lanes_place(std::mt19937& random, const LanesCut& cut, unsigned n, Fau
 struct Used {
   std::uint64_t rows = 0;           // of the accumulator
   std::uint64_t words = 0;          // of the scratchpad
+  std::uint64_t weights = 0;        // words of the weight buffer
+  std::uint64_t operands = 0;       // words of the operand buffer
+  std::uint64_t sets = 0;           // of parameters
   const LanesCut* lanes = nullptr;  // of the first job on the lanes
 
   Used(const std::vector<Job>& jobs, const Geometry& geometry) {
@@ -81,10 +84,16 @@ struct Used {
       for (const RowGroup& group : job.plan.groups)
         rows = std::max<std::uint64_t>(rows, group.rows);
       words = std::max(words, job.plan.activation_bytes() / geometry.n);
+      weights += job.plan.weight_bytes() / geometry.n;
+      operands += job.plan.operand_bytes() / geometry.n;
+      sets += job.plan.n_tiles;
       if (lanes == nullptr && job.plan.lanes) lanes = &*job.plan.lanes;
     }
     rows = std::min<std::uint64_t>(rows, geometry.accumulator_rows);
     words = std::min<std::uint64_t>(words, geometry.scratchpad_words);
+    weights = std::min<std::uint64_t>(weights, geometry.weight_tiles * geometry.n);
+    operands = std::clamp<std::uint64_t>(operands, 1, geometry.operand_words());
+    sets = std::min<std::uint64_t>(sets, geometry.parameter_sets);
   }
 };
 
@@ -114,6 +123,22 @@ void draw_place(std::mt19937& random, const Geometry& geometry, const std::vecto
       fault.row = below(random, static_cast<unsigned>(used.words));
       fault.column = below(random, geometry.n);
       fault.bit = below(random, 8);
+      break;
+    case Kind::kStoredWeight:
+      fault.row = below(random, static_cast<unsigned>(used.weights));
+      fault.column = below(random, geometry.n);
+      fault.bit = below(random, 8);
+      break;
+    case Kind::kStoredOperand:
+      fault.row = below(random, static_cast<unsigned>(used.operands));
+      fault.column = below(random, geometry.n);
+      fault.bit = below(random, 8);
+      break;
+    case Kind::kStoredBias:
+    case Kind::kStoredScale:
+      fault.row = below(random, static_cast<unsigned>(used.sets));
+      fault.column = below(random, geometry.n);
+      fault.bit = below(random, 32);
       break;
     case Kind::kResult:
     case Kind::kOperand:
@@ -185,8 +210,10 @@ void draw_product(std::mt19937& random, const Geometry& geometry, FaultTry& draw
 
 LayerNeeds needs_of(Fault::Kind kind) {
   LayerNeeds needs;
-  needs.parameters = kind == Fault::Kind::kBias || kind == Fault::Kind::kScale;
-  needs.operands = kind == Fault::Kind::kOperand || kind == Fault::Kind::kVector;
+  using Kind = Fault::Kind;
+  needs.parameters = kind == Kind::kBias || kind == Kind::kScale || kind == Kind::kStoredBias ||
+                     kind == Kind::kStoredScale;
+  needs.operands = kind == Kind::kOperand || kind == Kind::kStoredOperand || kind == Kind::kVector;
   needs.table = kind == Fault::Kind::kTable;
   return needs;
 }
@@ -226,15 +253,17 @@ const std::vector<Fault::Kind>& kinds_of(FaultProgram program) {
   };
   const auto array = [](std::vector<Kind> more) {
     more.insert(more.begin(), {Kind::kWeight, Kind::kActivation, Kind::kPartialSum,
-                               Kind::kAccumulator, Kind::kScratchpad});
+                               Kind::kAccumulator, Kind::kScratchpad, Kind::kStoredWeight});
     return more;
   };
   static const std::array<std::vector<Kind>, kFaultPrograms> kinds{
-      with_outside(array({})), with_outside(array({Kind::kBias, Kind::kScale})),
+      with_outside(array({})),
+      with_outside(array({Kind::kStoredBias, Kind::kStoredScale, Kind::kBias, Kind::kScale})),
       with_outside({Kind::kLaneWeight, Kind::kLaneLine, Kind::kLaneValue, Kind::kLaneSum,
-                    Kind::kAccumulator, Kind::kScratchpad, Kind::kBias, Kind::kScale}),
-      with_outside(
-          array({Kind::kBias, Kind::kScale, Kind::kOperand, Kind::kTable, Kind::kVector}))};
+                    Kind::kAccumulator, Kind::kScratchpad, Kind::kStoredWeight, Kind::kStoredBias,
+                    Kind::kStoredScale, Kind::kBias, Kind::kScale}),
+      with_outside(array({Kind::kStoredBias, Kind::kStoredScale, Kind::kBias, Kind::kScale,
+                          Kind::kStoredOperand, Kind::kOperand, Kind::kTable, Kind::kVector}))};
   return kinds.at(static_cast<std::size_t>(program));
 }
 
@@ -278,8 +307,9 @@ FaultTry draw_try(std::uint32_t seed, FaultPrograms programs, std::uint64_t inde
 
 std::string command_of(const FaultTry& t) {
   if (t.program != FaultProgram::kProducts) {
-    return fmt::format("gemm64 faults --program {} --array {} --seed {} --first {} --count 1",
-                       t.programs ? name(*t.programs) : "all", t.array, t.campaign_seed, t.index);
+    return fmt::format("gemm64 faults --program {} --array {} --seed {} --first {} --count 1{}",
+                       t.programs ? name(*t.programs) : "all", t.array, t.campaign_seed, t.index,
+                       t.self_check ? " --self-check" : "");
   }
   std::string text =
       fmt::format("gemm64 gemm {} {} {} --array {} --seed {} --memory-latency {}", t.shape.m,
@@ -288,6 +318,7 @@ std::string command_of(const FaultTry& t) {
     text += fmt::format(" --memory-stalls {}", t.memory.stall_probability);
   }
   if (t.accumulate == Accumulate::kHost) text += " --accumulate host";
+  if (t.self_check) text += " --self-check";
   return text + fmt::format(" --watchdog {} --inject {}", t.watchdog, to_string(t.fault));
 }
 
@@ -301,6 +332,8 @@ const char* name(FaultOutcome outcome) {
       return "wrong_counters";
     case FaultOutcome::kDeviceError:
       return "device_error";
+    case FaultOutcome::kRunAgain:
+      return "run_again";
     case FaultOutcome::kStopped:
       return "stopped";
     case FaultOutcome::kHung:
@@ -317,7 +350,8 @@ FaultOutcome classify(const Evidence& evidence) {
     return evidence.reported ? FaultOutcome::kDeviceError : FaultOutcome::kStopped;
   }
   if (evidence.verified) {
-    return evidence.right ? FaultOutcome::kMasked : FaultOutcome::kUnnoticed;
+    if (!evidence.right) return FaultOutcome::kUnnoticed;
+    return evidence.again ? FaultOutcome::kRunAgain : FaultOutcome::kMasked;
   }
   return evidence.right ? FaultOutcome::kWrongCounters : FaultOutcome::kWrongSums;
 }
@@ -352,11 +386,17 @@ bool is_place_of(const Fault& fault, const Finding& finding, const Plan& plan) {
       return (at(Place::kAccumulator) && finding.bank == fault.bank) || in_lane(fault.column);
     case Kind::kScratchpad:
       return (place == Place::kActivation && finding.row == fault.column) || in_lane(fault.column);
+    case Kind::kStoredWeight:
+      return (place == Place::kWeight && finding.row == fault.column) || in_lane(fault.column);
+    case Kind::kStoredBias:
+    case Kind::kStoredScale:
+      return behind_sums(fault.column);
     case Kind::kBias:
     case Kind::kScale:
     case Kind::kVector:
       return behind_sums(fault.place);
     case Kind::kOperand:  // of a table it is any lane's
+    case Kind::kStoredOperand:
     case Kind::kTable:
       return place == Place::kRequantized || place == Place::kLanes;
     case Kind::kResult: {  // sums take some beats a row
@@ -397,6 +437,24 @@ std::uint64_t CampaignReport::misdiagnosed(FaultPrograms program,
         return (!program || tried.fault_try.program == *program) &&
                (!kind || tried.fault_try.fault.kind == *kind) && tried.misdiagnosed;
       }));
+}
+
+SelfFound CampaignReport::self_found(FaultPrograms program, std::optional<Fault::Kind> kind) const {
+  SelfFound found;
+  std::vector<std::uint64_t> clocks;
+  for (const TriedFault& tried : tries) {
+    if (program && tried.fault_try.program != *program) continue;
+    if ((kind && tried.fault_try.fault.kind != *kind) || !tried.matters) continue;
+    ++found.matter;
+    found.error += tried.outcome == FaultOutcome::kDeviceError;
+    if (tried.outcome == FaultOutcome::kRunAgain) clocks.push_back(tried.found_after);
+  }
+  found.again = clocks.size();
+  if (clocks.empty()) return found;
+  std::sort(clocks.begin(), clocks.end());
+  found.median = clocks[clocks.size() / 2];
+  found.most = clocks.back();
+  return found;
 }
 
 bool CampaignReport::holds() const {

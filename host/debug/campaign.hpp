@@ -30,6 +30,7 @@ struct FaultTry {
   FaultPrograms programs;
   std::uint64_t index = 0;
   std::uint32_t array = 0;  // rows and columns
+  bool self_check = false;  // the device finds faults of its own
   FaultProgram program = FaultProgram::kProducts;
   GemmShape shape;  // of a product
   Accumulate accumulate = Accumulate::kDevice;
@@ -54,11 +55,12 @@ enum class FaultOutcome {
   kWrongSums,      // found by the host's check: results differ from the reference
   kWrongCounters,  // found by it: the results are right, counters are not as predicted
   kDeviceError,    // found by the device: it stopped with an error that names what is wrong
+  kRunAgain,       // found by it in itself: the program ran again, and its results are right
   kStopped,        // the bus, an assertion of the RTL or the driver's limit ended the run
   kHung,           // nothing ended it
   kUnnoticed       // a sum is wrong, and the run was told to be verified
 };
-inline constexpr std::size_t kFaultOutcomes = 7;
+inline constexpr std::size_t kFaultOutcomes = 8;
 /// "masked", "wrong_sums", ...
 const char* name(FaultOutcome outcome);
 
@@ -67,6 +69,7 @@ struct Evidence {
   bool hung = false;      // ended from outside
   std::string error;      // of device or driver; empty: none
   bool reported = false;  // the device reported it
+  bool again = false;     // it found a fault of its own, and the program ran again
   bool verified = false;  // the run's own verdict
   bool right = false;     // what a comparison beside it says of every sum
 };
@@ -82,11 +85,24 @@ struct TriedFault {
   std::string error;      // where it stopped
   std::string diagnosis;  // of wrong results
   bool misdiagnosed = false;
+  std::uint64_t found_after = 0;  // clocks, where the device found it in itself
+  // Of a device that checks itself: does the fault do anything to one that does not, in the same
+  // clocks? There it ended otherwise than masked.
+  bool matters = false;
+};
+
+/// What a device that checks itself found of those faults of a kind that matter.
+struct SelfFound {
+  std::uint64_t matter = 0;
+  std::uint64_t again = 0;             // of them: found, and the program ran again
+  std::uint64_t error = 0;             // of them: stopped with an error of another kind
+  std::uint64_t median = 0, most = 0;  // clocks from a fault to the interrupt, of `again`
 };
 
 struct CampaignReport {
   std::uint32_t array = 0;
   std::uint32_t seed = 0;
+  bool self_check = false;
   FaultPrograms programs;
   std::vector<TriedFault> tries;  // by index
   unsigned jobs = 0;              // side by side
@@ -99,6 +115,7 @@ struct CampaignReport {
   std::uint64_t misdiagnosed(FaultPrograms program = {},
                              std::optional<Fault::Kind> kind = {}) const;
   std::uint64_t count(FaultOutcome outcome) const { return count({}, {}, outcome); }
+  SelfFound self_found(FaultPrograms program, std::optional<Fault::Kind> kind) const;
   /// Did nothing hang, nothing go unnoticed, and did each diagnosis find the place?
   bool holds() const;
 };

@@ -23,7 +23,9 @@ const char* const kFaultForms =
     "operand:BYTE:BIT@CLOCK, table:ENTRY:BIT@CLOCK, vector:LANE:BIT@CLOCK, "
     "lane-weight:HALF,TAP,LANE:BIT@CLOCK, lane-value:ROW,COLUMN,LANE:BIT@CLOCK, "
     "lane-sum:LANE:BIT@CLOCK, lane-line:LINE,COLUMN,LANE:BIT@CLOCK, "
-    "scratchpad:WORD,COLUMN:BIT@CLOCK, "
+    "scratchpad:WORD,COLUMN:BIT@CLOCK, stored-weight:WORD,ROW:BIT@CLOCK, "
+    "stored-bias:SET,COLUMN:BIT@CLOCK, stored-scale:SET,COLUMN:BIT@CLOCK, "
+    "stored-operand:WORD,LANE:BIT@CLOCK, "
     "register:NAME:BIT@CLOCK, "
     "lost|repeated:weights.ar|weights.r|data.ar|data.r|results.aw|results.w|results.b@CLOCK or "
     "hang|slverr|decerr:weights|data|results@CLOCK";
@@ -80,6 +82,8 @@ unsigned bits(const Fault& fault) {
     case Kind::kLaneValue:
     case Kind::kLaneLine:
     case Kind::kScratchpad:
+    case Kind::kStoredWeight:
+    case Kind::kStoredOperand:
       return 8;
     case Kind::kVector:
       return 11;
@@ -213,6 +217,16 @@ void check_fault(const Fault& fault, const Geometry& geometry) {
     case Kind::kScratchpad:
       check("word", fault.row, geometry.scratchpad_words);
       break;
+    case Kind::kStoredWeight:
+      check("word", fault.row, geometry.weight_tiles * geometry.n);
+      break;
+    case Kind::kStoredOperand:
+      check("word", fault.row, geometry.operand_words());
+      break;
+    case Kind::kStoredBias:
+    case Kind::kStoredScale:
+      check("set", fault.row, geometry.parameter_sets);
+      break;
     case Kind::kVector:
     case Kind::kLaneSum:
       check("lane", fault.place, geometry.n);
@@ -305,6 +319,17 @@ std::string in_words(const Fault& fault) {
                          fault.column, fault.row, fault.bank);
     case Kind::kScratchpad:
       return fmt::format("bit {} of the scratchpad's word {}, column {}", fault.bit, fault.row,
+                         fault.column);
+    case Kind::kStoredWeight:
+      return fmt::format("bit {} of the weight buffer's word {}, row {}", fault.bit, fault.row,
+                         fault.column);
+    case Kind::kStoredBias:
+    case Kind::kStoredScale:
+      return fmt::format("bit {} of column {}'s {} in set {} of the parameter buffer", fault.bit,
+                         fault.column, fault.kind == Kind::kStoredBias ? "bias" : "scale",
+                         fault.row);
+    case Kind::kStoredOperand:
+      return fmt::format("bit {} of the operand buffer's word {}, lane {}", fault.bit, fault.row,
                          fault.column);
     case Kind::kRegister:
       return fmt::format("bit {} of the register {}", fault.bit, kFaultRegisters[fault.place].name);

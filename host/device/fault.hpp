@@ -13,28 +13,32 @@ namespace gemm64 {
 /// One flipped bit, one handshake that goes wrong, or a memory that fails, at one clock.
 struct Fault {
   enum class Kind {
-    kWeight,       // register of the array that holds a weight
-    kActivation,   // register of the array that holds an activation
-    kPartialSum,   // register behind a stage of the array
-    kAccumulator,  // word of the accumulator
-    kResult,       // byte of the next beat of results on its way to memory
-    kCommand,      // word of the next command that is fetched
-    kRegister,     // register that the host can write
-    kLost,         // a channel's next handshake, which only the sender sees
-    kRepeated,     // a channel's next handshake, which the receiver sees twice
-    kSlaveError,   // the next burst of a port is answered with SLVERR
-    kDecodeError,  // the next burst of a port is answered with DECERR
-    kHang,         // a memory port never answers again
-    kBias,         // bias of a column in the next set of parameters that is fetched
-    kScale,        // scale of a column in it
-    kOperand,      // byte of the next word of second operands, or of a table, that is fetched
-    kTable,        // entry of the vector path's table
-    kVector,       // register of the vector path that holds a lane's sum or product, rounded
-    kLaneWeight,   // weight of a depthwise lane, in one of the halves that take planes in turn
-    kLaneValue,    // a lane's value in the window of 7x7 words
-    kLaneSum,      // register that holds a depthwise lane's sum
-    kLaneLine,     // word of a memory that keeps a row for the depthwise lanes
-    kScratchpad    // word of the scratchpad
+    kWeight,         // register of the array that holds a weight
+    kActivation,     // register of the array that holds an activation
+    kPartialSum,     // register behind a stage of the array
+    kAccumulator,    // word of the accumulator
+    kResult,         // byte of the next beat of results on its way to memory
+    kCommand,        // word of the next command that is fetched
+    kRegister,       // register that the host can write
+    kLost,           // a channel's next handshake, which only the sender sees
+    kRepeated,       // a channel's next handshake, which the receiver sees twice
+    kSlaveError,     // the next burst of a port is answered with SLVERR
+    kDecodeError,    // the next burst of a port is answered with DECERR
+    kHang,           // a memory port never answers again
+    kBias,           // bias of a column in the next set of parameters that is fetched
+    kScale,          // scale of a column in it
+    kOperand,        // byte of the next word of second operands, or of a table, that is fetched
+    kTable,          // entry of the vector path's table
+    kVector,         // register of the vector path that holds a lane's sum or product, rounded
+    kLaneWeight,     // weight of a depthwise lane, in one of the halves that take planes in turn
+    kLaneValue,      // a lane's value in the window of 7x7 words
+    kLaneSum,        // register that holds a depthwise lane's sum
+    kLaneLine,       // word of a memory that keeps a row for the depthwise lanes
+    kScratchpad,     // word of the scratchpad
+    kStoredWeight,   // word of the weight buffer
+    kStoredBias,     // bias of a column in a set of the parameter buffer
+    kStoredScale,    // scale of a column in it
+    kStoredOperand,  // word of the operand buffer
   };
   enum class Port { kWeights, kData, kResults };
   enum class Channel { kWeightsAr, kWeightsR, kDataAr, kDataR, kResultsAw, kResultsW, kResultsB };
@@ -46,7 +50,7 @@ struct Fault {
                             // or line memory
   unsigned row = 0;     // of K for operands, the stage of partial sums, of M in the accumulator;
                         // tap of the lanes' weights, column of their window or line; word of the
-                        // scratchpad
+                        // scratchpad or of another buffer, set of parameters
   unsigned column = 0;  // of N, or a lane
   unsigned place = 0;   // byte of a beat, word of a command, column of a set of parameters,
                         // entry of the table, lane, or index in kFaultRegisters
@@ -61,28 +65,33 @@ struct FaultKind {
   Fault::Kind kind;
   const char* name;
 };
-inline constexpr std::array<FaultKind, 22> kFaultKinds{{{Fault::Kind::kWeight, "weight"},
-                                                        {Fault::Kind::kActivation, "activation"},
-                                                        {Fault::Kind::kPartialSum, "partial-sum"},
-                                                        {Fault::Kind::kAccumulator, "accumulator"},
-                                                        {Fault::Kind::kResult, "result"},
-                                                        {Fault::Kind::kCommand, "command"},
-                                                        {Fault::Kind::kRegister, "register"},
-                                                        {Fault::Kind::kLost, "lost"},
-                                                        {Fault::Kind::kRepeated, "repeated"},
-                                                        {Fault::Kind::kSlaveError, "slverr"},
-                                                        {Fault::Kind::kDecodeError, "decerr"},
-                                                        {Fault::Kind::kHang, "hang"},
-                                                        {Fault::Kind::kBias, "bias"},
-                                                        {Fault::Kind::kScale, "scale"},
-                                                        {Fault::Kind::kOperand, "operand"},
-                                                        {Fault::Kind::kTable, "table"},
-                                                        {Fault::Kind::kVector, "vector"},
-                                                        {Fault::Kind::kLaneWeight, "lane-weight"},
-                                                        {Fault::Kind::kLaneValue, "lane-value"},
-                                                        {Fault::Kind::kLaneSum, "lane-sum"},
-                                                        {Fault::Kind::kLaneLine, "lane-line"},
-                                                        {Fault::Kind::kScratchpad, "scratchpad"}}};
+inline constexpr std::array<FaultKind, 26> kFaultKinds{
+    {{Fault::Kind::kWeight, "weight"},
+     {Fault::Kind::kActivation, "activation"},
+     {Fault::Kind::kPartialSum, "partial-sum"},
+     {Fault::Kind::kAccumulator, "accumulator"},
+     {Fault::Kind::kResult, "result"},
+     {Fault::Kind::kCommand, "command"},
+     {Fault::Kind::kRegister, "register"},
+     {Fault::Kind::kLost, "lost"},
+     {Fault::Kind::kRepeated, "repeated"},
+     {Fault::Kind::kSlaveError, "slverr"},
+     {Fault::Kind::kDecodeError, "decerr"},
+     {Fault::Kind::kHang, "hang"},
+     {Fault::Kind::kBias, "bias"},
+     {Fault::Kind::kScale, "scale"},
+     {Fault::Kind::kOperand, "operand"},
+     {Fault::Kind::kTable, "table"},
+     {Fault::Kind::kVector, "vector"},
+     {Fault::Kind::kLaneWeight, "lane-weight"},
+     {Fault::Kind::kLaneValue, "lane-value"},
+     {Fault::Kind::kLaneSum, "lane-sum"},
+     {Fault::Kind::kLaneLine, "lane-line"},
+     {Fault::Kind::kScratchpad, "scratchpad"},
+     {Fault::Kind::kStoredWeight, "stored-weight"},
+     {Fault::Kind::kStoredBias, "stored-bias"},
+     {Fault::Kind::kStoredScale, "stored-scale"},
+     {Fault::Kind::kStoredOperand, "stored-operand"}}};
 const char* name(Fault::Kind kind);
 
 /// The registers that faults can be put in: all that the host can write, and the bits that each

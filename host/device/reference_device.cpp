@@ -147,6 +147,7 @@ std::uint32_t ReferenceDevice::read_register(std::uint32_t offset) {
     case reg::kSelfCheck:  // it makes no faults
     case reg::kFaultTile:
     case reg::kFaultRow:
+    case reg::kFaultMemory:
       return 0;
     case reg::kParameterSets:
       return geometry_.parameter_sets;

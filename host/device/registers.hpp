@@ -12,7 +12,7 @@ namespace gemm64 {
 
 /// Version of registers and commands that this header was made for.
 inline constexpr std::uint32_t kVersionMajor = 3;
-inline constexpr std::uint32_t kVersionMinor = 3;
+inline constexpr std::uint32_t kVersionMinor = 4;
 
 /// Byte offsets of the registers.
 namespace reg {
@@ -63,6 +63,8 @@ inline constexpr std::uint32_t kSelfCheck = 0x050;
 inline constexpr std::uint32_t kFaultTile = 0x054;
 /// After CHECKSUM: the row of that tile, from 0.
 inline constexpr std::uint32_t kFaultRow = 0x058;
+/// After PARITY: where the word lies.
+inline constexpr std::uint32_t kFaultMemory = 0x05c;
 }  // namespace reg
 
 /// Where a field lies in its register.
@@ -126,6 +128,15 @@ inline constexpr Field kInterruptEnableDone{0, 1};
 inline constexpr Field kInterruptEnableError{1, 1};
 /// Those of the array, by a column of checksums: error CHECKSUM.
 inline constexpr Field kSelfCheckChecksum{0, 1};
+/// Those of its memories, by a check beside each word: error PARITY.
+inline constexpr Field kSelfCheckParity{1, 1};
+/// Those of commands on their way and fetched, by their CHECK: error PARITY.
+inline constexpr Field kSelfCheckCommands{2, 1};
+/// Which memory (table of memories).
+inline constexpr Field kFaultMemoryNumber{0, 8};
+/// Its word; of sums the row, of parameters four times the set and the word of biases or scales, of
+/// lanes LINE times the rows above and the column, or 16 times the multiplier and the address.
+inline constexpr Field kFaultMemoryWord{8, 24};
 }  // namespace field
 
 /// What a register does when it is read and written.
@@ -149,7 +160,7 @@ struct Register {
 
 /// Every register but the counters.
 // clang-format off
-inline constexpr std::array<Register, 22> kRegisters{{
+inline constexpr std::array<Register, 23> kRegisters{{
     {"ID", 0x000, Access::kReadOnly, true, 0x67363463, "Always 0x67363463, so that a driver knows whom it talks to."},
     {"VERSION", 0x004, Access::kReadOnly, false, 0x00000000, "Version of registers and commands."},
     {"ARRAY", 0x008, Access::kReadOnly, false, 0x00000000, "Shape of the array."},
@@ -172,6 +183,7 @@ inline constexpr std::array<Register, 22> kRegisters{{
     {"SELF_CHECK", 0x050, Access::kReadOnly, false, 0x00000000, "Which faults of its own the accelerator was built to find."},
     {"FAULT_TILE", 0x054, Access::kReadOnly, true, 0x00000000, "After CHECKSUM: the tile that ERROR.COMMAND computed, counted from 0 in the order of its tiles."},
     {"FAULT_ROW", 0x058, Access::kReadOnly, true, 0x00000000, "After CHECKSUM: the row of that tile, from 0."},
+    {"FAULT_MEMORY", 0x05c, Access::kReadOnly, true, 0x00000000, "After PARITY: where the word lies."},
 }};
 // clang-format on
 
@@ -508,6 +520,12 @@ struct Command {
       words[12] |= fit("OPERAND_MOVED", operand_moved, 1) << 22;
       words[12] |= fit("RESULT_MOVED", result_moved, 1) << 23;
     }
+    std::uint32_t together = 0;
+    for (const std::uint32_t word : words) together ^= word;
+    together ^= together >> 16;
+    together ^= together >> 8;
+    together ^= together >> 4;
+    words[6] |= (together & 15u) << 4;
     for (std::size_t i = 0; i < kCommandBytes; ++i) {
       bytes[i] = static_cast<std::uint8_t>(words[i / 4] >> (8 * (i % 4)));
     }
@@ -828,6 +846,9 @@ enum class ErrorCode : std::uint32_t {
   /// A row of sums that left the array is not what its checksum says: a fault of the device, which
   /// the same work may not meet again.
   kChecksum = 8,
+  /// A word that was read from one of the device's memories is not the one that was written there,
+  /// or a command not the one that was encoded: a fault of the device, too.
+  kParity = 9,
 };
 
 /// Which part of the accelerator, as ERROR.ENGINE tells it.
@@ -850,7 +871,7 @@ struct ErrorEntry {
 
 /// Every error.
 // clang-format off
-inline constexpr std::array<ErrorEntry, 9> kErrors{{
+inline constexpr std::array<ErrorEntry, 10> kErrors{{
     {ErrorCode::kNone, "NONE", "No error."},
     {ErrorCode::kBadOpcode, "BAD_OPCODE", "The command's OPCODE is not in the table."},
     {ErrorCode::kBadOperand, "BAD_OPERAND", "ROWS, COUNT, PASSES or BLOCKS is zero, ROWS is larger than an accumulator bank, FORMAT is not in the table, LOW is larger than HIGH (8-bit results), a STORE with VECTOR has results of 32 bits, lanes beyond N or numbers that the vector path cannot take, DEPTHWISE has a kernel or steps that cannot be, or a window does not fit the scratchpad or the commands before it."},
@@ -860,6 +881,7 @@ inline constexpr std::array<ErrorEntry, 9> kErrors{{
     {ErrorCode::kWatchdog, "WATCHDOG", "No progress for as long as WATCHDOG allows."},
     {ErrorCode::kUnbalanced, "UNBALANCED", "A FINISH, or a LOAD_ACTIVATIONS that begins anew, found pixels of a window that no MATMUL claims or frees."},
     {ErrorCode::kChecksum, "CHECKSUM", "A row of sums that left the array is not what its checksum says: a fault of the device, which the same work may not meet again."},
+    {ErrorCode::kParity, "PARITY", "A word that was read from one of the device's memories is not the one that was written there, or a command not the one that was encoded: a fault of the device, too."},
 }};
 // clang-format on
 

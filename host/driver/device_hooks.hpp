@@ -2,6 +2,7 @@
 // A Device behind the hooks of the driver in C.
 #pragma once
 
+#include <cstdint>
 #include <exception>
 
 #include "host/device/device.hpp"
@@ -19,6 +20,9 @@ class DeviceHooks {
 
   const gemm64_hooks& hooks() const { return hooks_; }
 
+  /// The device's clock at the end of the last wait for an interrupt.
+  std::uint64_t waited_until() const { return waited_until_; }
+
   /// Throws what a hook has thrown since the last call, if any has.
   void rethrow();
 
@@ -28,6 +32,7 @@ class DeviceHooks {
 
   Device& device_;
   gemm64_hooks hooks_{};
+  std::uint64_t waited_until_ = 0;
   std::exception_ptr thrown_;
 };
 

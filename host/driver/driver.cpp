@@ -64,21 +64,32 @@ Counters Driver::read_counters() {
   return counters;
 }
 
+/// Where the device found a fault of its own; empty: it found none.
+std::string place_of(const gemm64_error& error) {
+  if (gemm64_is_own_fault(&error) == 0) return "";
+  return error.code == GEMM64_ERROR_PARITY
+             ? fmt::format(" in word {} of the memory '{}'", error.word,
+                           gemm64_memory_name(error.memory))
+             : fmt::format(" in row {} of its tile {}", error.row, error.tile);
+}
+
 void Driver::fail(const std::vector<Command>& program) {
   const gemm64_error error = core_.error;
-  const bool own = gemm64_is_own_fault(&error) != 0;
+  const std::uint64_t told = hooks_.waited_until();
   std::string message = fmt::format(
       "device '{}': {} at command {} ({}){}, found by engine '{}': {}", device_.name(),
       gemm64_error_name(error.code), error.command,
       error.command < program.size() ? to_string(program[error.command]) : "not in the ring",
-      own ? fmt::format(" in row {} of its tile {}", error.row, error.tile) : "",
-      gemm64_engine_name(error.engine), gemm64_error_text(error.code));
+      place_of(error), gemm64_engine_name(error.engine), gemm64_error_text(error.code));
   try {
     reset();
   } catch (const DeviceError& again) {
     throw DeviceError(fmt::format("{} ({})", message, again.what()));
   }
-  if (own) throw OwnFault(message, {error.code, error.command, error.tile, error.row});
+  if (gemm64_is_own_fault(&error) != 0) {
+    throw OwnFault(message, {error.code, error.command, error.tile, error.row, error.memory,
+                             error.word, told});
+  }
   throw DeviceError(message);
 }
 

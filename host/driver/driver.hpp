@@ -43,6 +43,9 @@ struct FoundFault {
   std::uint32_t command = 0;  // of the program
   std::uint32_t tile = 0;     // of the command, from 0
   std::uint32_t row = 0;      // of the tile
+  std::uint32_t memory = 0;   // of PARITY, in place of these two
+  std::uint32_t word = 0;     // of it
+  std::uint64_t clock = 0;    // in which it told so by its interrupt
 };
 
 /// The same as an exception. The device has been reset.

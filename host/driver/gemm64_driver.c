@@ -45,7 +45,7 @@ const char *gemm64_result_text(enum gemm64_result result) {
 }
 
 int gemm64_is_own_fault(const struct gemm64_error *error) {
-  return error->code == GEMM64_ERROR_CHECKSUM;
+  return error->code == GEMM64_ERROR_CHECKSUM || error->code == GEMM64_ERROR_PARITY;
 }
 
 enum gemm64_result gemm64_read(struct gemm64_driver *driver, uint32_t offset, uint32_t *value) {
@@ -185,10 +185,13 @@ static enum gemm64_result settle(struct gemm64_driver *driver, uint32_t cause) {
   driver->error.code = GEMM64_GET(word, ERROR_CODE);
   driver->error.engine = GEMM64_GET(word, ERROR_ENGINE);
   driver->error.command = GEMM64_GET(word, ERROR_COMMAND);
-  driver->error.tile = driver->error.row = 0;
+  driver->error.tile = driver->error.row = driver->error.memory = driver->error.word = 0;
   if (gemm64_is_own_fault(&driver->error)) {
     TRY(gemm64_read(driver, GEMM64_REG_FAULT_TILE, &driver->error.tile));
     TRY(gemm64_read(driver, GEMM64_REG_FAULT_ROW, &driver->error.row));
+    TRY(gemm64_read(driver, GEMM64_REG_FAULT_MEMORY, &word));
+    driver->error.memory = GEMM64_GET(word, FAULT_MEMORY_NUMBER);
+    driver->error.word = GEMM64_GET(word, FAULT_MEMORY_WORD);
   }
   return GEMM64_FAILED;
 }

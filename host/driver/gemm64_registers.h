@@ -7,7 +7,7 @@
 #include <stdint.h>
 
 #define GEMM64_VERSION_MAJOR 3u
-#define GEMM64_VERSION_MINOR 3u
+#define GEMM64_VERSION_MINOR 4u
 #define GEMM64_REG_ID 0x000u
 #define GEMM64_ID_RESET_VALUE 0x67363463u
 #define GEMM64_REG_VERSION 0x004u
@@ -79,10 +79,20 @@
 #define GEMM64_REG_SELF_CHECK 0x050u
 #define GEMM64_SELF_CHECK_CHECKSUM_SHIFT 0u
 #define GEMM64_SELF_CHECK_CHECKSUM_MASK 0x00000001u
+#define GEMM64_SELF_CHECK_PARITY_SHIFT 1u
+#define GEMM64_SELF_CHECK_PARITY_MASK 0x00000002u
+#define GEMM64_SELF_CHECK_COMMANDS_SHIFT 2u
+#define GEMM64_SELF_CHECK_COMMANDS_MASK 0x00000004u
 #define GEMM64_REG_FAULT_TILE 0x054u
 #define GEMM64_FAULT_TILE_RESET_VALUE 0x00000000u
 #define GEMM64_REG_FAULT_ROW 0x058u
 #define GEMM64_FAULT_ROW_RESET_VALUE 0x00000000u
+#define GEMM64_REG_FAULT_MEMORY 0x05cu
+#define GEMM64_FAULT_MEMORY_RESET_VALUE 0x00000000u
+#define GEMM64_FAULT_MEMORY_NUMBER_SHIFT 0u
+#define GEMM64_FAULT_MEMORY_NUMBER_MASK 0x000000ffu
+#define GEMM64_FAULT_MEMORY_WORD_SHIFT 8u
+#define GEMM64_FAULT_MEMORY_WORD_MASK 0xffffff00u
 #define GEMM64_COMMAND_BYTES 64u
 #define GEMM64_OP_LOAD_WEIGHTS 1u
 #define GEMM64_OP_LOAD_ACTIVATIONS 2u
@@ -116,6 +126,7 @@
 #define GEMM64_ERROR_WATCHDOG 6u
 #define GEMM64_ERROR_UNBALANCED 7u
 #define GEMM64_ERROR_CHECKSUM 8u
+#define GEMM64_ERROR_PARITY 9u
 #define GEMM64_ENGINE_COMMANDS 0u
 #define GEMM64_ENGINE_WEIGHTS 1u
 #define GEMM64_ENGINE_ACTIVATIONS 2u
@@ -123,6 +134,17 @@
 #define GEMM64_ENGINE_RESULTS 4u
 #define GEMM64_ENGINE_PARAMETERS 5u
 #define GEMM64_ENGINE_OPERANDS 6u
+#define GEMM64_MEMORY_COMMANDS 0u
+#define GEMM64_MEMORY_WEIGHTS 1u
+#define GEMM64_MEMORY_SCRATCHPAD 2u
+#define GEMM64_MEMORY_SUMS_0 3u
+#define GEMM64_MEMORY_SUMS_1 4u
+#define GEMM64_MEMORY_BIASES 5u
+#define GEMM64_MEMORY_SCALES 6u
+#define GEMM64_MEMORY_OPERANDS 7u
+#define GEMM64_MEMORY_TABLE 8u
+#define GEMM64_MEMORY_LANE_WEIGHTS 9u
+#define GEMM64_MEMORY_LANE_LINES 10u
 #define GEMM64_COUNTERS_BASE 0x080u
 #define GEMM64_COUNTERS 40u
 #define GEMM64_COUNTER_TOTAL_CLOCKS 0u
@@ -319,7 +341,7 @@ struct gemm64_command {
  * field. */
 static inline int gemm64_encode(const struct gemm64_command *command, uint8_t *bytes) {
   uint32_t words[GEMM64_COMMAND_BYTES / 4] = {0};
-  uint32_t i;
+  uint32_t i, together = 0;
   if (command->opcode >> 8 != 0) return -1;
   if (command->flags >> 8 != 0) return -1;
   if (command->rows >> 16 != 0) return -1;
@@ -438,6 +460,11 @@ static inline int gemm64_encode(const struct gemm64_command *command, uint8_t *b
     words[12] |= command->operand_moved << 22;
     words[12] |= command->result_moved << 23;
   }
+  for (i = 0; i < GEMM64_COMMAND_BYTES / 4; ++i) together ^= words[i];
+  together ^= together >> 16;
+  together ^= together >> 8;
+  together ^= together >> 4;
+  words[6] |= (together & 15u) << 4;
   for (i = 0; i < GEMM64_COMMAND_BYTES; ++i) {
     bytes[i] = (uint8_t)(words[i / 4] >> (8 * (i % 4)));
   }
@@ -493,6 +520,8 @@ static inline const char *gemm64_error_name(uint32_t value) {
       return "UNBALANCED";
     case GEMM64_ERROR_CHECKSUM:
       return "CHECKSUM";
+    case GEMM64_ERROR_PARITY:
+      return "PARITY";
     default:
       return "unknown";
   }
@@ -519,6 +548,38 @@ static inline const char *gemm64_error_text(uint32_t value) {
       return "A FINISH, or a LOAD_ACTIVATIONS that begins anew, found pixels of a window that no MATMUL claims or frees.";
     case GEMM64_ERROR_CHECKSUM:
       return "A row of sums that left the array is not what its checksum says: a fault of the device, which the same work may not meet again.";
+    case GEMM64_ERROR_PARITY:
+      return "A word that was read from one of the device's memories is not the one that was written there, or a command not the one that was encoded: a fault of the device, too.";
+    default:
+      return "unknown";
+  }
+}
+
+/* What is in a memory of the device. */
+static inline const char *gemm64_memory_name(uint32_t value) {
+  switch (value) {
+    case GEMM64_MEMORY_COMMANDS:
+      return "commands fetched";
+    case GEMM64_MEMORY_WEIGHTS:
+      return "weight buffer";
+    case GEMM64_MEMORY_SCRATCHPAD:
+      return "scratchpad";
+    case GEMM64_MEMORY_SUMS_0:
+      return "accumulator bank 0";
+    case GEMM64_MEMORY_SUMS_1:
+      return "accumulator bank 1";
+    case GEMM64_MEMORY_BIASES:
+      return "biases";
+    case GEMM64_MEMORY_SCALES:
+      return "scales";
+    case GEMM64_MEMORY_OPERANDS:
+      return "second operands";
+    case GEMM64_MEMORY_TABLE:
+      return "table of the vector path";
+    case GEMM64_MEMORY_LANE_WEIGHTS:
+      return "weights of the lanes";
+    case GEMM64_MEMORY_LANE_LINES:
+      return "rows of the lanes";
     default:
       return "unknown";
   }

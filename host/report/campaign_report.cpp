@@ -13,17 +13,28 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-constexpr FaultOutcome kOutcomes[kFaultOutcomes] = {
-    FaultOutcome::kMasked,      FaultOutcome::kWrongSums, FaultOutcome::kWrongCounters,
-    FaultOutcome::kDeviceError, FaultOutcome::kStopped,   FaultOutcome::kHung,
-    FaultOutcome::kUnnoticed};
-constexpr const char* kHeadings[kFaultOutcomes] = {"masked",
-                                                   "found by the\nhost: results",
-                                                   "found by the\nhost: counters",
-                                                   "found by\nthe device",
-                                                   "stopped\nelsewhere",
-                                                   "hung",
-                                                   "unnoticed"};
+struct Ending {
+  FaultOutcome outcome;
+  const char* heading;
+};
+constexpr Ending kEndings[kFaultOutcomes] = {
+    {FaultOutcome::kMasked, "masked"},
+    {FaultOutcome::kWrongSums, "found by the\nhost: results"},
+    {FaultOutcome::kWrongCounters, "found by the\nhost: counters"},
+    {FaultOutcome::kDeviceError, "found by\nthe device"},
+    {FaultOutcome::kRunAgain, "run\nagain"},
+    {FaultOutcome::kStopped, "stopped\nelsewhere"},
+    {FaultOutcome::kHung, "hung"},
+    {FaultOutcome::kUnnoticed, "unnoticed"}};
+
+/// Those that a try of the campaign can come to.
+std::vector<Ending> endings_of(const CampaignReport& report) {
+  std::vector<Ending> endings;
+  for (const Ending& ending : kEndings) {
+    if (report.self_check || ending.outcome != FaultOutcome::kRunAgain) endings.push_back(ending);
+  }
+  return endings;
+}
 
 using Kind = std::optional<Fault::Kind>;
 
@@ -42,8 +53,8 @@ std::vector<std::string> row(const std::string& name, const CampaignReport& repo
                              FaultPrograms program = {}, Kind kind = {}) {
   std::vector<std::string> cells{name, ""};
   std::uint64_t all = 0;
-  for (const FaultOutcome outcome : kOutcomes) {
-    const std::uint64_t n = report.count(program, kind, outcome);
+  for (const Ending& ending : endings_of(report)) {
+    const std::uint64_t n = report.count(program, kind, ending.outcome);
     all += n;
     cells.push_back(grouped(n));
   }
@@ -52,10 +63,44 @@ std::vector<std::string> row(const std::string& name, const CampaignReport& repo
   return cells;
 }
 
+/// What the device found in itself, of those faults that matter to one that does not look.
+void add_self_found(const CampaignReport& report, std::size_t width, std::string& text) {
+  Table table;
+  table.add_column("faults that matter to a device without checks", Align::kLeft);
+  for (const char* heading : {"found,\nrun again", "stopped with\nanother error", "not by\nitself",
+                              "clocks:\nmedian", "\nmost"}) {
+    table.add_column(heading);
+  }
+  const auto add = [&](const std::string& what, FaultPrograms program, Kind kind) {
+    const SelfFound found = report.self_found(program, kind);
+    if (found.matter == 0) return;
+    const bool any = found.again != 0;
+    table.add_row({fmt::format("{}: {}", what, grouped(found.matter)), grouped(found.again),
+                   grouped(found.error), grouped(found.matter - found.again - found.error),
+                   any ? grouped(found.median) : "–", any ? grouped(found.most) : "–"});
+  };
+  for (const FaultProgram program : programs_of(report)) {
+    for (const Fault::Kind kind : kinds_of(program)) {
+      add(fmt::format("{}: {}", name(program), name(kind)), program, kind);
+    }
+    table.add_rule();
+  }
+  add("all", {}, {});
+  text += "\n" + table.render(width);
+}
+
+Json self_found_json(const SelfFound& found) {
+  return {{"matter", found.matter},
+          {"run_again", found.again},
+          {"device_error", found.error},
+          {"median_clocks", found.median},
+          {"most_clocks", found.most}};
+}
+
 Json counts_json(const CampaignReport& report, FaultPrograms program = {}, Kind kind = {}) {
   Json json = Json::object();
-  for (const FaultOutcome outcome : kOutcomes) {
-    json[name(outcome)] = report.count(program, kind, outcome);
+  for (const Ending& ending : endings_of(report)) {
+    json[name(ending.outcome)] = report.count(program, kind, ending.outcome);
   }
   return json;
 }
@@ -76,7 +121,7 @@ std::string campaign_table(const CampaignReport& report, std::size_t width) {
   Table table;
   table.add_column("program: fault", Align::kLeft);
   table.add_column("tries");
-  for (const char* heading : kHeadings) table.add_column(heading);
+  for (const Ending& ending : endings_of(report)) table.add_column(ending.heading);
   table.add_column("wrong\ndiagnosis");
   for (const FaultProgram program : programs_of(report)) {
     for (const Fault::Kind kind : kinds_of(program)) {
@@ -86,6 +131,7 @@ std::string campaign_table(const CampaignReport& report, std::size_t width) {
   }
   table.add_row(row("all", report));
   std::string text = table.render(width);
+  if (report.self_check) add_self_found(report, width, text);
   text += fmt::format("\n{} on {}x{}, seed {}: {:.1f} s, {:.1f} faults/s, {} at a time.\n",
                       counted(report.tries.size(), "fault"), report.array, report.array,
                       report.seed, report.seconds, per_second(report), report.jobs);
@@ -112,11 +158,15 @@ std::string campaign_table(const CampaignReport& report, std::size_t width) {
 std::string campaign_line(const CampaignReport& report) {
   const std::uint64_t found =
       report.count(FaultOutcome::kWrongSums) + report.count(FaultOutcome::kWrongCounters);
+  const std::string again =
+      report.self_check
+          ? fmt::format(" (and run again: {})", grouped(report.count(FaultOutcome::kRunAgain)))
+          : "";
   return fmt::format(
-      "{} masked, {} found by the host, {} by the device, {} stopped elsewhere, {} hung, {} "
+      "{} masked, {} found by the host, {} by the device{}, {} stopped elsewhere, {} hung, {} "
       "unnoticed",
       grouped(report.count(FaultOutcome::kMasked)), grouped(found),
-      grouped(report.count(FaultOutcome::kDeviceError)),
+      grouped(report.count(FaultOutcome::kDeviceError)), again,
       grouped(report.count(FaultOutcome::kStopped)), grouped(report.count(FaultOutcome::kHung)),
       grouped(report.count(FaultOutcome::kUnnoticed)));
 }
@@ -129,6 +179,9 @@ Json to_json(const CampaignReport& report) {
                 {"kinds", Json::object()}};
     for (const Fault::Kind kind : kinds_of(program)) {
       own["kinds"][name(kind)] = counts_json(report, program, kind);
+      if (report.self_check) {
+        own["self_found"][name(kind)] = self_found_json(report.self_found(program, kind));
+      }
       kinds[name(kind)] = counts_json(report, {}, kind);
     }
     programs[name(program)] = std::move(own);
@@ -140,6 +193,8 @@ Json to_json(const CampaignReport& report) {
                   {"fault", to_string(tried.fault_try.fault)},
                   {"outcome", name(tried.outcome)},
                   {"command", command_of(tried.fault_try)}};
+    if (report.self_check) entry["matters"] = tried.matters;
+    if (tried.outcome == FaultOutcome::kRunAgain) entry["found_after"] = tried.found_after;
     if (!tried.error.empty()) entry["error"] = tried.error;
     if (!tried.diagnosis.empty()) {
       entry["diagnosis"] = tried.diagnosis;

@@ -159,10 +159,17 @@ Json layer_json(const LayerReport& layer, bool compared) {
         {"predicted_bytes", traffic(*layer.on_device)}};
   }
   for (const LayerFault& fault : layer.faults) {
-    json["faults_found"].push_back({{"error", fault.error},
-                                    {"tile", {fault.tile.m, fault.tile.k, fault.tile.n}},
-                                    {"row", fault.row},
-                                    {"run_again_from", fault.clock}});
+    Json found{{"error", fault.error}};
+    if (fault.memory.empty()) {
+      found["tile"] = {fault.tile.m, fault.tile.k, fault.tile.n};
+      found["row"] = fault.place;
+    } else {
+      found["memory"] = fault.memory;
+      found["word"] = fault.place;
+    }
+    found["found_in"] = fault.found;
+    found["run_again_from"] = fault.clock;
+    json["faults_found"].push_back(found);
   }
   if (layer.mismatches.count != 0) {
     json["first_mismatch"] = {{"row", layer.mismatches.first_row},

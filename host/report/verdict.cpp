@@ -55,9 +55,11 @@ std::string found_text(const RunReport& report) {
   std::string text;
   for (const LayerReport& layer : report.layers) {
     for (const LayerFault& fault : layer.faults) {
-      text += fmt::format(
-          "1 fault found by the device in {}, tile {}, row {} ({}); run again from clock {}.\n",
-          layer.name, to_string(fault.tile), fault.row, fault.error, grouped(fault.clock));
+      const std::string place =
+          fault.memory.empty() ? fmt::format("tile {}, row {}", to_string(fault.tile), fault.place)
+                               : fmt::format("{}, word {}", fault.memory, fault.place);
+      text += fmt::format("1 fault found by the device in {}, {} ({}); run again from clock {}.\n",
+                          layer.name, place, fault.error, grouped(fault.clock));
     }
   }
   return text;

@@ -126,6 +126,7 @@ DeviceOptions device_options(const FaultTry& t) {
   DeviceOptions options;
   options.array = static_cast<int>(t.array);
   options.seed = t.seed;
+  options.self_check = t.self_check;
   options.memory = t.memory;
   return options;
 }
@@ -183,6 +184,9 @@ TriedFault carry_out(const FaultTry& drawn, const MakeTryDevice& make, const Che
           hold_results(*device, make_job_program(jobs, driver.geometry()), values.results);
     }
     evidence.verified = check(report);
+    const std::vector<LayerFault> found = report.total().faults;
+    evidence.again = !found.empty();
+    if (evidence.again) tried.found_after = found.front().found - fault.clock;
   } catch (const DeviceError& error) {
     // Of an error there is no second look, of which the lines below the first would tell.
     const std::string text = error.what();
@@ -201,17 +205,24 @@ CampaignReport run_campaign(const CampaignOptions& options, const MakeTryDevice&
   const auto begin = std::chrono::steady_clock::now();
   DeviceOptions described;
   described.array = static_cast<int>(options.array);
+  described.self_check = options.self_check;
   const Geometry geometry = read_geometry(*make(described));
   CampaignReport report;
   report.array = options.array;
   report.seed = options.seed;
+  report.self_check = options.self_check;
   report.programs = options.programs;
   report.jobs = std::max(options.jobs, 1U);
 
   std::mutex mutex;  // of report
   side_by_side(options.count, report.jobs, [&](std::size_t index) {
-    TriedFault tried =
-        carry_out(draw_try(options.seed, options.programs, options.first + index, geometry), make);
+    FaultTry drawn = draw_try(options.seed, options.programs, options.first + index, geometry);
+    drawn.self_check = options.self_check;
+    TriedFault tried = carry_out(drawn, make);
+    if (drawn.self_check) {
+      drawn.self_check = false;
+      tried.matters = carry_out(drawn, make).outcome != FaultOutcome::kMasked;
+    }
     const std::lock_guard<std::mutex> lock(mutex);
     report.tries.push_back(std::move(tried));
     if (progress) progress(report);

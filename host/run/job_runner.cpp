@@ -92,8 +92,12 @@ void JobRunner::begin_again(const Work& work) {
 
 LayerFault JobRunner::layer_fault(const Job& job, std::size_t command,
                                   const FoundFault& fault) const {
-  return {gemm64_error_name(fault.error), tile_of(job, command, fault.tile).value_or(TileIndex{}),
-          fault.row, first_clock_};
+  const char* const error = gemm64_error_name(fault.error);
+  if (fault.error == GEMM64_ERROR_PARITY) {
+    return {error, gemm64_memory_name(fault.memory), {}, fault.word, first_clock_, fault.clock};
+  }
+  return {error,     "",           tile_of(job, command, fault.tile).value_or(TileIndex{}),
+          fault.row, first_clock_, fault.clock};
 }
 
 void JobRunner::look_again(const LayerReport& layer, const JobRun& run,

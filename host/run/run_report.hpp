@@ -32,10 +32,12 @@ enum class Arithmetic {
 
 /// A fault that the device found in its own work on a layer. The program ran again.
 struct LayerFault {
-  std::string error;  // name
-  TileIndex tile;
-  std::uint64_t row = 0;    // of the tile
+  std::string error;        // name
+  std::string memory;       // whose word was wrong; empty: a row of sums was
+  TileIndex tile;           // of the row
+  std::uint64_t place = 0;  // row of the tile, or word of the memory
   std::uint64_t clock = 0;  // in which the program began again
+  std::uint64_t found = 0;  // clock in which the device told of it
 };
 
 /// One Linear layer, or one product.

@@ -96,8 +96,8 @@ Json to_json(const LayerReport& layer) {
   if (layer.convolution) json["convolution"] = to_json(*layer.convolution);
   if (layer.on_device) json["on_device"] = *layer.on_device;
   for (const LayerFault& fault : layer.faults) {
-    json["faults"].push_back(
-        {fault.error, fault.tile.m, fault.tile.k, fault.tile.n, fault.row, fault.clock});
+    json["faults"].push_back({fault.error, fault.memory, fault.tile.m, fault.tile.k, fault.tile.n,
+                              fault.place, fault.clock, fault.found});
   }
   return json;
 }
@@ -125,10 +125,12 @@ LayerReport layer_from(const Json& json) {
   if (json.contains("on_device")) layer.on_device = json.at("on_device").get<Counters>();
   for (const Json& fault : json.value("faults", Json::array())) {
     layer.faults.push_back({fault.at(0).get<std::string>(),
-                            {fault.at(1).get<std::uint64_t>(), fault.at(2).get<std::uint64_t>(),
-                             fault.at(3).get<std::uint64_t>()},
-                            fault.at(4).get<std::uint64_t>(),
-                            fault.at(5).get<std::uint64_t>()});
+                            fault.at(1).get<std::string>(),
+                            {fault.at(2).get<std::uint64_t>(), fault.at(3).get<std::uint64_t>(),
+                             fault.at(4).get<std::uint64_t>()},
+                            fault.at(5).get<std::uint64_t>(),
+                            fault.at(6).get<std::uint64_t>(),
+                            fault.at(7).get<std::uint64_t>()});
   }
   const Json& published = json.at("published");
   published.at(0).get_to(layer.published.scale_sim_os);

@@ -30,8 +30,9 @@ const Settings<DeviceOptions>& device_settings() {
           [](auto& of) -> auto& { return of.seed; }),
       plain_setting<Row>(
           "self-check",
-          "a device that finds faults of its own array\n"
-          "A column of checksums stops the work at a wrong sum, and the program runs once more.",
+          "a device that finds faults of its own\n"
+          "Checksums beside its array and checks beside its memories stop the work at what is "
+          "wrong, and the program runs once more.",
           0, 1, [](auto& of) -> auto& { return of.self_check; }),
       plain_setting<Row>(
           "memory-latency", "memory latency in clocks, from request to answer", 1, 1000000,

@@ -376,6 +376,29 @@ TEST_F(Debug, AFaultThatTheDeviceFindsItselfIsToldAndTheProductRunsAgain) {
   EXPECT_EQ(json_of("report.json")["layers"][0]["faults_found"].size(), 1u);
 }
 
+TEST_F(Debug, ACampaignOfDevicesThatCheckThemselvesTellsWhatTheyFoundOfWhatMatters) {
+  const Outcome outcome =
+      run("faults --self-check --program products --array 4 --count 168 --seed 3 --json f.json");
+  EXPECT_EQ(outcome.code, 0) << outcome.out << outcome.err;
+  EXPECT_THAT(outcome.out, Says("faults that matter", "products: command", "HELD"));
+  const json report = json_of("f.json");
+  unsigned found = 0;
+  for (const json& fault : report["tries"]) {
+    const std::string kind = fault["fault"].get<std::string>();
+    const bool outside = kind.rfind("result", 0) == 0 || kind.rfind("register", 0) == 0 ||
+                         kind.rfind("lost", 0) == 0 || kind.rfind("repeated", 0) == 0 ||
+                         kind.rfind("slverr", 0) == 0 || kind.rfind("decerr", 0) == 0 ||
+                         kind.rfind("hang", 0) == 0;
+    EXPECT_THAT(fault["command"].get<std::string>(), Says("--self-check"));
+    if (outside || !fault["matters"].get<bool>()) continue;
+    EXPECT_EQ(fault["outcome"], "run_again") << fault;
+    EXPECT_GT(fault["found_after"], 0);
+    ++found;
+  }
+  EXPECT_GT(found, 0u);
+  EXPECT_EQ(run("faults --self-check --kind broken-programs").code, 2);
+}
+
 TEST_F(Debug, AMomentThatDidNotComeIsTold) {
   // Within what the run might have taken, and behind what it took.
   const std::string gemm = "gemm 8 24 8 --array 8 ";

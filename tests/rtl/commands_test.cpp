@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <Vcommands_n128.h>
 #include <Vcommands_n64.h>
+#include <Vcommands_n64_checked.h>
 #include <Vcommands_n8.h>
 
 #include <array>
@@ -507,6 +508,54 @@ TEST(Commands, OfTwoBadOnesTheOlderIsNamed) {
     }
     EXPECT_LT(clocks, 9u);
     EXPECT_EQ(trial.bench->error_tag_o, 0);
+  }
+}
+
+/// What comes of a command, all bits of which are in `flipped` changed on their way.
+template <class Model>
+ErrorCode error_of(const Command& command, const std::vector<unsigned>& flipped) {
+  Bench<Model> bench;
+  bench->stop_i = bench->beat_i = bench->beat_error_i = 0;
+  bench->ring_base_i = kBase & ~63ull;
+  bench->ring_mask_i = 7;
+  bench->ring_tail_i = 1;
+  bench->request_ready_i = 1;
+  bench->ready_i = 0;
+  bench->engines_idle_i = bench->left_i = bench->store_done_i = 0;
+  for (unsigned i = 0; i < 2; ++i) bench.step();
+  std::array<std::uint8_t, kCommandBytes> bytes{};
+  command.encode(bytes.data());
+  for (const unsigned bit : flipped) {
+    bytes[bit / 8] = static_cast<std::uint8_t>(bytes[bit / 8] ^ 1u << bit % 8);
+  }
+  for (unsigned i = 0; i < kCommandBytes; ++i) set_lane(bench->beat_data_i, i, bytes[i]);
+  bench->beat_i = bench->beat_last_i = 1;
+  bench.step();
+  bench->beat_i = 0;
+  bench.settle();
+  EXPECT_EQ(bench->valid_o != 0, !bench->error_o);
+  return bench->error_o ? static_cast<ErrorCode>(bench->error_code_o) : ErrorCode::kNone;
+}
+
+TEST(Commands, AFlippedBitIsFoundBeforeTheDispatchWhereCommandsAreChecked) {
+  const Command store = command(Opcode::kStore, 1, 1, 0, 1, 64);
+  const Command weights = command(Opcode::kLoadWeights, 0, 64, 3, 0, 0x7ff000);
+  for (const Command& sent : {store, weights}) {
+    EXPECT_EQ(error_of<Vcommands_n64_checked>(sent, {}), ErrorCode::kNone);
+    EXPECT_EQ(error_of<Vcommands_n64>(sent, {}), ErrorCode::kNone);
+    for (unsigned bit = 0; bit < 8 * kCommandBytes; ++bit) {
+      ASSERT_EQ(error_of<Vcommands_n64_checked>(sent, {bit}), ErrorCode::kParity) << "bit " << bit;
+      const bool last = bit + 3 >= 8 * kCommandBytes;
+      ASSERT_EQ(error_of<Vcommands_n64_checked>(
+                    sent, last ? std::vector<unsigned>{bit}
+                               : std::vector<unsigned>{bit, bit + 1, bit + 3}),
+                ErrorCode::kParity)
+          << "bits from " << bit << " on";
+    }
+    // Bits that mean nothing, and the check itself, are nobody's elsewhere.
+    for (const unsigned bit : {32 * 6 + 4, 32 * 6 + 7, 32 * 15 + 31}) {
+      EXPECT_EQ(error_of<Vcommands_n64>(sent, {static_cast<unsigned>(bit)}), ErrorCode::kNone);
+    }
   }
 }
 

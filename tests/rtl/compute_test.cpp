@@ -37,7 +37,10 @@ struct Gates {
   Gate kind{};  // open: the words that are there are of the kind that the next row reads
 };
 
-template <class Model, unsigned kN, unsigned kPipeline>
+constexpr unsigned kFirstTag = 1000;  // of the first command
+
+/// kTags: a row is told with its command (SELF_CHECK).
+template <class Model, unsigned kN, unsigned kPipeline, bool kTags>
 class Trial {
  public:
   Trial(std::vector<Matmul> commands, Gates gates) : commands_(std::move(commands)), gates_(gates) {
@@ -84,6 +87,16 @@ class Trial {
     }
   }
 
+  /// A reset in the middle of the work, which then begins anew.
+  void restart() {
+    bench->command_valid_i = 0;
+    bench.reset();
+    done_ = sent_ = 0;
+    words_ = ahead_ = column_ = drain_ = used_ = rows_stored_ = 0;
+    waits_ = loaded_ = false;
+    complete_.clear();
+  }
+
   void clock() {
     drive();
     bench.settle();
@@ -100,6 +113,7 @@ class Trial {
     const bool command = sent_ < commands_.size() && (waits_ || gates_.command());
     const Matmul m = command ? commands_[sent_] : Matmul{1, 1, 1, 1, false, false};
     bench->command_valid_i = command;
+    bench->command_tag_i = static_cast<std::uint16_t>(kFirstTag + sent_);
     set_window_words(m);
     const Opcode opcode = m.set ? Opcode::kSetWindow : Opcode::kMatmul;
     bench->command_i[0] = static_cast<std::uint32_t>(opcode) | m.accumulate << 8 | m.retain << 9 |
@@ -167,6 +181,10 @@ class Trial {
     const bool between = waiting && row.starts_tile && !start;
     const bool overtakes = waiting && !row.starts_tile && !read;
     ASSERT_EQ(bench->activation_read_o, read) << "row " << done_ << " in clock " << bench.clock();
+    EXPECT_EQ(bench->row_starts_tile_o, start) << done_;
+    const bool first_of_command = done_ == 0 || rows_[done_ - 1].command != row.command;
+    EXPECT_EQ(bench->row_starts_command_o, start && first_of_command) << done_;
+    if (read) EXPECT_EQ(bench->row_tag_o, kTags ? kFirstTag + row.command : 0) << done_;
     EXPECT_EQ(bench->weight_read_o, start || column_ > 0);
     if (bench->weight_read_o) {
       EXPECT_EQ(bench->weight_column_o, column_);
@@ -237,8 +255,8 @@ class Trial {
   bool its_kind_ = true;
 };
 
-using TrialN2 = Trial<Vcompute_n2, 2, 4>;
-using TrialN4 = Trial<Vcompute_n4, 4, 6>;
+using TrialN2 = Trial<Vcompute_n2, 2, 4, false>;
+using TrialN4 = Trial<Vcompute_n4, 4, 6, true>;
 
 TEST(Compute, StartsEachTileAsSoonAsItCanWhateverThePatterns) {
   const std::vector<Matmul> commands{{1, 2, 2, 2, true, true},
@@ -287,6 +305,15 @@ TEST(Compute, StopEndsTheTileUnderWayAndStartsNoOther) {
   run.bench->stop_i = 1;
   for (unsigned t = 0; t < 50; ++t) run.clock();
   EXPECT_EQ(run.done_, 6u);
+}
+
+TEST(Compute, BeginsItsFirstCommandAnewAfterAResetInTheMiddleOfIt) {
+  TrialN4 run({{3, 4, 1, 1, true, true}, {2, 2, 1, 1, true, true}}, {});
+  for (const std::size_t rows : {1u, 4u, 8u}) {
+    while (run.done_ < rows) run.clock();
+    run.restart();
+  }
+  run();
 }
 
 /// A SET_WINDOW and some blocks of it.

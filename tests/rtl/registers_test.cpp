@@ -95,6 +95,7 @@ TEST_F(Registers, HaveTheirResetValuesAndTellTheShape) {
   bench_->error_i = 0xabcd0012;
   bench_->fault_tile_i = 0x89abcdef;
   bench_->fault_row_i = 0x4321;
+  bench_->fault_memory_i = 0x12345607;
   bench_->ring_head_i = 0x1234;
   const std::map<std::uint32_t, std::uint32_t> wanted{
       {reg::kId, 0x67363463},
@@ -116,9 +117,10 @@ TEST_F(Registers, HaveTheirResetValuesAndTellTheShape) {
       {reg::kRingHead, 0x1234},
       {reg::kInterruptEnable, 3},
       {reg::kParameterSets, 32},
-      {reg::kSelfCheck, 1},
+      {reg::kSelfCheck, 7},
       {reg::kFaultTile, 0x89abcdef},
-      {reg::kFaultRow, 0x4321}};
+      {reg::kFaultRow, 0x4321},
+      {reg::kFaultMemory, 0x12345607}};
   for (std::uint32_t offset = 0; offset < 0x1000; ++offset) {
     const bool counter = offset % 4 == 0 && offset >= kCounters.front().offset &&
                          offset < kCounters.back().offset + 8;

@@ -13,14 +13,17 @@ namespace gemm64::system_test {
 /// `least_of_8` on, of a sum from `least_of_32` on.
 inline Fault draw_fault(std::mt19937& random, Fault::Kind kind, unsigned n, std::uint64_t clocks,
                         unsigned least_of_8, unsigned least_of_32) {
-  const bool operand = kind == Fault::Kind::kWeight || kind == Fault::Kind::kActivation;
+  using Kind = Fault::Kind;
+  const bool operand = kind == Kind::kWeight || kind == Kind::kActivation ||
+                       kind == Kind::kScratchpad || kind == Kind::kStoredWeight;
   Fault fault;
   fault.kind = kind;
   fault.clock = draw(random, 60, static_cast<unsigned>(clocks));
   fault.bank = draw(random, 0, 1);
-  fault.row = kind == Fault::Kind::kPartialSum    ? draw(random, 0, n / std::min(n, 4u) - 1)
-              : kind == Fault::Kind::kAccumulator ? draw(random, 0, 39)
-                                                  : draw(random, 0, n - 1);
+  fault.row = kind == Kind::kPartialSum ? draw(random, 0, n / std::min(n, 4u) - 1)
+              : kind == Kind::kAccumulator || kind == Kind::kScratchpad ? draw(random, 0, 39)
+              : kind == Kind::kStoredWeight                             ? draw(random, 0, 63)
+                                                                        : draw(random, 0, n - 1);
   fault.column = draw(random, 0, n - 1);
   fault.bit = operand ? draw(random, least_of_8, 7) : draw(random, least_of_32, 31);
   return fault;

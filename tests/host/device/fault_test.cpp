@@ -40,6 +40,10 @@ TEST(Fault, IsReadAndWrittenInTheSameForm) {
                            "lane-sum:63:21@17",
                            "lane-line:5,127,63:7@18",
                            "scratchpad:9215,63:0@19",
+                           "stored-weight:1023,63:7@20",
+                           "stored-bias:15,63:31@21",
+                           "stored-scale:0,0:0@22",
+                           "stored-operand:511,63:7@23",
                            "register:RING_TAIL:15@7",
                            "register:CONTROL:1@8",
                            "lost:weights.ar@1",
@@ -82,6 +86,10 @@ TEST(Fault, IsToldInWords) {
   EXPECT_EQ(words("lane-sum:5:21@1"), "bit 21 of lane 5's depthwise sum");
   EXPECT_EQ(words("lane-line:3,17,5:0@1"), "bit 0 of lane 5's value at column 17 of line memory 3");
   EXPECT_EQ(words("scratchpad:70,5:2@1"), "bit 2 of the scratchpad's word 70, column 5");
+  EXPECT_EQ(words("stored-weight:70,5:2@1"), "bit 2 of the weight buffer's word 70, row 5");
+  EXPECT_EQ(words("stored-scale:3,5:31@1"),
+            "bit 31 of column 5's scale in set 3 of the parameter buffer");
+  EXPECT_EQ(words("stored-operand:9,5:2@1"), "bit 2 of the operand buffer's word 9, lane 5");
   EXPECT_EQ(words("register:RING_MASK:3@1"), "bit 3 of the register RING_MASK");
   EXPECT_EQ(words("lost:data.r@1"), "the next handshake on data.r is lost");
   EXPECT_EQ(words("repeated:results.b@1"), "the next handshake on results.b comes twice");
@@ -157,6 +165,12 @@ TEST(Fault, InAPlaceThatDoesNotExistIsRefusedWithThosethatDo) {
   EXPECT_THAT(complaint("lane-line:0,0,0:8@1"), Says("bit 8; this accelerator has 0 to 7"));
   EXPECT_THAT(complaint("scratchpad:9216,0:0@1"),
               Says("word 9216; this accelerator has 0 to 9215"));
+  EXPECT_THAT(complaint("stored-weight:1024,0:0@1"),
+              Says("word 1024; this accelerator has 0 to 1023"));
+  EXPECT_THAT(complaint("stored-bias:16,0:0@1"), Says("set 16; this accelerator has 0 to 15"));
+  EXPECT_THAT(complaint("stored-operand:512,0:0@1"),
+              Says("word 512; this accelerator has 0 to 511"));
+  EXPECT_THAT(complaint("stored-operand:0,0:8@1"), Says("bit 8; this accelerator has 0 to 7"));
   EXPECT_THAT(complaint("scratchpad:0,64:0@1"), Says("column 64; this accelerator has 0 to 63"));
   EXPECT_THAT(complaint("scratchpad:0,0:8@1"), Says("bit 8; this accelerator has 0 to 7"));
   EXPECT_THAT(complaint("accumulator:0,128,0:0@1"), Says("row 128; this accelerator has 0 to 127"));

@@ -276,6 +276,28 @@ TEST(DriverRun, RunsAProgramAgainWhereTheDeviceFoundAFaultOfItsOwn) {
   EXPECT_EQ(told[0].row, 7u);
 }
 
+TEST(DriverRun, NamesTheWordOfAMemoryThatTheDeviceFoundWrong) {
+  NiceMock<MockDevice> device;
+  Driver driver(device);
+  device.answer(reg::kError,
+                field::kErrorCode.put(static_cast<std::uint32_t>(ErrorCode::kParity)) |
+                    field::kErrorEngine.put(static_cast<std::uint32_t>(Engine::kActivations)));
+  device.answer(reg::kFaultMemory, field::kFaultMemoryNumber.put(GEMM64_MEMORY_SCRATCHPAD) |
+                                       field::kFaultMemoryWord.put(77));
+  EXPECT_CALL(device, read_register(reg::kInterrupt))
+      .WillRepeatedly(Return(field::kInterruptError.mask()));
+  try {
+    driver.run_program(0, {finish()}, 1000);
+    FAIL() << "no exception";
+  } catch (const OwnFault& fault) {
+    EXPECT_THAT(fault.what(),
+                Says("PARITY at command 0 (FINISH)", "in word 77 of the memory 'scratchpad'",
+                     "engine 'activations'"));
+    EXPECT_EQ(fault.fault().memory, GEMM64_MEMORY_SCRATCHPAD);
+    EXPECT_EQ(fault.fault().word, 77u);
+  }
+}
+
 TEST(DriverRun, GivesUpWhereTheDeviceFindsASecondFault) {
   FaultyDevice device(2);
   Driver driver(device);

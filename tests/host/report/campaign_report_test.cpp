@@ -32,9 +32,9 @@ CampaignReport example() {
 TEST(CampaignReport, IsATableByKindAndOutcome) {
   const std::string text = campaign_table(example());
   EXPECT_THAT(text, testing::AllOf(
-                        Says("\nproducts: weight               2       1              1 ",
-                             "\nvector: table                  0       0              0 ",
-                             "\nall                            3       1              1 ",
+                        Says("\nproducts: weight                 2       1              1 ",
+                             "\nvector: table                    0       0              0 ",
+                             "\nall                              3       1              1 ",
                              "3 faults on 8x8, seed 7: 0.5 s, 6.0 faults/s, 2 at a time.", "HELD"),
                         Lacks("gemm64 gemm")));
 }
@@ -70,6 +70,29 @@ TEST(CampaignReport, TellsAllOfASingleTry) {
   report.tries.erase(report.tries.begin(), report.tries.begin() + 2);
   report.tries[0].diagnosis = "what it says\n";
   EXPECT_THAT(campaign_table(report), Says("wrong_sums: products, weight:3,1:2@5", "what it says"));
+}
+
+TEST(CampaignReport, OfADeviceThatChecksItselfTellsWhatItFoundOfWhatMatters) {
+  CampaignReport report = example();
+  EXPECT_THAT(campaign_table(report), Lacks("faults that matter"));
+  EXPECT_FALSE(to_json(report)["outcomes"].contains("run_again"));
+  report.self_check = true;
+  for (const std::uint64_t clocks : {30, 10, 20, 1000}) {
+    report.tries.push_back(report.tries.front());
+    report.tries.back().outcome = FaultOutcome::kRunAgain;
+    report.tries.back().found_after = clocks;
+    report.tries.back().matters = clocks != 1000;
+  }
+  report.tries[2].matters = true;
+  EXPECT_THAT(campaign_table(report), Says("products: weight: 4", "\nall: 4 "));
+  const nlohmann::ordered_json json = to_json(report);
+  EXPECT_EQ(json["outcomes"]["run_again"], 4);
+  EXPECT_EQ(json["programs"]["products"]["self_found"]["weight"],
+            nlohmann::ordered_json::parse(R"({"matter": 4, "run_again": 3, "device_error": 0,
+                                              "median_clocks": 20, "most_clocks": 30})"));
+  EXPECT_EQ(json["tries"][3]["found_after"], 30);
+  EXPECT_EQ(json["tries"][3]["matters"], true);
+  EXPECT_THAT(campaign_line(report), Says("1 by the device (and run again: 4)"));
 }
 
 TEST(CampaignReport, ShowsTheProgramsAloneThatWereAskedFor) {

@@ -24,14 +24,21 @@ TEST(RunTable, TellsWhatIsVerified) {
 TEST(RunTable, TellsWhatTheDeviceFoundInItself) {
   RunReport report = example_report();
   LayerReport& layer = report.layers.front();
-  layer.faults.push_back({"CHECKSUM", {0, 17, 3}, 5, 590484});
+  layer.faults.push_back({"CHECKSUM", "", {0, 17, 3}, 5, 590484, 590333});
+  layer.faults.push_back({"PARITY", "scratchpad", {}, 77, 591000, 590900});
   EXPECT_THAT(run_table(report, 0),
               Says("VERIFIED", "1 fault found by the device in " + layer.name +
                                    ", tile 0,17,3, row 5 (CHECKSUM); run again from clock "
-                                   "590,484.\n"));
+                                   "590,484.\n1 fault found by the device in " +
+                                   layer.name +
+                                   ", scratchpad, word 77 (PARITY); run again from clock "
+                                   "591,000.\n"));
   EXPECT_EQ(to_json(report)["layers"][0]["faults_found"],
             nlohmann::ordered_json::parse(R"([{"error": "CHECKSUM", "tile": [0, 17, 3], "row": 5,
-                                               "run_again_from": 590484}])"));
+                                               "found_in": 590333,
+                                               "run_again_from": 590484},
+                                              {"error": "PARITY", "memory": "scratchpad",
+                                               "word": 77, "found_in": 590900, "run_again_from": 591000}])"));
 }
 
 TEST(RunTable, TellsHowMuchRanOnTheHostAndWhy) {
