@@ -76,6 +76,7 @@ module gemm64_sum_check #(
 
     gemm64_ram #(.WIDTH(2), .DEPTH(ROWS), .ADDRESS_WIDTH(ROW_WIDTH)) u_rests_0 (
         .clk_i           (clk_i),
+        .busy_i          (lanes_0_q | add_0_q | read_0_q),
         .write_i         (lanes_0_q | add_0_q),
         .write_address_i (lanes_0_q ? lanes_row_q : row_q),
         .write_data_i    (lanes_0_q ? lanes_sum_q : added),
@@ -86,6 +87,7 @@ module gemm64_sum_check #(
 
     gemm64_ram #(.WIDTH(2), .DEPTH(ROWS), .ADDRESS_WIDTH(ROW_WIDTH)) u_rests_1 (
         .clk_i           (clk_i),
+        .busy_i          (lanes_1_q | add_1_q | read_1_q),
         .write_i         (lanes_1_q | add_1_q),
         .write_address_i (lanes_1_q ? lanes_row_q : row_q),
         .write_data_i    (lanes_1_q ? lanes_sum_q : added),

@@ -44,6 +44,7 @@ module gemm64_word_check #(
             wire [7:0] kept;
             gemm64_ram #(.WIDTH(8), .DEPTH(DEPTH), .ADDRESS_WIDTH(ADDRESS_WIDTH)) u_kept (
                 .clk_i           (clk_i),
+                .busy_i          (write_i | read_i),
                 .write_i         (write_i),
                 .write_address_i (write_address_i),
                 .write_data_i    (together(write_data_i)),
