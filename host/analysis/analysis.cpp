@@ -225,8 +225,10 @@ void Analyst::add_programs() {
         pools_[layer.node] = {analysis_.programs.size(), counters[i][counter::kTotalClocks]};
         continue;
       }
-      ArrayCost cost = array_.cost(*work->products, made.jobs[i], counters[i], 1,
-                                   layer.strips ? layer.strips->count : 1);
+      const Plan& plan = made.jobs[i].plan;
+      ArrayCost cost =
+          array_.cost(*work->products, plan.tiles() * plan.row_blocks(), plan.weight_bytes(),
+                      counters[i], layer.strips ? layer.strips->count : 1);
       cost.program = analysis_.programs.size();
       cost.packed = layer.packed;
       const auto [planned, is_first] = planned_.emplace(layer.node, cost);
@@ -252,14 +254,16 @@ void Analyst::add_sums(const SumsProgram& program) {
   ProgramAnalysis& entry = analysis_.programs.emplace_back();
   std::size_t next = 0;
   for (const SumsProgram::Node& node : program.nodes) {
-    const Job& job = program.list.jobs[next];
     Counters sum{};
+    std::uint64_t own_tiles = 0, weight_bytes = 0;
     for (const std::size_t end = next + node.jobs; next < end; ++next) {
+      const Plan& plan = program.list.jobs[next].plan;
+      own_tiles += plan.tiles() * plan.row_blocks();
+      weight_bytes += plan.weight_bytes();
       for (std::size_t i = 0; i < sum.size(); ++i) sum[i] += counters[next][i];
     }
     const auto work = work_of(model_, model_.graph().node(static_cast<int>(node.index)));
-    ArrayCost cost = array_.cost(
-        {{job.plan.shape.m, job.plan.shape.k, job.plan.shape.n}, node.jobs}, job, sum, node.jobs);
+    ArrayCost cost = array_.cost(node.blocks, own_tiles, weight_bytes, sum);
     cost.program = analysis_.programs.size();
     entry.layers.push_back(node.name);
     entry.clocks += *cost.clocks;

@@ -103,18 +103,18 @@ void ArrayModel::add_roofs(ArrayCost& cost) const {
   }
 }
 
-ArrayCost ArrayModel::cost(const Products& products, const Job& job, const Counters& counters,
-                           std::uint64_t jobs, std::uint32_t strips) {
+ArrayCost ArrayModel::cost(const Products& products, std::uint64_t tiles,
+                           std::uint64_t weight_bytes, const Counters& counters,
+                           std::uint32_t strips) {
   const PublishedCycles published =
       published_cycles({products.shape.m, products.shape.k, products.shape.n}, geometry_.n);
   const std::uint64_t count = products.count;
   ArrayCost cost;
   cost.products = products;
-  cost.tiles = job.plan.tiles() * job.plan.row_blocks() * jobs;
+  cost.tiles = tiles;
   const std::uint64_t useful =
       times(times(products.shape.k, products.shape.n), times(count, strips));
-  cost.padding_waste =
-      1 - static_cast<double>(useful) / static_cast<double>(job.plan.weight_bytes() * jobs);
+  cost.padding_waste = 1 - static_cast<double>(useful) / static_cast<double>(weight_bytes);
   cost.clocks = counters[counter::kTotalClocks];
   cost.published = {times(published.scale_sim_os, count), times(published.scale_sim_ws, count),
                     times(published.single_buffered, count),

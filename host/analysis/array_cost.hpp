@@ -58,10 +58,10 @@ class ArrayModel {
     return may;
   }
 
-  /// The cost of a layer of a program that `run` runs, as `jobs` jobs of one shape, from its
-  /// counters. `strips`: of its map, each with these weights.
-  ArrayCost cost(const Products& products, const Job& job, const Counters& counters,
-                 std::uint64_t jobs = 1, std::uint32_t strips = 1);
+  /// The cost of a layer of a program that `run` runs, from its tiles, blocks of M counted, the
+  /// bytes of its packed weights, and its counters. `strips`: of its map, each with these weights.
+  ArrayCost cost(const Products& products, std::uint64_t tiles, std::uint64_t weight_bytes,
+                 const Counters& counters, std::uint32_t strips = 1);
   /// The cost of a layer that two jobs run, of which `cost` is one's.
   void add(ArrayCost& cost, const ArrayCost& more) const;
 

@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "host/compile/device_layer.hpp"
+#include "host/divide.hpp"
 #include "host/error.hpp"
 #include "host/job/packing.hpp"
 #include "host/onnx/linear_layer.hpp"
@@ -62,6 +63,11 @@ LayerTensors tensors_of(const OnnxModel& model, const DeviceLayer& layer, const 
   return tensors;
 }
 
+/// Blocks of K that a job takes: as many as the array has rows for.
+std::uint64_t blocks_together(const Products& products, const Geometry& geometry) {
+  return std::clamp<std::uint64_t>(geometry.n / products.shape.k, 1, products.count);
+}
+
 /// Tiles of the weights of the nodes of sums that programs have; others run by themselves.
 std::map<std::size_t, std::uint64_t> tiles_of_sums(const OnnxModel& model, const DevicePlan& plan,
                                                    const Geometry& geometry) {
@@ -72,8 +78,10 @@ std::map<std::size_t, std::uint64_t> tiles_of_sums(const OnnxModel& model, const
     if (!products || products->count > kMostJobs) continue;
     const ProductSizes& one = products->shape;
     try {
-      const Plan cut = make_plan({one.m, one.k, one.n}, Accumulate::kDevice, geometry);
-      tiles[static_cast<std::size_t>(index)] = cut.tiles() * products->count;
+      const std::uint64_t together = blocks_together(*products, geometry);
+      const Plan cut =
+          make_plan({one.m * together, one.k * together, one.n}, Accumulate::kDevice, geometry);
+      tiles[static_cast<std::size_t>(index)] = cut.tiles() * divide_up(products->count, together);
     } catch (const UsageError&) {  // whoever runs it will tell of it
     }
   }
@@ -88,20 +96,23 @@ SumsProgram make_sums(const OnnxModel& model, const PassItem& item, const Geomet
   for (const std::size_t index : item.nodes) {
     const onnx::NodeProto& node = model.graph().node(static_cast<int>(index));
     const Products products = linear_product(model, node).value();
-    const std::size_t blocks = products.count;
-    GemmShape shape{products.shape.m, products.shape.k, products.shape.n};
-    Job job =
-        make_job(node_label(node, static_cast<int>(index)), shape, Accumulate::kDevice, geometry);
-    job.ready = true;
-    if (blocks > 1) {
+    const ProductSizes& one = products.shape;
+    const std::uint64_t together = blocks_together(products, geometry);
+    const std::string name = node_label(node, static_cast<int>(index));
+    const std::size_t before = jobs.size();
+    for (std::uint64_t block = 0; block < products.count; block += together) {
+      const std::uint64_t count = std::min(together, products.count - block);
+      jobs.push_back(
+          make_job(products.count <= together ? name : fmt::format("{}/{}", name, block / together),
+                   {one.m * count, one.k * count, one.n}, Accumulate::kDevice, geometry));
+      jobs.back().ready = true;
+      tiles += jobs.back().plan.tiles() * jobs.back().plan.row_blocks();
+    }
+    GemmShape shape{one.m, one.k, one.n};
+    if (products.count > 1) {
       shape.k = static_cast<std::uint64_t>(model.type(node.input(0))->dims.back());
     }
-    made.nodes.push_back({index, job.name, blocks, shape});
-    tiles += job.plan.tiles() * job.plan.row_blocks() * blocks;
-    for (std::size_t i = 0; i < blocks; ++i) {
-      jobs.push_back(job);
-      if (blocks > 1) jobs.back().name += fmt::format("/{}", i);
-    }
+    made.nodes.push_back({index, name, products, together, jobs.size() - before, shape});
   }
   if (tiles <= most_tiles) made.list = make_job_program(jobs, geometry);
   return made;
@@ -144,7 +155,7 @@ std::vector<LayerReport> SumsProgram::layers_of(std::vector<LayerReport> jobs,
   auto next = std::make_move_iterator(jobs.begin());
   for (const Node& node : nodes) {
     const auto first = std::exchange(next, next + static_cast<std::ptrdiff_t>(node.jobs));
-    if (node.jobs == 1) {
+    if (node.blocks.count == 1) {
       layers.push_back(*first);
       continue;
     }

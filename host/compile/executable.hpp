@@ -12,6 +12,7 @@
 #include "host/compile/pass_order.hpp"
 #include "host/device/geometry.hpp"
 #include "host/execute/executor.hpp"
+#include "host/onnx/work.hpp"
 #include "host/run/job_runner.hpp"
 
 namespace gemm64 {
@@ -56,12 +57,16 @@ struct CompiledProgram {
 
 /// Nodes whose int32 sums the device gives in one program, and the host does the rest.
 struct SumsProgram {
-  /// A node: its products, one for each block of K, are so many jobs of the list.
+  /// A node: its products, one for each block of K, are so many jobs of the list. Small blocks
+  /// share the array's rows: a job has the rows of `together` blocks, one block's below the
+  /// other's, each with zeros where the weights of the others are, and so the sums of each.
   struct Node {
     std::size_t index = 0;  // of the graph
     std::string name;
+    Products blocks;
+    std::size_t together = 1;
     std::size_t jobs = 0;
-    GemmShape shape;  // of all of them
+    GemmShape shape;  // of all blocks
   };
   std::vector<Node> nodes;
   JobProgram list;

@@ -3,6 +3,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <iterator>
 #include <utility>
 
@@ -29,6 +30,26 @@ std::optional<HostLayer> host_layer(const Executor& executor, const Step& step, 
     layer.macs = work->macs * passes;
   } else {
     layer.reason += "; its MACs are not known";
+  }
+  return layer;
+}
+
+/// Blocks of K as one product with the sums of each.
+ProgramLayer join_blocks(std::vector<std::pair<MatrixI8, MatrixI8>> blocks) {
+  ProgramLayer layer;
+  if (blocks.size() == 1) {
+    layer.a = std::move(blocks[0].first);
+    layer.w = std::move(blocks[0].second);
+    return layer;
+  }
+  const Eigen::Index m = blocks[0].first.rows(), k = blocks[0].first.cols();
+  const auto count = static_cast<Eigen::Index>(blocks.size());
+  layer.a = MatrixI8::Zero(count * m, count * k);
+  layer.w = MatrixI8(blocks[0].second.rows(), count * k);
+  for (Eigen::Index i = 0; i < count; ++i) {
+    const auto& [a, w] = blocks[static_cast<std::size_t>(i)];
+    layer.a.block(i * m, i * k, m, k) = a;
+    layer.w.middleCols(i * k, k) = w;
   }
   return layer;
 }
@@ -357,35 +378,42 @@ void NetworkPass::run_sums(const PassItem& item) {
   const SumsProgram& program = schedule_.executable.sums[item.index];
   make_room();
   std::vector<ProgramLayer> layers;
+  std::vector<std::pair<MatrixI8, MatrixI8>> blocks;  // of the node under way
   ExecutorHooks hooks;
   hooks.instead = [&](const Step& step, const Tensors& arguments) {
     if (const auto exact = at_.exact.arguments(step, arguments)) {
       at_.exact.store(step, compute(*step.info, step.context, *exact));
     }
     return compute_sums(step, arguments, [&](const MatrixI8& a, const MatrixI8& w) {
-      ProgramLayer& layer = layers.emplace_back();
-      layer.a = a;
-      layer.w = w;
+      blocks.emplace_back(a, w);
       return MatrixI32(MatrixI32::Zero(a.rows(), w.rows()));
     });
   };
   for (const SumsProgram::Node& node : program.nodes) {
     const Step& step = executor_.steps()[node.index];
     share_.report(step.context.label, 0);
-    const std::size_t first = layers.size();
+    blocks.clear();
     executor_.compute_step(step, executor_.arguments(step, at_.values), hooks);
-    for (std::size_t i = first; i < first + node.jobs; ++i) {
-      const GemmShape& shape = program.list.jobs[i].plan.shape;
-      const auto size = [](Eigen::Index index) { return static_cast<std::uint64_t>(index); };
-      if (i >= layers.size() || size(layers[i].a.rows()) != shape.m ||
-          size(layers[i].a.cols()) != shape.k || size(layers[i].w.rows()) != shape.n) {
-        throw failure(step.context,
-                      fmt::format("its products are not those of the shapes that {} says",
-                                  executor_.model().name()));
-      }
-      layers[i].job = program.list.jobs[i];
+    const ProductSizes& one = node.blocks.shape;
+    const auto size = [](Eigen::Index index) { return static_cast<std::uint64_t>(index); };
+    const bool as_planned = blocks.size() == node.blocks.count &&
+                            std::all_of(blocks.begin(), blocks.end(), [&](const auto& block) {
+                              return size(block.first.rows()) == one.m &&
+                                     size(block.first.cols()) == one.k &&
+                                     size(block.second.rows()) == one.n;
+                            });
+    if (!as_planned) {
+      throw failure(step.context,
+                    fmt::format("its products are not those of the shapes that {} says",
+                                executor_.model().name()));
     }
-    layers.resize(first + node.jobs);
+    for (std::size_t i = 0; i < blocks.size(); i += node.together) {
+      const std::size_t end = std::min(i + node.together, blocks.size());
+      ProgramLayer layer = join_blocks({blocks.begin() + static_cast<std::ptrdiff_t>(i),
+                                        blocks.begin() + static_cast<std::ptrdiff_t>(end)});
+      layer.job = program.list.jobs[layers.size()];
+      layers.push_back(std::move(layer));
+    }
   }
 
   next(schedule_.of_sums[item.index]);
@@ -395,10 +423,18 @@ void NetworkPass::run_sums(const PassItem& item) {
   std::vector<LayerReport> reports =
       program.layers_of(std::move(found.layers), runner_.geometry(), runner_.options().memory);
   auto sums = found.values.begin();
+  Eigen::Index row = 0;  // of these sums, with which the next block's begin
   hooks.after = hooks_.after;
   hooks.instead = [&](const Step& step, const Tensors& arguments) {
-    return compute_sums(step, arguments,
-                        [&](const MatrixI8&, const MatrixI8&) { return std::move(*sums++); });
+    return compute_sums(step, arguments, [&](const MatrixI8& a, const MatrixI8&) {
+      const MatrixI32 own = sums->middleRows(row, a.rows());
+      row += a.rows();
+      if (row == sums->rows()) {
+        ++sums;
+        row = 0;
+      }
+      return own;
+    });
   };
   for (std::size_t i = 0; i < reports.size(); ++i) {
     const Step& step = executor_.steps()[program.nodes[i].index];

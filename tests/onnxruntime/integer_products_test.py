@@ -58,8 +58,8 @@ class IntegerProducts(ProgramTest):
         self.assertEqual(analysis["on"], "device")
         self.assertEqual(layer["cycles"], analysis["array"]["clocks"])
 
-    def check_sweep(self):
-        sweep = {"networks": "m.onnx", "designs": {"array": 4}}
+    def check_sweep(self, array=4):
+        sweep = {"networks": "m.onnx", "designs": {"array": array}}
         rows = {}
         for mode in ("predict", "run"):
             (self.folder / "rows.json").unlink(missing_ok=True)
@@ -85,6 +85,7 @@ class IntegerProducts(ProgramTest):
             with self.subTest(bits=bits, block=block, zeros=zeros):
                 self.check_layer(*self.bits_layer(bits, block, k, zeros), (6, k, 7))
                 self.check_sweep()
+                self.check_sweep(64)
 
     def test_blocks_of_4_bits_are_onnxruntimes_bits_on_the_host_and_exact_on_the_device(self):
         for block, k, zeros in ((16, 48, False), (32, 90, True), (64, 64, True)):
@@ -107,33 +108,35 @@ class IntegerProducts(ProgramTest):
         self.assertEqual([layer["name"] for layer in layers], ["layer/0", "layer/1", "layer/2"])
 
     def test_nodes_whose_operands_are_there_are_one_program(self):
-        """q, k, v and a product in blocks, of one input; then what reads v."""
-        constants = {name: self.random.integers(-128, 128, [20, columns]).astype(numpy.int8)
-                     for name, columns in (("wq", 12), ("wk", 12), ("wv", 20), ("wo", 9))}
-        constants["bits"] = self.random.integers(0, 256, [7, 2, 8]).astype(numpy.uint8)
-        constants["scales"] = self.random.uniform(0.01, 0.1, 14).astype(numpy.float32)
+        """q, k, v and a product in three blocks, of one input; then what reads v. An array of 32 has the rows of two
+        blocks at once."""
+        constants = {name: self.random.integers(-128, 128, [40, columns]).astype(numpy.int8)
+                     for name, columns in (("wq", 12), ("wk", 12), ("wv", 40), ("wo", 9))}
+        constants["bits"] = self.random.integers(0, 256, [7, 3, 16]).astype(numpy.uint8)
+        constants["scales"] = self.random.uniform(0.01, 0.1, 21).astype(numpy.float32)
         node = helper.make_node
         nodes = [node("DynamicQuantizeLinear", ["x"], ["xq", "xs", "xz"]),
                  *(node("MatMulInteger", ["xq", f"w{name}", "xz"], [name], name) for name in "qkv"),
-                 node("MatMulNBits", ["x", "bits", "scales"], ["n"], "n", domain="com.microsoft", K=20, N=7, bits=4,
+                 node("MatMulNBits", ["x", "bits", "scales"], ["n"], "n", domain="com.microsoft", K=40, N=7, bits=8,
                       block_size=16, accuracy_level=4),
                  node("Cast", ["v"], ["vf"], to=TensorProto.FLOAT),
                  node("DynamicQuantizeLinear", ["vf"], ["vq", "vs", "vz"]),
                  node("MatMulInteger", ["vq", "wo", "vz"], ["o"], "o")]
         graph = helper.make_graph(
-            nodes, "network", [helper.make_tensor_value_info("x", TensorProto.FLOAT, ["images", 3, 20])],
+            nodes, "network", [helper.make_tensor_value_info("x", TensorProto.FLOAT, ["images", 3, 40])],
             [helper.make_tensor_value_info(name, kind, ["images", 3, columns]) for name, columns, kind in (
                 ("q", 12, TensorProto.INT32), ("k", 12, TensorProto.INT32), ("n", 7, TensorProto.FLOAT),
                 ("o", 9, TensorProto.INT32))],
             [onnx.numpy_helper.from_array(value, name) for name, value in constants.items()])
         opsets = [helper.make_opsetid("", 20), helper.make_opsetid("com.microsoft", 1)]
         onnx.save(helper.make_model(graph, ir_version=9, opset_imports=opsets), self.folder / "m.onnx")
-        x = self.random.standard_normal([1, 3, 20]).astype(numpy.float32)
+        x = self.random.standard_normal([1, 3, 40]).astype(numpy.float32)
         numpy.save(self.folder / "x.npy", x)
         expected = infer(str(self.folder / "m.onnx"), {"x": x})
-        for arguments in ((), ("--check", "outputs"), ("--memory-stalls", 0.2)):
-            with self.subTest(arguments=arguments):
-                self.succeed("run", "--model", "m.onnx", "--input", "x.npy", "--array", 4, "--json", "run.json",
+        for array, tiles, arguments in ((4, 24, ()), (4, 24, ("--check", "outputs")), (4, 24, ("--memory-stalls", 0.2)),
+                                        (32, 2, ()), (64, 1, ())):
+            with self.subTest(array=array, arguments=arguments):
+                self.succeed("run", "--model", "m.onnx", "--input", "x.npy", "--array", array, "--json", "run.json",
                              "--dump-activations", "*=out", *arguments)
                 for name, value in zip("qkno", expected):
                     found = numpy.load(self.folder / "out" / f"{name}.npy")
@@ -143,10 +146,12 @@ class IntegerProducts(ProgramTest):
                 layers = [(layer["name"], layer["program"]) for layer in report["layers"] if layer.get("on") != "host"]
                 self.assertEqual(layers, [("q", 1), ("k", 1), ("v", 1), ("n", 1), ("o", 2)])
                 self.assertEqual(report["total"]["programs"], 2)
+                blocks = next(layer for layer in report["layers"] if layer["name"] == "n")
+                self.assertEqual((blocks["m"], blocks["k"], blocks["n"], blocks["tiles"]), (3, 40, 7, tiles))
                 if arguments and arguments[0] == "--memory-stalls":
                     continue
                 self.assertEqual(report["total"]["cycles"], report["total"]["predicted_cycles"])
-                self.succeed("analyze", "m.onnx", "--input-shape", "x=1x3x20", "--array", 4, "--json", "analyze.json")
+                self.succeed("analyze", "m.onnx", "--input-shape", "x=1x3x40", "--array", array, "--json", "analyze.json")
                 analysis = json.loads((self.folder / "analyze.json").read_text())
                 self.assertEqual([program["clocks"] for program in analysis["array"]["programs"]],
                                  [program["cycles"] for program in report["programs"]])
