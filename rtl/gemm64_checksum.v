@@ -109,10 +109,13 @@ module gemm64_checksum #(
     reg                 crossed_wrong_q;
     assign crossed[7:0] = bytes_q[N];
 
+    // By halves, so that it is a tree
     always @* begin : together
-        integer i;
-        bytes = 8'd0;
-        for (i = 0; i < N; i = i + 1) bytes = bytes ^ activation_i[8*i +: 8];
+        integer       half;
+        reg [8*N-1:0] rest;
+        rest = activation_i;
+        for (half = 4 * N; half >= 8; half = half / 2) rest = rest ^ (rest >> half);
+        bytes = rest[7:0];
     end
 
     always @(posedge clk_i) begin : compare
