@@ -18,7 +18,7 @@ COMPILER := $(if $(filter default,$(origin CXX)),clang++,$(CXX))
 
 MAKEFLAGS += --no-print-directory
 .NOTPARALLEL:
-.PHONY: build sim report accuracy imagenet text test python torchscript wave firmware package bench fuzz abuse lint tidy synth wires energy fpga bitstream formal mutants host-mutants coverage signoff docs web web-check clean help
+.PHONY: build sim report accuracy imagenet text test python torchscript wave firmware package bench fuzz abuse lint tidy synth wires netlist energy fpga bitstream formal mutants host-mutants coverage signoff docs web web-check clean help
 .DEFAULT_GOAL := build
 
 # Configures where nothing is configured, the compiler is another one, or more is wanted than was so far; all else
@@ -218,6 +218,16 @@ wires:
 	@$(SETUP) wires
 	@scripts/wires --out $(BUILD)/wires $(ARGS)
 
+# The gates of N = 4, as `make synth` maps them, behind the driver.
+netlist:
+	@$(SETUP) build test synth
+	$(call configure,test)
+	@scripts/netlist --out $(BUILD)/netlist
+	@cmake -S . -B $(BUILD) -DGEMM64_NETLIST=$(abspath $(BUILD)/netlist) >$(BUILD)/netlist.log || \
+	    { cat $(BUILD)/netlist.log >&2; exit 1; }
+	@$(compile) --target gemm64_netlist_test
+	@$(BUILD)/gemm64_netlist_test $(ARGS)
+
 # The operands are a run's own: what a tile's waveform shows.
 energy:
 	@$(SETUP) build energy
@@ -284,6 +294,7 @@ help:
 	@echo "make tidy   checks the C++ with clang-tidy"
 	@echo "make synth  synthesizes the accelerator at five sizes: area and longest paths by module, memories"
 	@echo "make wires      places and routes a column of the array, and tells what its wires cost"
+	@echo "make netlist    runs the gates that make synth maps, N = 4, beside the RTL"
 	@echo "make energy weighs what the gates take in tiles of AlexNet's Linear layers: pJ a MAC, mJ an image"
 	@echo "make fpga   counts what the accelerator takes of an FPGA, at N = 8, 16, 32 and 64"
 	@echo "make bitstream  places and routes the accelerator for a ULX3S board (ECP5-85F), at N = 4, and writes a bitstream"
