@@ -65,10 +65,11 @@ std::shared_ptr<const ImportedNetwork> SweepNetworks::imported(const SweepPoint&
 }
 
 std::shared_ptr<const DeviceWork> SweepNetworks::work(const SweepPoint& point) {
-  const Geometry& geometry = sweep_.designs[point.design].geometry;
-  const Cut cut{point.network, point.batch, geometry.n, geometry.scratchpad_words,
-                geometry.accumulator_rows};
-  return works_.get(cut, [&] {
+  const auto& [geometry, memory, lanes] = sweep_.designs[point.design];
+  const Cut cut{
+      point.network, point.batch, geometry.n, geometry.scratchpad_words, geometry.accumulator_rows,
+      lanes};
+  return works_.get(cut, [&, &geometry = geometry, lanes = lanes] {
     const SweepNetwork& network = sweep_.networks[point.network];
     const auto batch = static_cast<std::uint64_t>(point.batch);
     DeviceWork work;
@@ -78,7 +79,7 @@ std::shared_ptr<const DeviceWork> SweepNetworks::work(const SweepPoint& point) {
       work = plan_product(network.name, shape, geometry);
     } else {
       const std::shared_ptr<const ImportedNetwork> model = imported(point);
-      work = plan_network(model->model, geometry, model->passes, sweep_.lanes);
+      work = plan_network(model->model, geometry, model->passes, lanes);
     }
     work.batch = batch;
     return work;

@@ -20,13 +20,10 @@ namespace {
 using Json = nlohmann::ordered_json;
 
 /// What names a point, apart from how its figures were got.
-constexpr const char* kPointKeys[] = {"network",
-                                      "batch",
-                                      "array",
-                                      "scratchpad_words",
-                                      "accumulator_rows",
-                                      "memory",
-                                      "memory_bytes_per_cycle",
+constexpr const char* kPointKeys[] = {"network",          "batch",
+                                      "depthwise",        "array",
+                                      "scratchpad_words", "accumulator_rows",
+                                      "memory",           "memory_bytes_per_cycle",
                                       "memory_latency"};
 
 /// What the array's clocks were spent on.
@@ -206,7 +203,8 @@ std::string rows_table(const std::vector<SweepRow>& rows, std::size_t width) {
   table.add_column("point");
   for (std::string key : keys) {
     std::replace(key.begin(), key.end(), '_', '\n');
-    table.add_column(key, key == "network" || key == "memory" ? Align::kLeft : Align::kRight);
+    const bool word = key == "network" || key == "depthwise" || key == "memory";
+    table.add_column(key, word ? Align::kLeft : Align::kRight);
   }
   table.add_column("clocks");
   if (runs) table.add_column("predicted");

@@ -20,11 +20,12 @@ SweepPoint Sweep::point(std::size_t index) const {
 
 nlohmann::ordered_json describe(const Sweep& sweep, const SweepPoint& point) {
   const SweepNetwork& network = sweep.networks[point.network];
-  const auto& [geometry, memory] = sweep.designs[point.design];
+  const auto& [geometry, memory, lanes] = sweep.designs[point.design];
   nlohmann::ordered_json row = {{"mode", sweep.runs ? "run" : "predict"},
                                 {"device", nullptr},
                                 {"network", network.name},
                                 {"batch", point.batch},
+                                {"depthwise", lanes ? "window" : "array"},
                                 {"array", geometry.n},
                                 {"scratchpad_words", geometry.scratchpad_words},
                                 {"accumulator_rows", geometry.accumulator_rows},
@@ -40,7 +41,7 @@ std::string label(const Sweep& sweep, std::size_t index) {
   const nlohmann::ordered_json row = describe(sweep, point);
   std::string text =
       fmt::format("point {} ({}, batch {}", index, row["network"].get<std::string>(), point.batch);
-  for (const char* key : {"array", "scratchpad_words", "accumulator_rows", "memory",
+  for (const char* key : {"depthwise", "array", "scratchpad_words", "accumulator_rows", "memory",
                           "memory_bytes_per_cycle", "memory_latency"}) {
     bool differs = false;
     for (std::size_t i = 0; i < sweep.designs.size() && !differs; ++i) {

@@ -15,10 +15,12 @@
 
 namespace gemm64 {
 
-/// An accelerator and its memory.
+/// An accelerator, its memory, and whether its lanes beside the array have the depthwise
+/// convolutions that they can.
 struct SweepDesign {
   Geometry geometry;
   MemoryTiming memory;
+  bool lanes = true;
 };
 
 /// One of the program's own networks, an ONNX file, or one product.
@@ -41,7 +43,6 @@ struct Sweep {
   bool runs = false;           // on `device`; otherwise points are predicted
   std::string device = "rtl";  // or "tlm"
   std::uint32_t seed = 1;      // of weights and inputs
-  bool lanes = true;           // run depthwise convolutions, beside the array
   bool quantize = false;       // float files, before they are predicted or run
   std::vector<SweepNetwork> networks;
   std::vector<std::int64_t> batches;

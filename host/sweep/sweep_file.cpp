@@ -43,6 +43,8 @@ class Reader {
   Json parse(const std::string& text) const;
   void check_keys(const Json& object, const std::string& where,
                   const std::vector<std::string>& known) const;
+  std::string word(const std::string& key, const Json& value,
+                   const std::vector<std::string>& words) const;
   std::string word(const Json& object, const char* key,
                    const std::vector<std::string>& words) const;
   std::int64_t number(const std::string& key, const Json& value, std::int64_t low,
@@ -52,7 +54,7 @@ class Reader {
                          const Json& otherwise) const;
   SweepNetwork network(const std::string& key, const Json& value) const;
   std::optional<GemmShape> product(const std::string& key, const std::string& text) const;
-  void add_designs(Sweep& sweep, const Json& design, const std::string& where) const;
+  void add_designs(Sweep& sweep, bool lanes, const Json& design, const std::string& where) const;
 
   const std::string file_;
 };
@@ -88,14 +90,19 @@ void Reader::check_keys(const Json& object, const std::string& where,
   }
 }
 
+std::string Reader::word(const std::string& key, const Json& value,
+                         const std::vector<std::string>& words) const {
+  if (!value.is_string() || std::find(words.begin(), words.end(), value) == words.end()) {
+    refuse(key, value, fmt::format("it is \"{}\"", fmt::join(words, "\" or \"")));
+  }
+  return value;
+}
+
+/// The first of the words where there is no such key.
 std::string Reader::word(const Json& object, const char* key,
                          const std::vector<std::string>& words) const {
   const auto at = object.find(key);
-  if (at == object.end()) return words.front();
-  if (!at->is_string() || std::find(words.begin(), words.end(), *at) == words.end()) {
-    refuse(key, *at, fmt::format("it is \"{}\"", fmt::join(words, "\" or \"")));
-  }
-  return *at;
+  return at == object.end() ? words.front() : word(key, *at, words);
 }
 
 std::int64_t Reader::number(const std::string& key, const Json& value, std::int64_t low,
@@ -168,7 +175,8 @@ SweepNetwork Reader::network(const std::string& key, const Json& value) const {
                      fmt::join(known, ", ")));
 }
 
-void Reader::add_designs(Sweep& sweep, const Json& design, const std::string& where) const {
+void Reader::add_designs(Sweep& sweep, bool lanes, const Json& design,
+                         const std::string& where) const {
   if (!design.is_object()) refuse(where, design, "it is an object, such as {\"array\": [32, 64]}");
   check_keys(design, where,
              {"array", "scratchpad_words", "accumulator_rows", "memory", "memory_bytes_per_cycle",
@@ -189,6 +197,7 @@ void Reader::add_designs(Sweep& sweep, const Json& design, const std::string& wh
     for (const Json& value : list(design, inside, key, otherwise)) then(value);
   };
   SweepDesign made;
+  made.lanes = lanes;
   DesignSizes sizes;
   const auto memories = [&] {
     each("memory", "independent", [&](const Json& value) {
@@ -247,7 +256,6 @@ Sweep Reader::read(const std::string& text) {
     }
     sweep.quantize = json["quantize"].get<bool>();
   }
-  sweep.lanes = word(json, "depthwise", {"window", "array"}) == "window";
   if (!json.contains("networks")) {
     refuse("it has no \"networks\"; give a list such as [\"alexnet\", \"64x9216x4096\"]");
   }
@@ -265,10 +273,15 @@ Sweep Reader::read(const std::string& text) {
     sweep.batches.push_back(number(key, value, 1, kMostSize));
   }
   i = 0;
-  for (const Json& value : list(json, "", "designs", Json::object())) {
+  for (const Json& depthwise : list(json, "", "depthwise", "window")) {
     const std::string key =
-        json.contains("designs") ? place("designs", json["designs"], i++) : "designs";
-    add_designs(sweep, value, key);
+        json.contains("depthwise") ? place("depthwise", json["depthwise"], i++) : "depthwise";
+    const bool lanes = word(key, depthwise, {"window", "array"}) == "window";
+    std::size_t j = 0;
+    for (const Json& value : list(json, "", "designs", Json::object())) {
+      add_designs(sweep, lanes, value,
+                  json.contains("designs") ? place("designs", json["designs"], j++) : "designs");
+    }
   }
   for (const SweepNetwork& network : sweep.networks) {
     const std::int64_t most = *std::max_element(sweep.batches.begin(), sweep.batches.end());

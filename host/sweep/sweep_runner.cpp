@@ -121,7 +121,7 @@ RunReport SweepRunner::run(const SweepPoint& point, const RunProgress& told) {
   RunOptions options;
   options.memory = design.memory;
   RunSettings settings;
-  settings.lanes = sweep_.lanes;
+  settings.lanes = design.lanes;
   if (network.product) {
     Session session(*device, sweep_.device, {design.memory.latency, 0}, settings, options);
     return run_product(session.runner(), network, point, sweep_.seed, told);

@@ -44,9 +44,9 @@ TEST_F(Rows, TellTheGreatestLoss) {
 
 TEST_F(Rows, AreLinesOfCsvWithQuotedText) {
   const std::string csv = rows_csv(rows_);
-  EXPECT_THAT(csv, testing::StartsWith("point,mode,device,network,batch,array,"));
-  EXPECT_THAT(csv, Says("\n0,predict,,\"a, \"\"b\"\".onnx\",1,8,9216,128,independent,0,5,22,,"
-                        "0.25,"));
+  EXPECT_THAT(csv, testing::StartsWith("point,mode,device,network,batch,depthwise,array,"));
+  EXPECT_THAT(csv, Says("\n0,predict,,\"a, \"\"b\"\".onnx\",1,window,8,9216,128,independent,0,5,"
+                        "22,,0.25,"));
   EXPECT_EQ(std::count(csv.begin(), csv.end(), '\n'), 3);
 }
 

@@ -23,13 +23,14 @@ TEST(SweepFile, TakesTheUsualDesignWhereNothingIsSaid) {
   ASSERT_EQ(sweep.size(), 1U);
   EXPECT_TRUE(sweep.networks[0].built_in);
   EXPECT_EQ(sweep.batches, std::vector<std::int64_t>{1});
-  const auto& [geometry, memory] = sweep.designs[0];
+  const auto& [geometry, memory, lanes] = sweep.designs[0];
   EXPECT_EQ(geometry.n, 64U);
   EXPECT_EQ(geometry.scratchpad_words, 9216U);
   EXPECT_EQ(geometry.accumulator_rows, 128U);
   EXPECT_EQ(memory.latency, 100U);
   EXPECT_EQ(memory.bytes_per_cycle, 0U);
   EXPECT_EQ(memory.sharing, MemorySharing::kIndependent);
+  EXPECT_TRUE(lanes);
 }
 
 TEST(SweepFile, CrossesListsByNetworkThenBatchThenDesign) {
@@ -45,8 +46,8 @@ TEST(SweepFile, CrossesListsByNetworkThenBatchThenDesign) {
   ASSERT_EQ(sweep.designs.size(), 9U);
   ASSERT_EQ(sweep.size(), 36U);
   EXPECT_EQ(describe(sweep, sweep.point(1)).dump(),
-            R"({"mode":"run","device":"tlm","network":"2x3x4","batch":1,"array":8,)"
-            R"("scratchpad_words":9216,"accumulator_rows":128,"memory":"shared",)"
+            R"({"mode":"run","device":"tlm","network":"2x3x4","batch":1,"depthwise":"window",)"
+            R"("array":8,"scratchpad_words":9216,"accumulator_rows":128,"memory":"shared",)"
             R"("memory_bytes_per_cycle":0,"memory_latency":9})");
   EXPECT_EQ(describe(sweep, sweep.point(2))["memory"], "exclusive");
   EXPECT_EQ(describe(sweep, sweep.point(4))["array"], 4);
@@ -59,6 +60,19 @@ TEST(SweepFile, CrossesListsByNetworkThenBatchThenDesign) {
   EXPECT_EQ(label(sweep, 8),
             "point 8 (2x3x4, batch 1, array 2, scratchpad_words 200, accumulator_rows 16, memory "
             "independent, memory_bytes_per_cycle 1, memory_latency 100)");
+}
+
+TEST(SweepFile, CrossesWhatComputesDepthwiseConvolutionsWithTheDesigns) {
+  const Sweep sweep = parse(R"({
+    "networks": "2x3x4", "batches": [1, 5], "depthwise": ["array", "window"],
+    "designs": {"array": [4, 8]}})");
+  ASSERT_EQ(sweep.size(), 8U);
+  EXPECT_EQ(label(sweep, 0), "point 0 (2x3x4, batch 1, depthwise array, array 4)");
+  EXPECT_EQ(label(sweep, 1), "point 1 (2x3x4, batch 1, depthwise array, array 8)");
+  EXPECT_EQ(label(sweep, 2), "point 2 (2x3x4, batch 1, depthwise window, array 4)");
+  EXPECT_EQ(label(sweep, 7), "point 7 (2x3x4, batch 5, depthwise window, array 8)");
+  EXPECT_FALSE(sweep.designs[1].lanes);
+  EXPECT_TRUE(sweep.designs[3].lanes);
 }
 
 TEST(SweepFile, NamesTheKeyItsValueAndWhatWouldBeRight) {
@@ -96,6 +110,8 @@ TEST(SweepFile, NamesTheKeyItsValueAndWhatWouldBeRight) {
       {R"({"networks": "1x2x3", "seed": -1})", "s.json: seed is -1; it is a whole number from 0"},
       {R"({"networks": "1x2x3", "quantize": 1})",
        "s.json: quantize is 1; it is true, which quantizes float files, or false"},
+      {R"({"networks": "1x2x3", "depthwise": ["window", "lanes"]})",
+       "s.json: depthwise[1] is \"lanes\"; it is \"window\" or \"array\""},
       {R"({"networks": "1x2x3", "designs": 64})", "s.json: designs is 64; it is an object"},
       {R"({"networks": "1x2x3", "designs": [{}, {"latency": 5}]})",
        "s.json: designs[1] has no key 'latency'; its keys are array, scratchpad_words"},

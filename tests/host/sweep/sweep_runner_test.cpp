@@ -128,6 +128,20 @@ TEST(SweepRunner, QuantizesFloatFiles) {
   EXPECT_EQ(run[0]["verified"], true);
 }
 
+TEST(SweepRunner, ComparesTheLanesWithTheArray) {
+  const std::string both = R"("quantize": true, "depthwise": ["window", "array"], )";
+  const auto predictions = rows_of(float_sweep("fashion_cnn.onnx", both));
+  const auto runs = rows_of(float_sweep("fashion_cnn.onnx", both + R"("mode": "run", )"));
+  ASSERT_EQ(runs.size(), 2U);
+  for (std::size_t i = 0; i < runs.size(); ++i) {
+    EXPECT_EQ(runs[i]["depthwise"], i == 0 ? "window" : "array");
+    EXPECT_EQ(runs[i]["cycles"], predictions[i]["cycles"]);
+    EXPECT_EQ(runs[i]["verified"], true);
+  }
+  // The pools are layers of the program on the lanes, and the host's otherwise.
+  EXPECT_NE(runs[0]["cycles"], runs[1]["cycles"]);
+}
+
 TEST(SweepRunner, WarnsOfANetworkThatIsLeftToTheHost) {
   const auto rows = rows_of(float_sweep("fashion_cnn.onnx", ""));
   EXPECT_LT(rows[0]["device_share"], 0.5);
