@@ -204,8 +204,8 @@ bool noticed(int broken, const std::vector<Work>& all, const std::vector<Outcome
   return false;
 }
 
-// Most cells serve what these programs do not need: errors, other formats, wider fields, deeper
-// queues.
+// Cells are drawn from all of them, those of errors, other formats and deep queues as well: 7 of 20
+// drawn were noticed, so that a quarter is a low bound.
 TEST(Netlist, IsNoticedToBeWrongWhereACellIsAnotherOne) {
   const std::vector<Work> all = all_work(Driver(*gates(0), Patience{0}).geometry());
   const std::vector<Outcome> expected = of_the_rtl(all);
