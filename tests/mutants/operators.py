@@ -165,7 +165,7 @@ class Module:
         elif word == "function":
             self.skip_to(";")
             self.take()
-            while self.word() in ("input", "reg"):
+            while self.word() in ("input", "reg", "integer"):
                 self.skip_to(";")
                 self.take()
             self.statement()
