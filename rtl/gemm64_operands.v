@@ -170,7 +170,9 @@ module gemm64_operands #(
         causes = 4'b1000;
         if (loads | beat_i) causes = beat_i ? 4'b0001 : pending ? 4'b0010 : 4'b0100;
     end
-    assign causes_o = causes;
+    wire idle_clock, wait_buffer, wait_memory, transfer;
+    assign {idle_clock, wait_buffer, wait_memory, transfer} = causes;
+    assign causes_o = {idle_clock, wait_buffer, wait_memory, transfer};
 
 `ifdef GEMM64_CHECKS
     always @(posedge clk_i)

@@ -125,22 +125,19 @@ module gemm64_vector #(
         if (SELF_CHECK != 0) begin : self_check
             reg [N-1:0] odd_q [0:256/N-1];
             reg [N-1:0] odd;
-            reg         wrong, wrong_q;
-            reg [7:0]   index, wrong_entry, wrong_entry_q;
-            integer     i;
+            reg         wrong_q;
+            reg [7:0]   index, wrong_entry_q;
+            integer     i, lane;
             always @* for (i = 0; i < N; i = i + 1) odd[i] = ^table_word_i[8*i +: 8];
-            always @* begin
-                {wrong, wrong_entry} = 9'd0;
-                for (i = 0; i < N; i = i + 1) begin
-                    index = result_i[8*i +: 8];
-                    if (^{table_q[index[7:LOG_N]][8*index[LOG_N-1:0] +: 8], odd_q[index[7:LOG_N]][index[LOG_N-1:0]]})
-                        {wrong, wrong_entry} = {1'b1, index};
-                end
-            end
             always @(posedge clk_i) begin
                 if (table_write_i) odd_q[table_index_i] <= odd;
                 if (!rst_ni) {wrong_q, wrong_entry_q} <= 9'd0;
-                else if (valid_i & ready_o & table_on_q & ~wrong_q) {wrong_q, wrong_entry_q} <= {wrong, wrong_entry};
+                else if (valid_i & ready_o & table_on_q & ~wrong_q)
+                    for (lane = 0; lane < N; lane = lane + 1) begin
+                        index = result_i[8*lane +: 8];
+                        if (^{table_q[index[7:LOG_N]][8*index[LOG_N-1:0] +: 8], odd_q[index[7:LOG_N]][index[LOG_N-1:0]]})
+                            {wrong_q, wrong_entry_q} <= {1'b1, index};
+                    end
             end
             assign {wrong_o, wrong_entry_o} = {wrong_q, wrong_entry_q};
         end else begin : unchecked

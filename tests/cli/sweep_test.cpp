@@ -124,7 +124,7 @@ TEST_F(SweepProgram, WritesTheSampleAsTableCsvJsonAndPlot) {
   EXPECT_EQ(files.out, "VERIFIED: every value, clock and byte of 36 points.\n");
   const std::string csv = read("a.csv");
   EXPECT_EQ(std::count(csv.begin(), csv.end(), '\n'), 37);
-  EXPECT_THAT(csv, StartsWith("point,mode,device,network,batch,array,"));
+  EXPECT_THAT(csv, StartsWith("point,mode,device,network,batch,depthwise,array,"));
   EXPECT_EQ(ordered_json::parse(read("a.json"))["rows"].size(), 36U);
   EXPECT_THAT(read("a.svg"), AllOf(StartsWith("<?xml"), Says("lenet, batch 4")));
   EXPECT_FALSE(exists("a.csv.part"));

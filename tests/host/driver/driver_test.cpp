@@ -282,8 +282,9 @@ TEST(DriverRun, NamesTheWordOfAMemoryThatTheDeviceFoundWrong) {
   device.answer(reg::kError,
                 field::kErrorCode.put(static_cast<std::uint32_t>(ErrorCode::kParity)) |
                     field::kErrorEngine.put(static_cast<std::uint32_t>(Engine::kActivations)));
-  device.answer(reg::kFaultMemory, field::kFaultMemoryNumber.put(GEMM64_MEMORY_SCRATCHPAD) |
-                                       field::kFaultMemoryWord.put(77));
+  EXPECT_CALL(device, read_register(reg::kFaultMemory))
+      .WillRepeatedly(Return(field::kFaultMemoryNumber.put(GEMM64_MEMORY_SCRATCHPAD) |
+                             field::kFaultMemoryWord.put(77)));
   EXPECT_CALL(device, read_register(reg::kInterrupt))
       .WillRepeatedly(Return(field::kInterruptError.mask()));
   try {
