@@ -37,27 +37,24 @@ bool Planner::may_have_strips(const Placed& placed, const std::vector<std::size_
   const auto& map = placed.node.convolution;
   if (!map || !placed.map || map->images != 1) return false;
   if (placed.takes_operand() &&
-      (placed.vector->broadcast != 0 || !layer.operand ||
-       std::find(chain.begin(), chain.end(), *layer.operand) == chain.end())) {
+      (!layer.operand || std::find(chain.begin(), chain.end(), *layer.operand) == chain.end())) {
     return false;
   }
   if (layer.part || layer.is_pool() || layer.identity || layer.sum_columns != 0) return false;
-  if (!layer.view.empty() || !layer.input_order.empty() || !layer.result_order.empty())
-    return false;
-  if (layer.packed) return map->groups == 1;
+  if (!layer.view.empty()) return false;
+  if (layer.packed) return true;
   const auto& lanes = layer.job.plan.lanes;
   return lanes ? !lanes->transposed && !lanes->in_strips() : is_pointwise(*map);
 }
 
-/// The layer that goes on with a chain: the only one that reads the last one's results as its
-/// activations, if it may have strips.
+/// The layer that goes on with a chain: one that reads the last one's results as its activations,
+/// if it may have strips.
 std::optional<std::size_t> Planner::next_of(
     const std::vector<std::size_t>& chain,
     const std::vector<std::vector<std::size_t>>& readers) const {
   std::optional<std::size_t> next;
   for (const std::size_t reader : readers[chain.back()]) {
     if (layers_[reader].layer.source != chain.back()) continue;
-    if (next) return std::nullopt;
     next = reader;
   }
   return next && may_have_strips(layers_[*next], chain) ? next : std::nullopt;

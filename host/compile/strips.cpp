@@ -34,7 +34,7 @@ std::optional<std::vector<Strips>> with_step(const std::vector<Convolution>& cha
   for (std::size_t i = 0; i < chain.size(); ++i) {
     if (i != 0) {
       made[i].wrong = wrong_behind(chain[i], made[i - 1].wrong);
-      right = std::min(right_behind(chain[i], right), made[i].rows);
+      right = right_behind(chain[i], right);
     }
     if (right < made[i].step + made[i].wrong) return std::nullopt;
   }

@@ -44,7 +44,7 @@ class Chain:
             filters = channels if depthwise else r.randint(1, most)
             beside = None  # the value that is added
             if index != 0 and not depthwise and r.random() < 0.6:
-                beside = max((i for i in range(len(self.sizes) - 1) if self.sizes[i] == size), default=None)
+                beside = r.choice([i for i in range(len(self.sizes)) if self.sizes[i] == size] or [None])
                 filters = filters if beside is None else self.layers[beside][1]
             pads = [r.choice([kernel // 2, r.randint(0, kernel - 1)]) for _ in range(4)]
             if depthwise and r.random() < 0.6:  # a map of the same size

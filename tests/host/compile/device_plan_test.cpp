@@ -89,6 +89,99 @@ TEST_F(DevicePlanTest, LeavesAMapWholeWhereStripsTakeNoFewerClocks) {
   EXPECT_THAT(texts(plan(images)), ElementsAre("a! b<a y<b"));
 }
 
+/// A first layer of 4 channels on 8 lanes and a depthwise one, of a map of 32x32: a! b<a.
+QuantizedText& first_layers(QuantizedText& text) {
+  return text.conv("x", "a", 1, 4, 3, "pads = [1,1,1,1], strides = [2,2]")
+      .conv("a", "b", 4, 4, 3, kPad, 4);
+}
+
+TEST_F(DevicePlanTest, PutsAsManyStripsSideBySideAsTakeFewestClocks) {
+  QuantizedText two("1,1,64,64");
+  first_layers(two).conv("b", "y", 4, 8, 1);
+  EXPECT_THAT(texts(plan(two)), ElementsAre("a! b<a y (rows 0 to 15)<b y (rows 16 to 31)<b"));
+  QuantizedText four("1,1,128,128");  // of 2 channels
+  four.conv("x", "a", 1, 2, 3, kPad + std::string(", strides = [2,2]"))
+      .conv("a", "b", 2, 2, 3, kPad, 2)
+      .conv("b", "y", 2, 8, 1);
+  EXPECT_THAT(texts(plan(four)),
+              ElementsAre("a! b<a y (rows 0 to 15)<b y (rows 16 to 30)<b y (rows 31 to 45)<b "
+                          "y (rows 46 to 63)<b"));
+}
+
+TEST_F(DevicePlanTest, AddsWithinStripsWhatOneOfThemGave) {
+  QuantizedText text("1,1,64,64");
+  first_layers(text)
+      .conv("b", "c", 4, 4, 1)
+      .add("c", "b", "sum")
+      .conv("sum", "d", 4, 4, 3, kPad, 4)
+      .conv("d", "y", 4, 8, 1);
+  EXPECT_THAT(texts(plan(text)),
+              ElementsAre("a! b<a c<b+b d<c y (rows 0 to 15)<d y (rows 16 to 31)<d"));
+}
+
+TEST_F(DevicePlanTest, GoesOnWithStripsOnlyWhereRowsStayByThemselves) {
+  const auto text_of = [](auto add, const char* x = "1,1,64,64") {
+    QuantizedText text(x);
+    add(first_layers(text));
+    return texts(plan(text));
+  };
+  using Text = QuantizedText;
+  EXPECT_THAT(text_of([](Text& t) { t.conv("b", "c", 4, 4, 3, kPad).conv("c", "y", 4, 8, 1); }),
+              ElementsAre("a! b<a c<b y<c"))
+      << "behind a 3x3 convolution";
+  EXPECT_THAT(
+      text_of([](Text& t) { t.conv("b", "y", 4, 4, 1, "strides = [2,1], pads = [31,0,0,0]"); }),
+      ElementsAre("a! b<a y<b"))
+      << "a stride";
+  EXPECT_THAT(text_of([](Text& t) { t.conv("b", "y", 4, 8, 1, kPad); }), ElementsAre("a! b<a y<b"))
+      << "another size";
+  EXPECT_THAT(text_of([](Text& t) {
+                t.conv("x", "o", 1, 4, 3, "pads = [1,1,1,1], strides = [2,2]")
+                    .conv("b", "c", 4, 4, 1)
+                    .add("c", "o", "sum")
+                    .conv("sum", "y", 4, 8, 1);
+              }),
+              ElementsAre("a! o! b<a c<b+o y<c"))
+      << "an operand of another chain";
+  EXPECT_THAT(text_of([](Text& t) {
+                t.conv("x", "o", 1, 4, 3, "pads = [1,1,1,1], strides = [2,2]")
+                    .conv("b", "c", 4, 4, 1)
+                    .node("all", "com.microsoft.QLinearConcat <axis = 1> (s, z, c, s, z, o, s, z)")
+                    .conv("all", "y", 8, 8, 1);
+              }),
+              ElementsAre("a! o! b<a c<b y<c"))
+      << "a concatenation";
+  EXPECT_THAT(
+      text_of([](Text& t) {
+        t.node("p", "MaxPool <kernel_shape = [3,3], pads = [1,1,1,1]> (b)").conv("p", "y", 4, 8, 1);
+      }),
+      ElementsAre("a! b<a p<b y<p"))
+      << "a pool";
+  EXPECT_THAT(text_of([](Text& t) {
+                t.node("p", "Slice (b, first_one, third, axis_one)").conv("p", "y", 3, 8, 1);
+              }),
+              ElementsAre("a! b<a y<b"))
+      << "some channels";
+  EXPECT_THAT(text_of([](Text& t) { t.conv("b", "c", 4, 4, 1).conv("b", "y", 4, 4, 1); }),
+              ElementsAre("a! b<a c<b y<b"))
+      << "two readers";
+  EXPECT_THAT(text_of([](Text& t) { t.conv("b", "c", 4, 4, 1).add("c", "a", "y"); }),
+              ElementsAre("a! b<a c<b+a"))
+      << "the last layer adds what lies in strips";
+  EXPECT_THAT(text_of([](Text& t) { t.conv("b", "y", 4, 16, 1); }), ElementsAre("a! b<a y<b"))
+      << "two planes of results";
+  EXPECT_THAT(text_of([](Text& t) { t.conv("b", "y", 4, 8, 1); }, "1,1,16,400"),
+              ElementsAre("a! b<a y<b"))
+      << "rows longer than the lanes'";
+  QuantizedText sums("1,1,64,64");  // a first layer whose weights have a zero point
+  sums.weights("w_a", {4, 1, 3, 3})
+      .weights("other", {})
+      .node("a", "QLinearConv <pads = [1,1,1,1], strides = [2,2]> (x, s, z, w_a, s, other, s, z)")
+      .conv("a", "b", 4, 4, 3, kPad, 4)
+      .conv("b", "y", 4, 8, 1);
+  EXPECT_THAT(texts(plan(sums)), ElementsAre("a! b<a y<b"));
+}
+
 TEST_F(DevicePlanTest, KnowsWhatIsThereWhenAProgramBegins) {
   QuantizedText text("4,8");
   text.matmul("x", "a", 8, 8).matmul("x", "b", 8, 8).matmul("a", "c", 8, 8).add("b", "c", "y");
