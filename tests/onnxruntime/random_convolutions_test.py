@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Random convolutions on the RTL, behind memories that stall at random: the bytes of ONNX Runtime.
-GEMM64_CASES: how many (default 12), GEMM64_SEED: which ones, GEMM64_ARRAYS: on arrays of which
-sizes."""
+GEMM64_CASES: how many of all kinds, and how many depthwise ones on the lanes (default 12 each),
+GEMM64_SEED: which ones, GEMM64_ARRAYS: on arrays of which sizes."""
 
 import json
 import math
@@ -30,21 +30,23 @@ def up(a, b):
 class Convolution:
     """One QLinearConv, and perhaps a pool behind it: their sizes, and a network of them alone."""
 
+    stalls, ways = [0, 0.1, 0.3], ["window", "window", "array"]
+
     def __init__(self, seed):
         self.random = random.Random(seed)
         self.numpy = numpy.random.default_rng(self.random.getrandbits(32))
-        while not self.draw():
+        while not (self.draw() and self.fits()):
             pass
 
     def log_uniform(self, least, most):
         return min(most, int(least * (most / least + 1)**self.random.random()))
 
-    def draw(self):
-        """Sizes; false where a window does not fit, or the case would take too long."""
+    def draw_window(self, kernel):
+        """Its sizes; kernel(): of one axis."""
         r = self.random
         self.rank = r.choice([2, 2, 2, 2, 2, 1])
         axes = range(self.rank)
-        self.kernel = [r.choice([1, 3, r.randint(1, 11)]) for _ in axes]
+        self.kernel = [kernel() for _ in axes]
         self.strides = [r.choice([1, r.randint(1, 4)]) for _ in axes]
         self.dilations = [r.choice([1, 1, r.randint(1, 3)]) for _ in axes]
         self.size = [self.log_uniform(1, 60) for _ in axes]
@@ -52,6 +54,17 @@ class Convolution:
             self.size[r.choice(list(axes))] = r.randint(100, 300)
         self.batch = r.choice([1, r.randint(1, 5)])
         self.pads = [r.choice([0, r.randint(0, size)]) for size in self.kernel * 2]
+        self.reach = [d * (k - 1) + 1 for k, d in zip(self.kernel, self.dilations)]
+        room = [size + self.pads[i] + self.pads[self.rank + i] - self.reach[i]
+                for i, size in enumerate(self.size)]
+        self.output = [room[i] // self.strides[i] + 1 for i in axes]
+        return min(room) >= 0
+
+    def draw(self):
+        """Sizes; false where the window does not fit."""
+        r = self.random
+        if not self.draw_window(lambda: r.choice([1, 3, r.randint(1, 11)])):
+            return False
         kind = r.choice(["plain", "plain", "groups", "depthwise"])
         self.groups = 1
         self.channels, self.filters = self.log_uniform(1, 300), self.log_uniform(1, 300)
@@ -62,16 +75,14 @@ class Convolution:
         elif kind == "depthwise":
             self.groups = self.channels
             self.filters = self.channels * (r.randint(1, 3) if self.channels < 70 else 1)
-        reach = [d * (k - 1) + 1 for k, d in zip(self.kernel, self.dilations)]
-        room = [size + self.pads[i] + self.pads[self.rank + i] - reach[i]
-                for i, size in enumerate(self.size)]
-        if min(room) < 0:
-            return False
-        self.output = [room[i] // self.strides[i] + 1 for i in axes]
         self.pool = self.draw_pool() if r.random() < 0.5 else None
+        return True
+
+    def fits(self):
+        """Is it done in time on the smallest array?"""
         pixels = self.batch * math.prod(self.output)
         taps = math.prod(self.kernel)
-        # On the smallest array: groups that make whole planes together share tiles; else all do.
+        # Groups that make whole planes together share tiles; else all do.
         parts = [part for part in range(1, self.groups + 1) if self.groups % part == 0 and
                  self.channels // part % 4 == 0 and self.filters // part % 4 == 0]
         part = max(parts, default=1)
@@ -87,7 +98,7 @@ class Convolution:
             return name, {}
         axes = range(self.rank)
         pool = {"kernel_shape": [r.choice([2, 3, r.randint(1, 7)]) for _ in axes],
-                "strides": [r.randint(1, 3) for _ in axes], "ceil_mode": r.randint(0, 1)}
+                "strides": [r.randint(1, 4) for _ in axes], "ceil_mode": r.randint(0, 1)}
         if r.random() < 0.2:
             pool["kernel_shape"] = self.output
         pool["pads"] = [r.choice([0, r.randint(0, size - 1)]) for size in pool["kernel_shape"] * 2]
@@ -150,9 +161,28 @@ class Convolution:
         return model, n.integers(low, high, shape).astype(dtype)
 
 
+class Depthwise(Convolution):
+    """One on the lanes, and perhaps a pool behind it, behind stalls."""
+
+    stalls, ways = [0.1, 0.3], ["window"]
+
+    def draw(self):
+        r = self.random
+        if not self.draw_window(lambda: r.randint(1, 7)):
+            return False
+        self.groups = self.channels = self.filters = r.choice([self.log_uniform(1, 300), r.randint(1, 300)])
+        self.pool = self.draw_pool() if r.random() < 0.7 else None
+        return True
+
+    def fits(self):
+        if max(self.reach) > 7 or any(pad >= reach for pad, reach in zip(self.pads, self.reach)):
+            return super().fits()    # the array has it
+        sums = math.prod(self.output) * up(math.prod(self.kernel), 9)
+        return self.batch * max(math.prod(self.size), sums) * up(self.channels, 4) <= ROWS
+
+
 class RandomConvolutions(ProgramTest):
-    def check(self, number):
-        case = Convolution(f"{SEED} {number}")
+    def check(self, case, number):
         model, x = case.model()
         onnx.save(model, self.folder / "c.onnx")
         numpy.save(self.folder / "x.npy", x)
@@ -163,9 +193,9 @@ class RandomConvolutions(ProgramTest):
         wanted = session.run(None, {"x": x})[0]
         clocks = {}
         for array in ARRAYS:
-            stalls = case.random.choice([0, 0.1, 0.3])
+            stalls = case.random.choice(case.stalls)
             latency = case.random.choice([1, 20, 100])
-            depthwise = case.random.choice(["window", "window", "array"])
+            depthwise = case.random.choice(case.ways)
             what = f"case {number}, array {array}, stalls {stalls}: {case.text()}"
             (self.folder / "y.npy").unlink(missing_ok=True)
             code, output, complaint = self.run_program(
@@ -182,14 +212,20 @@ class RandomConvolutions(ProgramTest):
             self.assertLessEqual(clocks[array], CLOCKS, what)
         return clocks
 
-    def test_random_cases(self):
+    def check_all(self, kind):
         self.on_lanes = 0
         most = dict.fromkeys(ARRAYS, 0)
         for number in range(CASES):
-            for array, clocks in self.check(number).items():
+            for array, clocks in self.check(kind(f"{SEED} {number}"), number).items():
                 most[array] = max(most[array], clocks)
         self.assertGreater(self.on_lanes, 0)
         print(f"{CASES} convolutions, {self.on_lanes} layers on the lanes, at most {most} clocks each", flush=True)
+
+    def test_random_cases(self):
+        self.check_all(Convolution)
+
+    def test_random_depthwise_cases(self):
+        self.check_all(Depthwise)
 
 
 if __name__ == "__main__":
