@@ -47,6 +47,12 @@ write_verilog -noattr -noexpr {folder}/netlist.v
 """
 
 
+# What a file holds: logic alone, arrays that are to be memories beside it, or a memory and nothing else.
+LOGIC, ARRAYS, WHOLE_MEMORY = range(3)
+READ = {LOGIC: "-mem2reg", ARRAYS: "-nomem2reg", WHOLE_MEMORY: "-lib"}
+MEMORIES = ("gemm64_ram", "gemm64_set_ram")
+
+
 class ToolFailure(Exception):
     """A tool that ended with an error."""
 
@@ -72,9 +78,9 @@ def synthesize(module, parameters, liberty, folder, gated=False, files=None):
     write(f"{folder}/abc.constr", "set_driving_cell INVX4\nset_load 0.05\n")
     write(f"{folder}/gated.v", TEMPLATES)
     write(f"{folder}/memory.v", MEMORY_TEMPLATE)
-    reads = [f"read_verilog -nomem2reg -Irtl rtl/{file}.v" if memory else f"read_verilog -mem2reg -Irtl rtl/{file}.v"
-             for file, memory in files or [(module, False)]]
-    has_memory = any(memory for _, memory in files or [])
+    files = files or [(module, LOGIC)]
+    reads = [f"read_verilog {READ[holds]} -Irtl rtl/{file}.v" for file, holds in files]
+    has_memory = any(holds == ARRAYS for _, holds in files)
     script = SCRIPT.format(
         reads="\n".join(reads), module=module, liberty=liberty, folder=folder,
         parameters=" ".join(f"-chparam {name} {value}" for name, value in parameters.items()),
@@ -113,6 +119,9 @@ class Netlist:
             pins = {pin: [self.net(bit) for bit in bits] for pin, bits in cell["connections"].items()}
             if kind == MEMORY:
                 self.memories[name] = (pins["A"], pins["Q"])
+            elif kind in MEMORIES:
+                out = pins.pop("data_o")
+                self.memories[name] = ([net for nets in pins.values() for net in nets], out)
             elif kind == GATED:
                 self.instances.append(Instance(None, {"D": pins["D"][0], "E": pins["E"][0]}, {"Q": pins["Q"][0]}))
             elif kind in library.cells:

@@ -43,7 +43,7 @@ class Stages:
 
     def __init__(self, signals):
         self.signals = signals
-        self.first = starts(signals)[1]
+        self.first = starts(signals)[1] if any(signals["u_array.weight_valid_i"]) else self.at_rest()
         self.last = self.first + STAGES + N + N
         length = len(signals[ARRAY[0]])
         if length < self.first + N:
@@ -51,7 +51,7 @@ class Stages:
         words = []
         low = (1 << 8 * ROWS) - 1
         # Of what comes after the trace a tile's clocks need nothing: no piece gets rows or weights there.
-        series = [signals[name] + [0] * (self.last + 1 - length) for name in ARRAY]
+        series = [self.signals[name] + [0] * (self.last + 1 - length) for name in ARRAY]
         cut = [[[(word >> 8 * ROWS * stage) & low for word in series[k]] for stage in range(STAGES)] for k in (3, 5)]
         for clock in range(self.last + 1):
             copies = []
@@ -66,6 +66,14 @@ class Stages:
                     copies.append(word)
             words.append([self.counted(clock)] + bits(copies, 70))
         self.stimulus = words
+
+    def at_rest(self):
+        """First of the clocks that count where no tile enters. The scratchpad's words go no further than the skews then."""
+        length = len(self.signals[ARRAY[0]])
+        if length < STAGES + N + N:
+            raise netlists.ToolFailure(f"the trace has {length} clocks, fewer than a tile takes")
+        self.signals = {**self.signals, "u_array.activation_i": [0] * length}
+        return length - STAGES - N - N
 
     def counted(self, clock):
         """Copies in which this clock is one of the tile's 64."""
@@ -133,7 +141,8 @@ class Accumulator:
     """The accumulator without its memories: 64 columns' adders, and the requests that travel along them."""
 
     copies = 1
-    ports = ("rst_ni", "valid_i", "first_i", "last_i", "bank_i", "row_i", "sum_i", "store_read_i", "store_bank_i", "store_row_i")
+    ports = ("rst_ni", "valid_i", "first_i", "last_i", "bank_i", "row_i", "sum_i", "store_read_i", "store_bank_i", "store_row_i",
+             "lanes_valid_i", "lanes_bank_i", "lanes_row_i", "lanes_sum_i")
     names = ["u_accumulator." + name for name in ports]
     reads = [f"u_accumulator.column[{column}].u_column.read_{bank}_q" for column in range(N) for bank in (0, 1)]
     adds = ["u_accumulator." + name for name in ("add_0_q", "add_1_q", "first_q")]
@@ -144,7 +153,7 @@ class Accumulator:
     @staticmethod
     def synthesize(liberty, folder, enables, gated):
         del enables
-        files = [("gemm64_accumulator", False), ("gemm64_accumulator_column", True)]
+        files = [("gemm64_accumulator", netlists.LOGIC), ("gemm64_accumulator_column", netlists.ARRAYS)]
         return netlists.synthesize("gemm64_accumulator", {}, liberty, folder, gated, files)
 
     def run(self, program, electrical, folder):
@@ -174,12 +183,77 @@ class Accumulator:
                     place = 33 * (2 * column + bank)
                     if not watched[clock][place + 32]:
                         continue
-                    old = 0 if first >> column & 1 else self.signals[self.reads[2 * column + bank]][clock]
-                    want = old + (self.signals["u_accumulator.sum_i"][clock] >> 32 * column) & 0xffffffff
+                    if self.signals["u_accumulator.lanes_valid_i"][clock]:
+                        old, new = 0, self.signals["u_accumulator.lanes_sum_i"]
+                    else:
+                        old = 0 if first >> column & 1 else self.signals[self.reads[2 * column + bank]][clock]
+                        new = self.signals["u_accumulator.sum_i"]
+                    want = old + (new[clock] >> 32 * column) & 0xffffffff
                     got = sum(bit << i for i, bit in enumerate(watched[clock][place:place + 32]))
                     if got != want:
                         raise Mismatch(f"accumulator column {column}, clock {clock}: the gates gave {got}, the RTL {want}")
                     self.compared += 1
 
 
-SIGNALS = sorted({*ARRAY, *Accumulator.names, *Accumulator.reads, *Accumulator.adds})
+class Lanes:
+    """All 64 lanes without their memories: 8 pieces of 8 lanes, each a copy of one netlist, and each with the control that they share."""
+
+    copies = PIECES
+    shared = ("rst_ni", "window_i", "zero_i", "load_i", "active_i", "planes_i", "images_i", "maximum_i", "accumulate_i", "word_there_i",
+              "weight_there_i", "place_i", "row_last_i", "row_bank_i", "row_i")
+    words = ("word_i", "weight_i")                                       # of N bytes
+    lines = [f"above[{line}].kept.u_line" for line in range(1, 7)]       # memories: a word of N bytes is read
+    weights = "u_weights"                                                # and nine of them
+    taps = 9
+    names = ["u_lanes." + name for name in (*shared, *words, "sum_o", "valid_o", *(line + ".data_o" for line in (*lines, weights)))]
+
+    def __init__(self, signals):
+        self.signals = {name.split(".", 1)[1]: signals[name] for name in self.names}
+
+    @staticmethod
+    def synthesize(liberty, folder, enables, gated):
+        del enables
+        files = [("gemm64_lanes", netlists.LOGIC), ("gemm64_lanes_walk", netlists.LOGIC), ("gemm64_word_check", netlists.LOGIC),
+                 ("gemm64_ram", netlists.WHOLE_MEMORY), ("gemm64_set_ram", netlists.WHOLE_MEMORY)]
+        return netlists.synthesize("gemm64_lanes", {"N": COLUMNS}, liberty, folder, gated, files)
+
+    @staticmethod
+    def pieces(word, words=1):
+        """A word of each piece: its bytes of words of N bytes."""
+        low = (1 << 8 * COLUMNS) - 1
+        return [sum((word >> 8 * (N * i + COLUMNS * piece) & low) << 8 * COLUMNS * i for i in range(words)) for piece in range(PIECES)]
+
+    def run(self, program, electrical, folder):
+        """Counts of the last 64 clocks; raises Mismatch where the sums are not the RTL's."""
+        netlist = electrical.netlist
+        memories = {name.strip("\\"): out for name, (_, out) in netlist.memories.items()}
+        inputs = fields(netlist, (*self.shared, *self.words)) + [net for name in (*self.lines, self.weights) for net in memories[name]]
+        every = (1 << self.copies) - 1
+        length = len(self.signals["valid_o"])
+        wide = [(self.signals[name], 1) for name in self.words] + [(self.signals[line + ".data_o"], 1) for line in self.lines]
+        wide += [(self.signals[self.weights + ".data_o"], self.taps)]
+        stimulus = []
+        for clock in range(length):
+            row = [every if clock >= length - N else 0]
+            for name in self.shared:
+                row += [every * (self.signals[name][clock] >> i & 1) for i in range(len(netlist.ports[name][1]))]
+            for series, words in wide:
+                row += bits(self.pieces(series[clock], words), 8 * COLUMNS * words)
+            stimulus.append(row)
+        counts = simulate.simulate(program, electrical, folder, inputs, stimulus, (), netlist.ports["sum_o"][1])
+        self.compare(counts.watched)
+        return counts
+
+    def compare(self, watched):
+        self.compared = 0
+        for clock in range(len(watched) - N, len(watched)):
+            for lane in range(N if self.signals["valid_o"][clock] else 0):
+                copy, place = lane // COLUMNS, 32 * (lane % COLUMNS)
+                got = sum((word >> copy & 1) << i for i, word in enumerate(watched[clock][place:place + 32]))
+                want = self.signals["sum_o"][clock] >> 32 * lane & 0xffffffff
+                if got != want:
+                    raise Mismatch(f"lane {lane}, clock {clock}: the gates gave {got}, the RTL {want}")
+                self.compared += 1
+
+
+SIGNALS = sorted({*ARRAY, *Accumulator.names, *Accumulator.reads, *Accumulator.adds, *Lanes.names})

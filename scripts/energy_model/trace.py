@@ -6,13 +6,12 @@ import os
 from . import netlist as netlists
 
 
-def record(program, batch, tile, folder):
-    """Path of a VCD of a tile, LAYER:M,K,N, and the one before it. The run's report goes beside it, run.json."""
+def record(program, options, folder):
+    """Path of a VCD of what options of `run` trace. The run's report goes beside it, run.json."""
     os.makedirs(folder, exist_ok=True)
     base = os.path.join(folder, "tile")
     log = base + ".log"
-    netlists.run([program, "run", "--batch", str(batch), "--convolutions", "host", "--trace", base + ".fst",
-                  "--trace-tile", tile, "--json", os.path.join(folder, "run.json")], log)
+    netlists.run([program, "run", *options, "--trace", base + ".fst", "--json", os.path.join(folder, "run.json")], log)
     netlists.run(["fst2vcd", base + ".fst", "-o", base + ".vcd"], base + ".vcd.log")
     os.remove(base + ".fst")
     return base + ".vcd"

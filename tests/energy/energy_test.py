@@ -9,7 +9,7 @@ import tempfile
 import unittest
 
 import cells
-from energy_model import crosscheck, electrical, liberty, netlist, outputs, parts, simulate
+from energy_model import crosscheck, electrical, liberty, measure, netlist, outputs, parts, simulate
 
 SCRIPT = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..", "scripts", "energy")
 BUILD = tempfile.TemporaryDirectory()  # holds the simulator, compiled once
@@ -176,6 +176,22 @@ class Netlist(Case):
         self.assertEqual(len(gates.instances), 3)  # the buffer that still drives data stays, the other one goes
 
 
+    def test_memories_of_their_own_stand_beside_the_gates(self):
+        """What a memory reads is there, and what it gives comes from outside."""
+        body = {"ports": {"a": {"direction": "input", "bits": [2]}, "q": {"direction": "output", "bits": [5]}},
+                "cells": {"inverter": {"type": "INVX1", "connections": {"A": [2], "Y": [3]}},
+                          "m": {"type": "gemm64_ram", "connections": {"write_data_i": [3], "read_i": [2], "data_o": [4]}},
+                          "out": {"type": "INVX1", "connections": {"A": [4], "Y": [5]}}}}
+        path = os.path.join(self.folder, "netlist.json")
+        with open(path, "w", encoding="utf-8") as file:
+            json.dump({"modules": {"top": body}}, file)
+        gates = netlist.Netlist(path, "top", self.liberty)
+        into, out = gates.memories["m"]
+        drivers = {net: instance for instance in gates.instances for net in instance.outputs.values()}
+        self.assertEqual([net in drivers for net in into], [True, False])
+        self.assertEqual(drivers[gates.ports["q"][1][0]].inputs["A"], out[0])
+
+
 class Parts(unittest.TestCase):
     def test_turns_words_of_copies_into_bits(self):
         self.assertEqual(parts.bits([0b01, 0b11, 0b10], 2), [0b011, 0b110])
@@ -199,6 +215,70 @@ class Parts(unittest.TestCase):
             stages.compare(watched)
 
 
+    def test_an_array_at_rest_counts_as_long_as_a_tile(self):
+        length = 300
+        signals = {**dict.fromkeys(parts.ARRAY, [0] * length), "u_array.activation_i": [1] * length, "u_array.rst_ni": [1] * length}
+        stages = parts.Stages(signals)
+        self.assertEqual({sum(stages.stimulus[clock][0] >> copy & 1 for clock in range(length)) for copy in range(128)}, {64})
+        self.assertFalse(any(any(row[1 + 38:]) for row in stages.stimulus))  # words that pass by on their way to the lanes
+
+    def test_parts_words_among_pieces_of_lanes(self):
+        first, second = (sum((base + lane) << 8 * lane for lane in range(64)) for base in (0, 100))
+        pieces = parts.Lanes.pieces(first | second << 512, 2)
+        self.assertEqual([piece.to_bytes(16, "little") for piece in (pieces[0], pieces[7])],
+                         [bytes([*range(8), *range(100, 108)]), bytes([*range(56, 64), *range(156, 164)])])
+
+    def test_notices_a_wrong_sum_of_a_lane(self):
+        lanes = parts.Lanes.__new__(parts.Lanes)
+        clocks = 80
+        lanes.signals = {"valid_o": [clock % 2 for clock in range(clocks)], "sum_o": [7 << 32 * 10] * clocks}
+        watched = [[0] * 256 for _ in range(clocks)]
+        for clock in range(clocks):
+            for bit in range(3):
+                watched[clock][32 * 2 + bit] = 1 << 1  # lane 10 is the third one of piece 1
+        lanes.compare(watched)
+        self.assertEqual(lanes.compared, 32 * 64)
+        watched[79][32 * 2] = 0
+        with self.assertRaisesRegex(parts.Mismatch, "lane 10, clock 79: the gates gave 6, the RTL 7"):
+            lanes.compare(watched)
+
+    def test_the_accumulator_keeps_sums_of_the_lanes_as_they_are(self):
+        signals = {**dict.fromkeys(parts.Accumulator.names + parts.Accumulator.reads + parts.Accumulator.adds, [5] * 64),
+                   "u_accumulator.lanes_valid_i": [1] * 64, "u_accumulator.lanes_sum_i": [9] * 64}
+        accumulator = parts.Accumulator(signals)
+        writes = [[0] * 33 * 128 for _ in range(64)]
+        writes[3][0] = writes[3][3] = writes[3][32] = 1  # 9 in bank 0 of column 0
+        accumulator.compare(writes)
+        self.assertEqual(accumulator.compared, 1)
+        signals["u_accumulator.lanes_valid_i"][3] = 0
+        with self.assertRaisesRegex(parts.Mismatch, "the gates gave 9, the RTL 5"):
+            accumulator.compare(writes)
+
+
+class Measure(unittest.TestCase):
+    def test_finds_the_clocks_of_a_layer_on_the_lanes(self):
+        events = [{"cat": "layer", "name": "first", "ts": 20, "dur": 80}, {"cat": "command", "name": "DEPTHWISE", "ts": 10, "dur": 70},
+                  {"cat": "layer", "name": "second", "ts": 100, "dur": 5000}, {"cat": "dispatch", "name": "DEPTHWISE", "ts": 119, "dur": 1},
+                  {"cat": "command", "name": "DEPTHWISE", "ts": 120, "dur": 4000}, {"cat": "layer", "name": "third", "ts": 5100, "dur": 9}]
+        with tempfile.TemporaryDirectory() as folder:
+            path = os.path.join(folder, "timeline.json")
+            with open(path, "w", encoding="utf-8") as file:
+                file.write("[\n" + ",\n".join(map(json.dumps, events)) + "\n]\n")
+            self.assertEqual(measure.lanes_window(path, "first"), "8:45")
+            self.assertEqual(measure.lanes_window(path, "second"), f"118:{120 + measure.TRACED}")
+            for layer in ("third", "fourth"):
+                with self.assertRaisesRegex(netlist.ToolFailure, f"{layer} has no DEPTHWISE"):
+                    measure.lanes_window(path, layer)
+
+    def test_counts_macs_that_count(self):
+        """64 nJ a clock, and 32 rows in 64 clocks: of a product, of a depthwise layer on the array, and of a 5x5 one on the lanes."""
+        measured = measure.Measurement.__new__(measure.Measurement)
+        measured.logic = lambda *_: 64.0
+        measured.rows = dict.fromkeys(((1, "a"), ("array", "d"), ("window", "d")), 32)
+        measured.runs = dict.fromkeys(measured.rows, {"k": 25})
+        self.assertEqual([measured.pj_per_mac("gates", *case) for case in measured.rows], [64000 / 32 / 64, 64000 / 32, 64000 / 32 / 25])
+
+
 class Crosscheck(unittest.TestCase):
     def test_weighs_tables_as_opensta_does(self):
         for text, pin, weight in (("!A", "A", 1), ("!(A B)", "A", 0.5), ("!((A B)+C)", "C", 0.75), ("!((A B)+C)", "A", None), ("A^B", "B", 0.5)):
@@ -216,7 +296,8 @@ class Program(unittest.TestCase):
         self.assertRegex(done.stderr, r"there is no yosys; `scripts/setup energy` installs Debian's yosys")
 
     def test_refuses_what_no_tile_holds(self):
-        for option in (["--batch", "65"], ["--layers", "features.0"], ["--position", "2"]):
+        for option in (["--batch", "65"], ["--layers", "features.0"], ["--position", "2"], ["--depthwise", __file__],
+                       ["--depthwise", "nowhere.onnx", "layer"]):
             done = self.run_it(*option)
             self.assertEqual(done.returncode, 2, done.stderr)
             self.assertIn(option[0], done.stderr)
