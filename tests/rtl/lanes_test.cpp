@@ -96,7 +96,11 @@ class Lanes {
   void run(const Layer& layer, std::mt19937& random, Gate words, Gate weights, Gate places) {
     fill(layer, random);
     bench->active_i = bench->load_i = 0;
-    for (unsigned i = 0; i < kLatency; ++i) bench.step();
+    for (unsigned i = 0; i < kLatency; ++i) {
+      bench.settle();
+      ASSERT_FALSE(bench->valid_o || bench->last_o) << "a row more";
+      bench.edge();
+    }
     set(layer);
     std::uint64_t moves = 0;
     std::size_t word = 0, weight = 0, row = 0, came = 0;
@@ -115,6 +119,7 @@ class Lanes {
       bench->row_i = row % 32;
       bench.settle();
       ASSERT_EQ(bench->valid_o, !given.empty() && given.front() + kLatency == bench.clock());
+      ASSERT_LE(bench->last_o, bench->valid_o);
       if (bench->valid_o) {
         given.pop_front();
         check(came++);
