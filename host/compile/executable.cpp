@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <iterator>
 #include <map>
+#include <numeric>
 #include <utility>
 
 #include "host/compile/device_layer.hpp"
@@ -63,9 +64,42 @@ LayerTensors tensors_of(const OnnxModel& model, const DeviceLayer& layer, const 
   return tensors;
 }
 
-/// Blocks of K that a job takes: as many as the array has rows for.
-std::uint64_t blocks_together(const Products& products, const Geometry& geometry) {
-  return std::clamp<std::uint64_t>(geometry.n / products.shape.k, 1, products.count);
+/// Clocks or so of a job of products side by side: its tiles, or its results where these take more.
+double clocks_beside(const ProductSizes& one, std::uint64_t count, std::uint32_t n) {
+  const auto rows = static_cast<double>(one.m);
+  const auto tiles = static_cast<double>(divide_up(one.k * count, n));
+  const double beats = ResultFormat::int32().beats_per_row();
+  return static_cast<double>(divide_up(one.n * count, n)) *
+         std::max(tiles * std::max(rows, static_cast<double>(n)), beats * rows);
+}
+
+/// Products of a node that a job takes: blocks of K as many as the array has rows for; of groups
+/// and of the matrices of a stack, at most as many as it has columns for, those that take the
+/// fewest clocks.
+std::uint64_t products_together(const onnx::NodeProto& node, const Products& products,
+                                const Geometry& geometry) {
+  const ProductSizes& one = products.shape;
+  if (blocks_of_k(node) != 1) {
+    return std::clamp<std::uint64_t>(geometry.n / one.k, 1, products.count);
+  }
+  const auto clocks = [&](std::uint64_t together) {
+    const std::uint64_t rest = products.count % together;
+    return static_cast<double>(products.count / together) *
+               clocks_beside(one, together, geometry.n) +
+           (rest == 0 ? 0 : clocks_beside(one, rest, geometry.n));
+  };
+  std::uint64_t best = 1;
+  for (std::uint64_t i = 2; i <= std::min(geometry.n / one.n, products.count); ++i) {
+    if (clocks(i) <= clocks(best)) best = i;
+  }
+  return best;
+}
+
+/// The job of so many products of a node.
+GemmShape shape_together(const onnx::NodeProto& node, const ProductSizes& one,
+                         std::uint64_t count) {
+  if (blocks_of_k(node) != 1) return {one.m * count, one.k * count, one.n};
+  return {one.m, one.k * count, one.n * count};
 }
 
 /// Tiles of the weights of the nodes of sums that programs have; others run by themselves.
@@ -74,14 +108,16 @@ std::map<std::size_t, std::uint64_t> tiles_of_sums(const OnnxModel& model, const
   constexpr std::uint64_t kMostJobs = 1024;  // of a node
   std::map<std::size_t, std::uint64_t> tiles;
   for (const auto& [index, why] : plan.sums) {
-    const auto products = linear_product(model, model.graph().node(index));
-    if (!products || products->count > kMostJobs) continue;
-    const ProductSizes& one = products->shape;
+    const onnx::NodeProto& node = model.graph().node(index);
+    const auto products = linear_product(model, node);
+    if (!products) continue;
+    const std::uint64_t together = products_together(node, *products, geometry);
+    const std::uint64_t jobs = divide_up(products->count, together);
+    if (jobs > kMostJobs) continue;
     try {
-      const std::uint64_t together = blocks_together(*products, geometry);
       const Plan cut =
-          make_plan({one.m * together, one.k * together, one.n}, Accumulate::kDevice, geometry);
-      tiles[static_cast<std::size_t>(index)] = cut.tiles() * divide_up(products->count, together);
+          make_plan(shape_together(node, products->shape, together), Accumulate::kDevice, geometry);
+      tiles[static_cast<std::size_t>(index)] = cut.tiles() * jobs;
     } catch (const UsageError&) {  // whoever runs it will tell of it
     }
   }
@@ -96,23 +132,26 @@ SumsProgram make_sums(const OnnxModel& model, const PassItem& item, const Geomet
   for (const std::size_t index : item.nodes) {
     const onnx::NodeProto& node = model.graph().node(static_cast<int>(index));
     const Products products = linear_product(model, node).value();
-    const ProductSizes& one = products.shape;
-    const std::uint64_t together = blocks_together(products, geometry);
+    const std::uint64_t together = products_together(node, products, geometry);
     const std::string name = node_label(node, static_cast<int>(index));
     const std::size_t before = jobs.size();
-    for (std::uint64_t block = 0; block < products.count; block += together) {
-      const std::uint64_t count = std::min(together, products.count - block);
+    for (std::uint64_t first = 0; first < products.count; first += together) {
+      const std::uint64_t count = std::min(together, products.count - first);
       jobs.push_back(
-          make_job(products.count <= together ? name : fmt::format("{}/{}", name, block / together),
-                   {one.m * count, one.k * count, one.n}, Accumulate::kDevice, geometry));
+          make_job(products.count <= together ? name : fmt::format("{}/{}", name, first / together),
+                   shape_together(node, products.shape, count), Accumulate::kDevice, geometry));
       jobs.back().ready = true;
       tiles += jobs.back().plan.tiles() * jobs.back().plan.row_blocks();
     }
-    GemmShape shape{one.m, one.k, one.n};
-    if (products.count > 1) {
-      shape.k = static_cast<std::uint64_t>(model.type(node.input(0))->dims.back());
-    }
-    made.nodes.push_back({index, name, products, together, jobs.size() - before, shape});
+    const ProductSizes all = size_of_layer(node, products);
+    made.nodes.push_back({index,
+                          name,
+                          products,
+                          blocks_of_k(node) != 1,
+                          multiplies_computed(model, node),
+                          together,
+                          jobs.size() - before,
+                          {all.m, all.k, all.n}});
   }
   if (tiles <= most_tiles) made.list = make_job_program(jobs, geometry);
   return made;
@@ -155,8 +194,10 @@ std::vector<LayerReport> SumsProgram::layers_of(std::vector<LayerReport> jobs,
   auto next = std::make_move_iterator(jobs.begin());
   for (const Node& node : nodes) {
     const auto first = std::exchange(next, next + static_cast<std::ptrdiff_t>(node.jobs));
-    if (node.blocks.count == 1) {
+    const auto products = static_cast<std::uint32_t>(node.computed ? node.products.count : 0);
+    if (node.products.count == 1) {
       layers.push_back(*first);
+      layers.back().products = products;
       continue;
     }
     RunReport own;
@@ -164,6 +205,16 @@ std::vector<LayerReport> SumsProgram::layers_of(std::vector<LayerReport> jobs,
     own.memory = memory;
     own.layers.assign(first, next);
     layers.push_back(layer_of(own, node.name, node.shape));
+    layers.back().products = products;
+    if (!node.blocks) {
+      GemmShape& padded = layers.back().padded;
+      padded.k = own.layers[0].padded.k;
+      if (!node.computed) {
+        padded.n = std::accumulate(
+            own.layers.begin(), own.layers.end(), std::uint64_t{0},
+            [](std::uint64_t sum, const LayerReport& job) { return sum + job.padded.n; });
+      }
+    }
     layers.back().overlapped = std::any_of(own.layers.begin(), own.layers.end(),
                                            [](const LayerReport& job) { return job.overlapped; });
   }

@@ -57,16 +57,19 @@ struct CompiledProgram {
 
 /// Nodes whose int32 sums the device gives in one program, and the host does the rest.
 struct SumsProgram {
-  /// A node: its products, one for each block of K, are so many jobs of the list. Small blocks
-  /// share the array's rows: a job has the rows of `together` blocks, one block's below the
-  /// other's, each with zeros where the weights of the others are, and so the sums of each.
+  /// A node: its products are so many jobs of the list, where small ones share a tile: a job has
+  /// `together` of them. Blocks of K lie one's rows below the other's, each with zeros where the
+  /// weights of the others are. Groups and the matrices of a stack lie side by side, and zeros are
+  /// in the weights.
   struct Node {
     std::size_t index = 0;  // of the graph
     std::string name;
-    Products blocks;
+    Products products;
+    bool blocks = false;    // of K
+    bool computed = false;  // are the second operands no weights of the file?
     std::size_t together = 1;
     std::size_t jobs = 0;
-    GemmShape shape;  // of all blocks
+    GemmShape shape;  // of all products
   };
   std::vector<Node> nodes;
   JobProgram list;

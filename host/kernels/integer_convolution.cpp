@@ -101,33 +101,45 @@ IntegerRows filters(const IntegerOperand& weights, std::int64_t first, std::int6
   return rows;
 }
 
-/// The sums from one product: windows as rows, with the zero point in the padding, times the
-/// filters.
+/// The sums from a product for each group: windows as rows, with the zero point in the padding,
+/// times the filters.
 template <class X>
-Tensor sums_by_product(const NodeContext& node, const IntegerOperand& x,
-                       const IntegerOperand& weights, const Geometry& places, Tensor result) {
+Tensor sums_by_products(const NodeContext& node, const IntegerOperand& x,
+                        const IntegerOperand& weights, std::int64_t groups, const Geometry& places,
+                        Tensor result) {
   const Dims& shape = x.values.dims();
-  const std::int64_t filters = weights.values.dim(0);
-  const std::int64_t length = shape[1] * places.taps;
+  const std::int64_t filters = weights.values.dim(0) / groups, channels = shape[1] / groups;
+  const std::int64_t length = channels * places.taps;
+  const std::int64_t plane = x.values.elements() / shape[0] / shape[1];
   Tensor rows(x.values.type(), {shape[0] * places.windows, length});
-  X* to = rows.mutable_values<X>();
+  Tensor own(weights.values.type(), {filters, length});
   IntegerRows row(1, length);
-  for (std::int64_t image = 0; image < shape[0]; ++image) {
-    const X* const planes = x.values.values<X>() + image * (x.values.elements() / shape[0]);
-    for (std::int64_t window = 0; window < places.windows; ++window) {
-      gather(places, planes, shape[1], x.zeros[0], window, 1, row);
-      to = std::transform(row.row(0), row.row(0) + length, to,
-                          [&x](std::int16_t value) { return static_cast<X>(value + x.zeros[0]); });
+  for (std::int64_t group = 0; group < groups; ++group) {
+    X* to = rows.mutable_values<X>();
+    for (std::int64_t image = 0; image < shape[0]; ++image) {
+      const X* const planes = x.values.values<X>() + (image * shape[1] + group * channels) * plane;
+      for (std::int64_t window = 0; window < places.windows; ++window) {
+        gather(places, planes, channels, x.zeros[0], window, 1, row);
+        to = std::transform(row.row(0), row.row(0) + length, to, [&x](std::int16_t value) {
+          return static_cast<X>(value + x.zeros[0]);
+        });
+      }
     }
-  }
-  const Tensor sums = matrix_sums(
-      node, {rows, x.zeros}, {weights.values.reshaped({filters, length}), weights.zeros}, true);
-  using Sums = Eigen::Map<const MatrixI32>;
-  const std::int64_t of_image = places.windows * filters;
-  for (std::int64_t image = 0; image < shape[0]; ++image) {
-    Eigen::Map<MatrixI32>(result.mutable_values<std::int32_t>() + image * of_image, filters,
-                          places.windows) =
-        Sums(sums.values<std::int32_t>() + image * of_image, places.windows, filters).transpose();
+    std::copy_n(weights.values.raw() + group * own.elements(), own.elements(), own.mutable_raw());
+    std::vector<std::int32_t> zeros = weights.zeros;
+    if (zeros.size() != 1) {
+      zeros.assign(weights.zeros.begin() + group * filters,
+                   weights.zeros.begin() + (group + 1) * filters);
+    }
+    const Tensor sums = matrix_sums(node, {rows, x.zeros}, {own, std::move(zeros)}, true);
+    using Sums = Eigen::Map<const MatrixI32>;
+    const std::int64_t of_image = places.windows * filters;
+    for (std::int64_t image = 0; image < shape[0]; ++image) {
+      Eigen::Map<MatrixI32>(
+          result.mutable_values<std::int32_t>() + (image * groups + group) * of_image, filters,
+          places.windows) =
+          Sums(sums.values<std::int32_t>() + image * of_image, places.windows, filters).transpose();
+    }
   }
   return result;
 }
@@ -145,8 +157,8 @@ Tensor convolve(const NodeContext& node, const IntegerOperand& x, const IntegerO
   Tensor result(onnx::TensorProto::INT32, dims);
   if (result.elements() == 0) return result;
   const Geometry places = geometry(window, shape);
-  if (node.product != nullptr && groups == 1) {
-    return sums_by_product<X>(node, x, weights, places, std::move(result));
+  if (node.product != nullptr) {
+    return sums_by_products<X>(node, x, weights, groups, places, std::move(result));
   }
   const std::int64_t length = channels * places.taps;
   const std::int64_t plane = product(Dims(shape.begin() + 2, shape.end()));

@@ -107,20 +107,21 @@ struct SignedRows {
   MatrixI32 sums;
 };
 
-SignedRows signed_rows(const NodeContext& node, const Tensor& tensor, std::int64_t rows,
-                       std::int64_t length, bool transposed) {
+SignedRows signed_rows(const NodeContext& node, const Tensor& tensor, std::int64_t offset,
+                       std::int64_t rows, std::int64_t length, bool transposed) {
   SignedRows result{MatrixI8(rows, length), 0, {}};
   visit_bytes(node, tensor.type(), [&](auto kind) {
     using T = decltype(kind);
     result.moved = std::is_signed_v<T> ? 0 : 128;
     using Stored = Eigen::Map<const Matrix<T>>;
+    const T* const stored = tensor.values<T>() + offset;
     const auto moved = [&result](T value) {
       return static_cast<std::int8_t>(value - result.moved);
     };
     if (transposed) {
-      result.values = Stored(tensor.values<T>(), length, rows).transpose().unaryExpr(moved);
+      result.values = Stored(stored, length, rows).transpose().unaryExpr(moved);
     } else {
-      result.values = Stored(tensor.values<T>(), rows, length).unaryExpr(moved);
+      result.values = Stored(stored, rows, length).unaryExpr(moved);
     }
     return 0;
   });
@@ -128,12 +129,15 @@ SignedRows signed_rows(const NodeContext& node, const Tensor& tensor, std::int64
   return result;
 }
 
-/// The sums from a product of int8: what zero points and moved values add is put back, exactly,
-/// modulo 2^32.
-void sums_by_product(const NodeContext& node, const IntegerOperand& a, const IntegerOperand& b,
-                     bool b_transposed, const MatrixShape& shape, std::int32_t* to) {
-  const SignedRows left = signed_rows(node, a.values, shape.m, shape.k, false);
-  const SignedRows right = signed_rows(node, b.values, shape.n, shape.k, !b_transposed);
+/// The sums of matrix `a_matrix` of a stack by matrix `b_matrix` from a product of int8: what zero
+/// points and moved values add is put back, exactly, modulo 2^32.
+void sums_by_product(const NodeContext& node, const IntegerOperand& a, std::int64_t a_matrix,
+                     const IntegerOperand& b, std::int64_t b_matrix, bool b_transposed,
+                     const MatrixShape& shape, std::int32_t* to) {
+  const SignedRows left =
+      signed_rows(node, a.values, a_matrix * shape.m * shape.k, shape.m, shape.k, false);
+  const SignedRows right =
+      signed_rows(node, b.values, b_matrix * shape.k * shape.n, shape.n, shape.k, !b_transposed);
   const MatrixI32 product = (*node.product)(left.values, right.values);
   const std::int64_t a_shift = left.moved - a.zeros[0];
   for (std::int64_t column = 0; column < shape.n; ++column) {
@@ -165,10 +169,6 @@ Tensor matrix_sums(const NodeContext& node, const IntegerOperand& a, const Integ
     shape.a_stack.clear();
     shape.b_stack.clear();
   }
-  if (node.product != nullptr && shape.stack.empty()) {
-    sums_by_product(node, a, b, b_transposed, shape, to);
-    return result;
-  }
   const std::int64_t count = product(shape.stack.begin(), shape.stack.end());
   const Dims a_steps = broadcast_strides(shape.a_stack, shape.stack);
   const Dims b_steps = broadcast_strides(shape.b_stack, shape.stack);
@@ -185,6 +185,11 @@ Tensor matrix_sums(const NodeContext& node, const IntegerOperand& a, const Integ
       const std::int64_t at = i / steps[axis] % shape.stack[axis];
       a_matrix += at * a_steps[axis];
       b_matrix += at * b_steps[axis];
+    }
+    if (node.product != nullptr) {
+      sums_by_product(node, a, a_matrix, b, b_matrix, b_transposed, shape,
+                      to + i * shape.m * shape.n);
+      continue;
     }
     const IntegerRows left = rows_of(node, a.values, a_matrix * shape.m * shape.k, {shape.k, 1}, 0,
                                      shape.m, shape.k, a.zeros);

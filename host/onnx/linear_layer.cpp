@@ -2,10 +2,14 @@
 #include "host/onnx/linear_layer.hpp"
 
 #include <algorithm>
+#include <functional>
 #include <map>
+#include <numeric>
+#include <utility>
 
 #include "host/divide.hpp"
 #include "host/kernels/matmul_bits.hpp"
+#include "host/kernels/strided.hpp"
 #include "host/onnx/supported.hpp"
 
 namespace gemm64 {
@@ -59,18 +63,49 @@ std::string why_empty(const TensorType& a) {
   return std::count(a.dims.begin(), a.dims.end(), 0) != 0 ? "its input is empty" : "";
 }
 
+std::int64_t groups_of(const onnx::NodeProto& node) {
+  return is_quantized_convolution(node) ? attribute(node, "group", std::int64_t{1}) : 1;
+}
+
 /// Of a quantized convolution.
 std::string why_convolution_on_host(const onnx::NodeProto& node, const TensorType& x,
                                     const TensorType& weights) {
-  if (attribute(node, "group", std::int64_t{1}) != 1) {
-    return "the products of its groups are too small for the array";
-  }
   const std::size_t rank = x.dims.size();
-  if (rank < 3 || rank > 5 || weights.dims.size() != rank || weights.dims[1] != x.dims[1] ||
-      attribute(node, "channels_last", std::int64_t{0}) != 0) {
+  const std::int64_t groups = groups_of(node);
+  if (rank < 3 || rank > 5 || weights.dims.size() != rank || groups < 1 ||
+      weights.dims[0] % groups != 0 || weights.dims[1] != x.dims[1] / groups ||
+      x.dims[1] % groups != 0 || attribute(node, "channels_last", std::int64_t{0}) != 0) {
     return "its shapes do not fit";  // the host will tell more
   }
   return why_empty(weights);
+}
+
+/// Does a node multiply two stacks of matrices, if the second one is none of constants?
+bool multiplies_stacks(const onnx::NodeProto& node) {
+  const std::string name = operator_name(node);
+  return name == "MatMulInteger" || name == "com.microsoft.MatMulIntegerToFloat";
+}
+
+/// The products of two stacks of matrices; nothing where they do not fit.
+std::optional<Products> stack_products(const Dims& a, const Dims& b) {
+  const Dims a_stack(a.begin(), a.end() - 2), b_stack(b.begin(), b.end() - 2);
+  Dims stack;
+  if (b[b.size() - 2] != a.back() || !broadcast_dims(a_stack, b_stack, stack)) return std::nullopt;
+  const auto product = [](const Dims& sizes) {
+    return std::accumulate(sizes.begin(), sizes.end(), std::uint64_t{1}, std::multiplies<>());
+  };
+  const auto size = [](std::int64_t value) { return static_cast<std::uint64_t>(value); };
+  Products made{{size(a[a.size() - 2]), size(a.back()), size(b.back())}, product(stack)};
+  // Rows of a stack that meet one matrix are rows of one product.
+  if (product(b_stack) == 1) made.shape.m *= std::exchange(made.count, 1);
+  return made;
+}
+
+std::string why_stacks_on_host(const TensorType& a, const TensorType& b) {
+  if (!is_byte(a.data_type) || !is_byte(b.data_type)) return "its operands are not of 8 bits";
+  if (a.dims.size() < 2 || b.dims.size() < 2) return "an operand is a vector";
+  if (!why_empty(a).empty() || !why_empty(b).empty()) return "an operand is empty";
+  return stack_products(a.dims, b.dims) ? "" : "its shapes do not fit";  // the host will tell more
 }
 
 std::string why_blocks_on_host(const onnx::NodeProto& node, const TensorType& a,
@@ -140,9 +175,11 @@ std::string why_on_host(const onnx::NodeProto& node, bool constant_weights,
   if (!quantized && (!node.domain().empty() || (type != "Gemm" && type != "MatMul"))) {
     return printable(type) + " runs on the host";
   }
-  if (!constant_weights) return "its weights depend on the input";
+  const bool stacks = multiplies_stacks(node);
+  if (!constant_weights && !stacks) return "its weights depend on the input";
   const std::optional<TensorType> a = input(0), b = input(weights_input(node));
   if (!a || !b) return "its shape is not known";
+  if (stacks && (!constant_weights || b->dims.size() > 2)) return why_stacks_on_host(*a, *b);
   if (is_in_blocks(node)) return why_blocks_on_host(node, *a, input(3));
   if (quantized) return why_quantized_on_host(node, *a, *b);
   if (a->data_type != kFloat || b->data_type != kFloat) return "its operands are not float32";
@@ -173,14 +210,35 @@ std::optional<Products> linear_product(const OnnxModel& model, const onnx::NodeP
   if (is_quantized_convolution(node)) {
     const auto y = node.output_size() == 0 ? std::nullopt : model.type(node.output(0));
     if (!y || y->dims.size() != a.dims.size() || y->elements() == 0) return std::nullopt;
+    const std::int64_t groups = groups_of(node);
     return Products{
-        {size(y->elements() / b.dims[0]), size(b.elements() / b.dims[0]), size(b.dims[0])}, 1};
+        {size(y->elements() / b.dims[0]), size(b.elements() / b.dims[0]), size(b.dims[0] / groups)},
+        size(groups)};
   }
+  if (multiplies_computed(model, node)) return stack_products(a.dims, b.dims);
   const bool transposed = is_gemm(node) && number(node, "transB") != 0;
   const std::size_t rank = b.dims.size();
   const std::int64_t k = b.dims[rank - (transposed ? 1 : 2)];
   const std::int64_t n = b.dims[rank - (transposed ? 2 : 1)];
   return Products{{size(a.elements() / k), size(k), size(n)}, 1};
+}
+
+bool multiplies_computed(const OnnxModel& model, const onnx::NodeProto& node) {
+  if (!multiplies_stacks(node)) return false;
+  const std::string& name = node.input(weights_input(node));
+  return !model.is_constant(name) || model.type(name)->dims.size() > 2;
+}
+
+ProductSizes size_of_layer(const onnx::NodeProto& node, const Products& products) {
+  ProductSizes all = products.shape;
+  if (is_in_blocks(node)) {
+    all.k = static_cast<std::uint64_t>(number(node, "K"));
+  } else if (is_quantized_convolution(node)) {
+    all.n *= products.count;
+  } else {
+    all.m *= products.count;
+  }
+  return all;
 }
 
 }  // namespace gemm64

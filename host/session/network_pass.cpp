@@ -11,6 +11,7 @@
 #include "host/compile/table_node.hpp"
 #include "host/execute/linear.hpp"
 #include "host/kernels/host_threads.hpp"
+#include "host/onnx/linear_layer.hpp"
 #include "host/onnx/supported.hpp"
 #include "host/onnx/work.hpp"
 #include "host/run/float_gemm.hpp"
@@ -34,25 +35,46 @@ std::optional<HostLayer> host_layer(const Executor& executor, const Step& step, 
   return layer;
 }
 
-/// Blocks of K as one product with the sums of each.
-ProgramLayer join_blocks(std::vector<std::pair<MatrixI8, MatrixI8>> blocks) {
+/// Several products as one with the sums of each: `below`, each has rows of its own, else columns.
+ProgramLayer join_products(const std::vector<std::pair<MatrixI8, MatrixI8>>& products, bool below) {
   ProgramLayer layer;
-  if (blocks.size() == 1) {
-    layer.a = std::move(blocks[0].first);
-    layer.w = std::move(blocks[0].second);
-    return layer;
-  }
-  const Eigen::Index m = blocks[0].first.rows(), k = blocks[0].first.cols();
-  const auto count = static_cast<Eigen::Index>(blocks.size());
-  layer.a = MatrixI8::Zero(count * m, count * k);
-  layer.w = MatrixI8(blocks[0].second.rows(), count * k);
+  const Eigen::Index m = products[0].first.rows(), k = products[0].first.cols();
+  const Eigen::Index n = products[0].second.rows();
+  const auto count = static_cast<Eigen::Index>(products.size());
+  layer.a = MatrixI8::Zero(below ? count * m : m, count * k);
+  layer.w = MatrixI8::Zero(below ? n : count * n, count * k);
   for (Eigen::Index i = 0; i < count; ++i) {
-    const auto& [a, w] = blocks[static_cast<std::size_t>(i)];
-    layer.a.block(i * m, i * k, m, k) = a;
-    layer.w.middleCols(i * k, k) = w;
+    const auto& [a, w] = products[static_cast<std::size_t>(i)];
+    layer.a.block(below ? i * m : 0, i * k, m, k) = a;
+    layer.w.block(below ? 0 : i * n, i * k, n, k) = w;
   }
   return layer;
 }
+
+/// The sums of each product in turn, from those of the jobs that they were joined to.
+class SumsInTurn {
+ public:
+  explicit SumsInTurn(const std::vector<MatrixI32>& jobs) : job_(jobs.begin()) {}
+
+  /// Of a product of so many rows and columns.
+  MatrixI32 next(Eigen::Index rows, Eigen::Index columns) {
+    const MatrixI32 own = job_->block(row_, column_, rows, columns);
+    column_ += columns;
+    if (column_ == job_->cols()) {
+      column_ = 0;
+      row_ += rows;
+    }
+    if (row_ == job_->rows()) {
+      row_ = 0;
+      ++job_;
+    }
+    return own;
+  }
+
+ private:
+  std::vector<MatrixI32>::const_iterator job_;
+  Eigen::Index row_ = 0, column_ = 0;  // with which the next one begins
+};
 
 }  // namespace
 
@@ -378,39 +400,40 @@ void NetworkPass::run_sums(const PassItem& item) {
   const SumsProgram& program = schedule_.executable.sums[item.index];
   make_room();
   std::vector<ProgramLayer> layers;
-  std::vector<std::pair<MatrixI8, MatrixI8>> blocks;  // of the node under way
+  std::vector<std::pair<MatrixI8, MatrixI8>> products;  // of the node under way
   ExecutorHooks hooks;
   hooks.instead = [&](const Step& step, const Tensors& arguments) {
     if (const auto exact = at_.exact.arguments(step, arguments)) {
       at_.exact.store(step, compute(*step.info, step.context, *exact));
     }
     return compute_sums(step, arguments, [&](const MatrixI8& a, const MatrixI8& w) {
-      blocks.emplace_back(a, w);
+      products.emplace_back(a, w);
       return MatrixI32(MatrixI32::Zero(a.rows(), w.rows()));
     });
   };
   for (const SumsProgram::Node& node : program.nodes) {
     const Step& step = executor_.steps()[node.index];
     share_.report(step.context.label, 0);
-    blocks.clear();
+    products.clear();
     executor_.compute_step(step, executor_.arguments(step, at_.values), hooks);
-    const ProductSizes& one = node.blocks.shape;
+    const ProductSizes& one = node.products.shape;
     const auto size = [](Eigen::Index index) { return static_cast<std::uint64_t>(index); };
-    const bool as_planned = blocks.size() == node.blocks.count &&
-                            std::all_of(blocks.begin(), blocks.end(), [&](const auto& block) {
-                              return size(block.first.rows()) == one.m &&
-                                     size(block.first.cols()) == one.k &&
-                                     size(block.second.rows()) == one.n;
+    const bool as_planned = products.size() == node.products.count &&
+                            std::all_of(products.begin(), products.end(), [&](const auto& product) {
+                              return size(product.first.rows()) == one.m &&
+                                     size(product.first.cols()) == one.k &&
+                                     size(product.second.rows()) == one.n;
                             });
     if (!as_planned) {
       throw failure(step.context,
                     fmt::format("its products are not those of the shapes that {} says",
                                 executor_.model().name()));
     }
-    for (std::size_t i = 0; i < blocks.size(); i += node.together) {
-      const std::size_t end = std::min(i + node.together, blocks.size());
-      ProgramLayer layer = join_blocks({blocks.begin() + static_cast<std::ptrdiff_t>(i),
-                                        blocks.begin() + static_cast<std::ptrdiff_t>(end)});
+    for (std::size_t i = 0; i < products.size(); i += node.together) {
+      const std::size_t end = std::min(i + node.together, products.size());
+      ProgramLayer layer = join_products({products.begin() + static_cast<std::ptrdiff_t>(i),
+                                          products.begin() + static_cast<std::ptrdiff_t>(end)},
+                                         node.blocks);
       layer.job = program.list.jobs[layers.size()];
       layers.push_back(std::move(layer));
     }
@@ -422,18 +445,11 @@ void NetworkPass::run_sums(const PassItem& item) {
   device_seconds_ += seconds_since(begin);
   std::vector<LayerReport> reports =
       program.layers_of(std::move(found.layers), runner_.geometry(), runner_.options().memory);
-  auto sums = found.values.begin();
-  Eigen::Index row = 0;  // of these sums, with which the next block's begin
+  SumsInTurn sums(found.values);
   hooks.after = hooks_.after;
   hooks.instead = [&](const Step& step, const Tensors& arguments) {
-    return compute_sums(step, arguments, [&](const MatrixI8& a, const MatrixI8&) {
-      const MatrixI32 own = sums->middleRows(row, a.rows());
-      row += a.rows();
-      if (row == sums->rows()) {
-        ++sums;
-        row = 0;
-      }
-      return own;
+    return compute_sums(step, arguments, [&sums](const MatrixI8& a, const MatrixI8& w) {
+      return sums.next(a.rows(), w.rows());
     });
   };
   for (std::size_t i = 0; i < reports.size(); ++i) {
@@ -604,11 +620,12 @@ Tensors NetworkPass::sums_on_device(const Step& step, const Tensors& arguments) 
     return sums;
   };
   const Tensors results = compute_sums(step, arguments, product);
-  // Blocks of K are one layer; where the program is one, each is filled in by itself.
+  // All products are one layer; where the program is one, each is filled in by itself.
   if (jobs.layers.size() > 1 && !jobs.one_program) {
-    GemmShape shape = jobs.layers[0].shape;
-    shape.k = static_cast<std::uint64_t>(arguments[0].dims().back());
-    jobs.layers = {layer_of(jobs, name, shape)};
+    const GemmShape& one = jobs.layers[0].shape;
+    const ProductSizes all =
+        size_of_layer(*step.context.node, {{one.m, one.k, one.n}, jobs.layers.size()});
+    jobs.layers = {layer_of(jobs, name, {all.m, all.k, all.n})};
   }
   const auto& sums = schedule_.executable.plan.sums;
   const auto why = sums.find(static_cast<int>(index_of(executor_, step)));

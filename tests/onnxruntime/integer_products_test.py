@@ -194,6 +194,78 @@ class IntegerProducts(ProgramTest):
                                               kind_of_y=TensorProto.INT32, pads=pads, strides=strides)
                 self.check_layer(layers, analysis, (batch * math.prod(out), channels * math.prod(kernel), 6))
 
+    def test_groups_share_tiles(self):
+        """Groups of a dynamically quantized convolution, as many in a job as take the fewest clocks; of one axis, two
+        and three. With their tiles on an array of 64, and what these are wide and high together."""
+        cases = ((2, 14, 35, 7, [5, 6], [3, 2], (numpy.uint8, 140), (2, 128, 64)),
+                 (1, 70, 70, 70, [6, 5], [3, 3], (numpy.uint8, 0), (10, 512, 128)),  # 56 and 14 of 9 values each
+                 (3, 9, 18, 9, [11], [4], (numpy.int8, -3), (1, 64, 64)),
+                 (1, 4, 4, 2, [3, 4, 3], [2, 2, 2], (numpy.uint8, 117), (1, 64, 64)))
+        for batch, channels, filters, groups, size, kernel, (kind, zero), (tiles, wide, high) in cases:
+            if kind is numpy.int8 and saturates():
+                continue
+            x = self.random.integers(0, 256, [batch, channels, *size]).astype(numpy.uint8)
+            weights = self.random.integers(*((0, 256) if kind is numpy.uint8 else (-128, 128)),
+                                           [filters, channels // groups, *kernel]).astype(kind)
+            out = [n + 2 - k for n, k in zip(size, kernel)]
+            constants = [weights, numpy.array(131, numpy.uint8), numpy.array(zero, kind)]
+            shape = batch * math.prod(out), channels // groups * math.prod(kernel), filters
+            layers, analysis = self.layer("ConvInteger", x, constants, [batch, filters, *out], domain="",
+                                          kind_of_y=TensorProto.INT32, pads=[1] * len(size) + [0] * len(size),
+                                          group=groups)
+            self.check_layer(layers, analysis, shape)
+            self.succeed("run", "--model", "m.onnx", "--input", "x.npy", "--json", "run.json")
+            layer = json.loads((self.folder / "run.json").read_text())["layers"][0]
+            self.assertEqual((layer["tiles"], layer["padded"]), (tiles, [shape[0], wide, high]))
+
+    def test_products_of_computed_tensors_are_one_program(self):
+        """Heads small enough share a tile. Zero points are those of two DynamicQuantizeLinears."""
+        names = "xq", "xs", "xz", "kq", "ks", "kz"
+        node = helper.make_node
+        for heads, tokens, size, tiles in ((6, 10, 20, {4: 6 * 5 * 3, 64: 2}), (2, 70, 40, {4: 2 * 10 * 18, 64: 4}),
+                                           (1, 3, 5, {4: 2, 64: 1})):
+            nodes = [node("DynamicQuantizeLinear", ["x"], names[:3]), node("DynamicQuantizeLinear", ["k"], names[3:]),
+                     node("MatMulInteger", ["xq", "kq", "xz", "kz"], ["y"], "y"),
+                     node("MatMulIntegerToFloat", ["xq", "kq", "xs", "ks", "xz", "kz"], ["f"], "f", domain="com.microsoft")]
+            x, k = (self.random.standard_normal([1, heads, *shape]).astype(numpy.float32)
+                    for shape in ((tokens, size), (size, tokens)))
+            graph = helper.make_graph(
+                nodes, "network", [helper.make_tensor_value_info(name, TensorProto.FLOAT, value.shape)
+                                   for name, value in (("x", x), ("k", k))],
+                [helper.make_tensor_value_info("y", TensorProto.INT32, [1, heads, tokens, tokens]),
+                 helper.make_tensor_value_info("f", TensorProto.FLOAT, [1, heads, tokens, tokens])])
+            opsets = [helper.make_opsetid("", 20), helper.make_opsetid("com.microsoft", 1)]
+            onnx.save(helper.make_model(graph, ir_version=9, opset_imports=opsets), self.folder / "m.onnx")
+            numpy.save(self.folder / "x.npy", x)
+            numpy.save(self.folder / "k.npy", k)
+            wanted = dict(zip("yf", infer(str(self.folder / "m.onnx"), {"x": x, "k": k})))
+            for array in tiles:
+                self.succeed("run", "--model", "m.onnx", "--input", "x=x.npy", "--input", "k=k.npy", "--array", array,
+                             "--dump-activations", "*=out", "--json", "run.json")
+                for name, value in wanted.items():
+                    numpy.testing.assert_array_equal(numpy.load(self.folder / "out" / f"{name}.npy"), value)
+                report = json.loads((self.folder / "run.json").read_text())
+                self.succeed("analyze", "m.onnx", "--array", array, "--json", "analyze.json")
+                analysis = json.loads((self.folder / "analyze.json").read_text())
+                self.assertEqual([program["clocks"] for program in analysis["array"]["programs"]],
+                                 [program["cycles"] for program in report["programs"]])
+                self.assertEqual((report["total"]["programs"], report["total"]["device_share"]), (1, 1))
+                for layer in report["layers"]:
+                    self.assertEqual((layer["m"], layer["k"], layer["n"], layer["products"], layer["tiles"]),
+                                     (heads * tokens, size, tokens, heads, tiles[array]))
+
+    def test_vectors_stay_on_the_host(self):
+        graph = helper.make_graph(
+            [helper.make_node("MatMulInteger", ["x", "k"], ["y"], "layer")], "network",
+            [helper.make_tensor_value_info("x", TensorProto.UINT8, [5]),
+             helper.make_tensor_value_info("k", TensorProto.UINT8, [5, 3])],
+            [helper.make_tensor_value_info("y", TensorProto.INT32, [3])])
+        onnx.save(helper.make_model(graph, ir_version=9, opset_imports=[helper.make_opsetid("", 20)]),
+                  self.folder / "m.onnx")
+        self.succeed("analyze", "m.onnx", "--json", "analyze.json")
+        layer = json.loads((self.folder / "analyze.json").read_text())["layers"][0]
+        self.assertEqual(layer["why_on_host"], "an operand is a vector")
+
     @unittest.skipIf(saturates(), "this processor's products of uint8 with int8 saturate in ONNX Runtime")
     def test_activations_quantized_by_their_range(self):
         x = self.random.standard_normal([2, 3, 5]).astype(numpy.float32)

@@ -126,7 +126,7 @@ class Convolution:
         per_channel = r.random() < 0.5
         length = self.channels // self.groups * math.prod(self.kernel)
         weights = n.integers(-128, 128, [self.filters, self.channels // self.groups] + self.kernel)
-        w_zero = r.choice([0, r.randrange(-128, 128)]) if self.groups == 1 else 0
+        w_zero = r.choice([0, r.randrange(-128, 128)])
         w_shift, w_dtype = r.choice([(0, numpy.int8)] if signed else [(0, numpy.int8), (128, numpy.uint8)])
         scales = n.uniform(0.5, 2, self.filters if per_channel else 1).astype(numpy.float32) / 1000
         constants = {

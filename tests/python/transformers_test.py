@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Transformers of seven kinds give every bit that ONNX Runtime gives at its default level: as float
-files on the host, and quantized in three forms."""
+files on the host, and quantized in four forms."""
 
 import importlib.util
 import pathlib
@@ -68,13 +68,14 @@ class Inputs(CalibrationDataReader):
         return self.left.pop() if self.left else None
 
 
-@pytest.mark.parametrize("form", ["dynamic", "qdq", "qoperator"])
+@pytest.mark.parametrize("form", ["dynamic", "every product", "qdq", "qoperator"])
 @pytest.mark.parametrize("kind", KINDS)
 def test_quantized_file(kind, form, tmp_path):
     onnx.save(transformers.make(kind), tmp_path / "float.onnx")
     names = tmp_path / "float.onnx", tmp_path / "quantized.onnx"
-    if form == "dynamic":
-        quantize_dynamic(*names, weight_type=QuantType.QInt8)
+    if form in ("dynamic", "every product"):
+        quantize_dynamic(*names, weight_type=QuantType.QInt8,
+                         extra_options={"MatMulConstBOnly": form == "dynamic"})
     else:
         quantize_static(*names, Inputs(kind),
                         quant_format=QuantFormat.QDQ if form == "qdq" else QuantFormat.QOperator,

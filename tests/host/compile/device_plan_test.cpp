@@ -748,12 +748,12 @@ TEST_F(DevicePlanTest, GivesInt8WhereTheDeviceReadsIt) {
   EXPECT_EQ(layers[0].convolution.value().zero, 131 - 128);
 }
 
-TEST_F(DevicePlanTest, TellsWhyTheHostHasAConvolution) {
+TEST_F(DevicePlanTest, GivesSumsOfGroupsWhoseWeightsHaveAZeroPoint) {
   QuantizedText text("1,8,6,6");
   text.conv("x", "y", 8, 8, 1, "", 2);
   const DevicePlan found = plan_device(text.model(3), small_geometry());
   EXPECT_TRUE(found.programs.empty());
-  EXPECT_EQ(found.on_host.at(0), "its weights have a zero point, and it has groups");
+  EXPECT_EQ(found.sums.at(0), "its weights have a zero point, and it has groups");
 }
 
 TEST_F(DevicePlanTest, LaysOutRowsWithTheirSumsWhereWeightsHaveAZeroPoint) {
