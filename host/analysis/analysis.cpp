@@ -240,6 +240,11 @@ void Analyst::add_programs() {
     }
   }
   for (const SumsProgram& program : compiled_.sums) add_sums(program);
+  for (const auto& [index, why] : compiled_.plan.between) {
+    const onnx::NodeProto& node = model_.graph().node(index);
+    analysis_.between.push_back(
+        {node_label(node, index), operator_name(node), 0, why, values_of(model_, node)});
+  }
 }
 
 void Analyst::add_sums(const SumsProgram& program) {
@@ -263,7 +268,7 @@ void Analyst::add_sums(const SumsProgram& program) {
       for (std::size_t i = 0; i < sum.size(); ++i) sum[i] += counters[next][i];
     }
     const auto work = work_of(model_, model_.graph().node(static_cast<int>(node.index)));
-    ArrayCost cost = array_.cost(node.blocks, own_tiles, weight_bytes, sum);
+    ArrayCost cost = array_.cost(node.products, own_tiles, weight_bytes, sum);
     cost.program = analysis_.programs.size();
     entry.layers.push_back(node.name);
     entry.clocks += *cost.clocks;

@@ -14,6 +14,7 @@
 #include "host/device/geometry.hpp"
 #include "host/device/memory_timing.hpp"
 #include "host/onnx/model.hpp"
+#include "host/run/run_report.hpp"
 
 namespace gemm64 {
 
@@ -155,6 +156,7 @@ struct Analysis {
   std::vector<std::pair<std::string, std::string>> outputs;
   std::vector<LayerAnalysis> layers;      // in the order in which they run
   std::vector<ProgramAnalysis> programs;  // of a quantized network
+  std::vector<HostLayer> between;         // nodes without MACs for which they wait
   std::map<std::string, OperatorKind> kinds;
   AnalysisTotals totals;
   std::optional<ModuleActivations> modules;

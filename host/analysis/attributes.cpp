@@ -68,7 +68,7 @@ Value value_of(const AttributeProto& attribute) {
   return value;
 }
 
-std::vector<Value> values_of(const OnnxModel& model, const onnx::NodeProto& node) {
+std::vector<Value> values_in(const OnnxModel& model, const onnx::NodeProto& node) {
   std::vector<Value> values;
   for (const AttributeProto& attribute : node.attribute()) values.push_back(value_of(attribute));
   if (node.op_type() == "Clip" && node.domain().empty()) {
@@ -89,12 +89,12 @@ std::vector<Value> values_of(const OnnxModel& model, const onnx::NodeProto& node
 std::vector<std::pair<std::string, std::string>> attribute_texts(const OnnxModel& model,
                                                                  const onnx::NodeProto& node) {
   std::vector<std::pair<std::string, std::string>> texts;
-  for (const Value& value : values_of(model, node)) texts.emplace_back(value.name, value.text);
+  for (const Value& value : values_in(model, node)) texts.emplace_back(value.name, value.text);
   return texts;
 }
 
 void add_attributes(const OnnxModel& model, const onnx::NodeProto& node, OperatorKind& kind) {
-  for (const Value& value : values_of(model, node)) {
+  for (const Value& value : values_in(model, node)) {
     OperatorKind::Attribute& attribute = kind.attributes[value.name];
     ++attribute.count;
     for (const double number : value.numbers) {

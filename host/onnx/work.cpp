@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "host/onnx/work.hpp"
 
+#include <algorithm>
+
 #include "host/kernels/matmul_bits.hpp"
 #include "host/onnx/checked.hpp"
 #include "host/onnx/linear_layer.hpp"
@@ -201,6 +203,23 @@ std::optional<Work> gru(const NodeShapes& shapes) { return recurrent(shapes, 3);
 std::optional<Work> rnn(const NodeShapes& shapes) { return recurrent(shapes, 1); }
 
 }  // namespace work
+
+std::uint64_t values_of(const OnnxModel& model, const onnx::NodeProto& node) {
+  const std::optional<Work> work = work_of(model, node);
+  if (work && work->macs != 0) return 0;
+  const bool reads_none = node.op_type() == "Shape" || node.op_type() == "Size";
+  std::int64_t most = 0;
+  for (const auto* names : {&node.input(), &node.output()}) {
+    if (reads_none && names == &node.input()) continue;
+    for (const std::string& name : *names) {
+      if (name.empty() || model.is_constant(name)) continue;
+      const std::optional<TensorType> type = model.type(name);
+      if (!type) return 0;
+      most = std::max(most, type->elements());
+    }
+  }
+  return static_cast<std::uint64_t>(most);
+}
 
 std::optional<Work> work_of(const OnnxModel& model, const onnx::NodeProto& node) {
   const OperatorInfo* info = find_operator(node.domain(), node.op_type());

@@ -40,6 +40,10 @@ struct Work {
 /// subgraph, or a shape is missing. Throws std::overflow_error where a count is beyond 63 bits.
 std::optional<Work> work_of(const OnnxModel& model, const onnx::NodeProto& node);
 
+/// The values that a node takes of others or gives, whichever are more; 0 where a shape is missing,
+/// or its effort is that of its MACs.
+std::uint64_t values_of(const OnnxModel& model, const onnx::NodeProto& node);
+
 /// A node and its shapes, for a rule. What the file alone says of an output may contradict the
 /// inputs, so that ranks are looked at again.
 class NodeShapes {

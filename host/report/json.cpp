@@ -85,7 +85,8 @@ void add_programs(const RunReport& report, Json& json) {
   json["total"]["weights"] = {{"model_bytes", model_bytes}, {"loaded_bytes", loaded}};
 }
 
-Json host_json(const HostWork& host) {
+Json host_json(const RunReport& report) {
+  const HostWork& host = *report.host;
   Json json = {{"nodes", host.nodes}, {"seconds", host.seconds}};
   if (host.operators.empty()) return json;
   json["operators"] = host.operators;
@@ -95,6 +96,7 @@ Json host_json(const HostWork& host) {
     json["between_programs"].push_back(
         {{"name", node.name}, {"operator", node.op_type}, {"reason", node.reason}});
   }
+  json["waits"] = waits_json(host.between, report.geometry.n);
   return json;
 }
 
@@ -213,6 +215,17 @@ const char* name(Accumulate accumulate) {
   return accumulate == Accumulate::kDevice ? "device" : "host";
 }
 
+Json waits_json(const std::vector<HostLayer>& between, std::uint32_t n) {
+  Json json = Json::array();
+  for (const HostWait& wait : waits_for(between, n)) {
+    json.push_back({{"operator", wait.op_type},
+                    {"nodes", wait.nodes},
+                    {"values", wait.values},
+                    {"least_cycles", wait.clocks}});
+  }
+  return json;
+}
+
 Json to_json(const RunReport& report) {
   const LayerReport total = report.total();
   const std::uint64_t macs = report.device_macs();
@@ -255,7 +268,7 @@ Json to_json(const RunReport& report) {
                        {"mismatches", report.outputs.mismatches}};
   }
   if (report.one_program) json["one_program"] = true;
-  if (report.host) json["host"] = host_json(*report.host);
+  if (report.host) json["host"] = host_json(report);
   add_programs(report, json);
   if (report.quality) {
     json["quality"] = {

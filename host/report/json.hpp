@@ -21,5 +21,7 @@ inline constexpr int kReportFormat = 1;
 nlohmann::ordered_json to_json(const RunReport& report);
 nlohmann::ordered_json to_json(const Geometry& geometry);
 nlohmann::ordered_json to_json(const Failure& failure);
+/// What a chip of n columns would wait for nodes between programs.
+nlohmann::ordered_json waits_json(const std::vector<HostLayer>& between, std::uint32_t n);
 
 }  // namespace gemm64

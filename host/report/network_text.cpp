@@ -177,6 +177,26 @@ std::string between_text(const std::vector<HostLayer>& nodes) {
   return text;
 }
 
+std::string waits_text(const std::vector<HostLayer>& nodes, std::uint32_t n, std::uint64_t clocks) {
+  const std::vector<HostWait> waits = waits_for(nodes, n);
+  std::uint64_t all = clocks;
+  for (const HostWait& wait : waits) all += wait.clocks;
+  if (all == clocks) return "";
+  const auto part = [all](std::uint64_t some) {
+    return percent(static_cast<double>(some) / static_cast<double>(all));
+  };
+  std::string text;
+  for (const HostWait& wait : waits) {
+    if (100 * wait.clocks < all) break;
+    text += fmt::format("{}{} for {} ({})", text.empty() ? "; " : ", ", grouped(wait.clocks),
+                        escaped(wait.op_type), part(wait.clocks));
+  }
+  return fmt::format(
+      "With {} lanes for these nodes, a value each a clock, the chip would wait at least {} ({} of "
+      "all){}.\n",
+      n, counted(all - clocks, "clock"), part(all - clocks), text);
+}
+
 std::string host_text(const RunReport& report) {
   if (!report.host) return "";
   const std::string kinds = operators_text(report.host->operators);
@@ -187,7 +207,11 @@ std::string host_text(const RunReport& report) {
                         report.host->reference_seconds);
   }
   text += ".\n" + programs_text(report) + between_text(report.host->between);
-  if (report.timed()) text += overlap_text(report);
+  if (report.timed()) {
+    text += waits_text(report.host->between, report.geometry.n,
+                       report.total().counters[counter::kTotalClocks]);
+    text += overlap_text(report);
+  }
   if (!report.why_in_turn.empty()) {
     text += fmt::format("The {} ran one after the other: {}.\n", counted(report.batch, "image"),
                         escaped(report.why_in_turn));

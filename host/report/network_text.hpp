@@ -15,6 +15,10 @@ std::string host_text(const RunReport& report);
 /// What the host computes between programs, a line for each reason.
 std::string between_text(const std::vector<HostLayer>& nodes);
 
+/// What a chip of n columns would wait for these nodes at least, beside the clocks of its programs;
+/// empty where that is nothing.
+std::string waits_text(const std::vector<HostLayer>& nodes, std::uint32_t n, std::uint64_t clocks);
+
 /// A warning where less than half of a network's MACs are on the device, whose figures then tell
 /// little of the whole; otherwise empty.
 std::string share_warning(std::uint64_t device_macs, std::uint64_t all_macs);

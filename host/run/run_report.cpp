@@ -5,9 +5,11 @@
 
 #include <algorithm>
 #include <cmath>
+#include <map>
 #include <string_view>
 
 #include "host/device/depthwise.hpp"
+#include "host/divide.hpp"
 
 namespace gemm64 {
 namespace {
@@ -105,6 +107,23 @@ LayerReport layer_of(const RunReport& jobs, const std::string& name, const GemmS
     layer.mismatches.count = count;
   }
   return layer;
+}
+
+std::vector<HostWait> waits_for(const std::vector<HostLayer>& between, std::uint32_t n) {
+  std::map<std::string, HostWait> waits;
+  for (const HostLayer& node : between) {
+    if (node.values == 0) continue;
+    HostWait& wait = waits[node.op_type];
+    wait.op_type = node.op_type;
+    ++wait.nodes;
+    wait.values += node.values;
+    wait.clocks += divide_up(node.values, n);
+  }
+  std::vector<HostWait> longest;
+  for (const auto& [op_type, wait] : waits) longest.push_back(wait);
+  std::stable_sort(longest.begin(), longest.end(),
+                   [](const HostWait& a, const HostWait& b) { return a.clocks > b.clocks; });
+  return longest;
 }
 
 LayerReport layer_of(const Job& job) {

@@ -100,7 +100,20 @@ struct HostLayer {
   std::string op_type;
   std::uint64_t macs = 0;
   std::string reason;
+  std::uint64_t values = 0;  // that it takes or gives, whichever are more; 0 where not known
 };
+
+/// What programs would wait for nodes of an operator if a unit of n lanes did them, a value each a
+/// clock: a lower bound, as if it went over its values once and its way took no time.
+struct HostWait {
+  std::string op_type;
+  std::uint64_t nodes = 0;
+  std::uint64_t values = 0;
+  std::uint64_t clocks = 0;
+};
+
+/// Those of nodes between programs, the longest first.
+std::vector<HostWait> waits_for(const std::vector<HostLayer>& between, std::uint32_t n);
 
 /// What the host did of a network, beside the device.
 struct HostWork {

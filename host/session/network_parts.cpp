@@ -157,12 +157,14 @@ Json to_json(const HostLayer& layer) {
   return {{"name", layer.name},
           {"op_type", layer.op_type},
           {"macs", layer.macs},
-          {"reason", layer.reason}};
+          {"reason", layer.reason},
+          {"values", layer.values}};
 }
 
 HostLayer host_layer_from(const Json& json) {
   return {json.at("name").get<std::string>(), json.at("op_type").get<std::string>(),
-          json.at("macs").get<std::uint64_t>(), json.at("reason").get<std::string>()};
+          json.at("macs").get<std::uint64_t>(), json.at("reason").get<std::string>(),
+          json.at("values").get<std::uint64_t>()};
 }
 
 Json list_of(const std::vector<HostLayer>& layers) {
@@ -270,8 +272,10 @@ void PartJoin::add(NetworkRun part) {
   if (next_ == 0) {  // the host does the same in each
     report.host = part.report.host;
     report.host_layers = std::move(part.report.host_layers);
-    for (HostLayer& layer : report.host_layers) {
-      layer.macs *= static_cast<std::uint64_t>(inputs_.passes());
+    const auto passes = static_cast<std::uint64_t>(inputs_.passes());
+    for (HostLayer& layer : report.host_layers) layer.macs *= passes;
+    if (report.host) {
+      for (HostLayer& node : report.host->between) node.values *= passes;
     }
   } else if (report.host && part.report.host) {
     report.host->seconds += part.report.host->seconds;

@@ -542,7 +542,9 @@ HostWork NetworkPass::host_work() const {
     const auto& between = schedule_.executable.plan.between;
     const auto why = between.find(static_cast<int>(index_of(executor_, *step)));
     if (why != between.end()) {
-      work.between.push_back({step->context.label, name, 0, why->second});
+      work.between.push_back({step->context.label, name, 0, why->second,
+                              values_of(executor_.model(), *step->context.node) *
+                                  static_cast<std::uint64_t>(inputs_.passes())});
     }
   }
   work.reference_seconds = reference_seconds_;

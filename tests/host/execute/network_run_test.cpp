@@ -21,6 +21,8 @@ namespace gemm64 {
 namespace {
 
 using testing::ElementsAre;
+using testing::HasSubstr;
+using testing::Not;
 
 /// Lets an executor count how often it computes each node, by name.
 class CountedCalls {
@@ -619,6 +621,28 @@ TEST_F(NetworkRunTest, TellsLayersWithSumsInALineForEachReason) {
   EXPECT_THAT(text, Says("int32 results of node1: its results are not of 8 bits.\n",
                          "int32 results of 6 layers (node1, node1, node1, node1, ...), of each: "
                          "its weights have a zero point.\n"));
+}
+
+TEST_F(NetworkRunTest, TellsWhatAChipWouldWaitForNodesBetweenPrograms) {
+  RunReport report = run(two_layers(), {{"x", input({6, 20})}}).report;
+  report.geometry.n = 8;
+  report.layers.resize(1);
+  report.layers[0].counters[counter::kTotalClocks] = 84;
+  EXPECT_THAT(run_table(report, 0), Not(HasSubstr("would wait")));
+  report.host->between = {{"a", "Erf", 0, "why", 8},
+                          {"b", "LayerNormalization", 0, "why", 100},
+                          {"c", "LayerNormalization", 0, "why", 9},
+                          {"d", "Softmax", 0, "of no known size", 0}};
+  EXPECT_THAT(run_table(report, 0),
+              Says("With 8 lanes for these nodes, a value each a clock, the chip would wait at "
+                   "least 16 clocks (16.00 % of all); 15 for LayerNormalization (15.00 %), 1 for "
+                   "Erf (1.00 %).\n"));
+  const nlohmann::ordered_json waits = to_json(report)["host"]["waits"];
+  EXPECT_EQ(waits.size(), 2U);
+  EXPECT_EQ(waits[0], nlohmann::ordered_json({{"operator", "LayerNormalization"},
+                                              {"nodes", 2},
+                                              {"values", 109},
+                                              {"least_cycles", 15}}));
 }
 
 TEST_F(NetworkRunTest, ChecksFromTheShapesAloneWhetherTheDeviceHasRoom) {
