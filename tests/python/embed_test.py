@@ -29,6 +29,7 @@ def folder(tmp_path_factory):
     (path / "sentences.txt").write_text("\n".join(SENTENCES) + "\n\n")
     (path / "more.txt").write_text("w7 w8 w9 w10 w11\nw30 w31\n w60 w61 w62\n")
     (path / "empty.txt").write_text("\n")
+    (path / "large.txt").write_text("w7\nmore w3\n")
     assert embed(path, "float.onnx", "--calibrate", "more.txt", "--quantized", "quantized.onnx", "--device", "tlm") == 0
     return path
 
@@ -105,6 +106,8 @@ def test_a_float_network_is_quantized_first_and_compared(folder, capsys):
     (["quantized.onnx", "--sentences", "none.txt"], "none.txt"),
     (["float.onnx", "--calibrate", "more.txt"], "belong together"),
     (["float.onnx", "--quantized", "x.onnx"], "belong together"),
+    (["float.onnx", "--calibrate", "large.txt", "--quantized", "x.onnx", "--tokenizer", "large.json"],
+     "is it this network's tokenizer?"),
     (["float.onnx", "--calibrate", "empty.txt", "--quantized", "x.onnx"], "empty.txt: there is no sentence"),
     (["quantized.onnx", "--array", "63"], "63"),
 ])

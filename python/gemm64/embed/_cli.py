@@ -12,7 +12,7 @@ from .._errors import InvalidArgument
 from .._session import InferenceSession
 from .._tools import quantize
 from ..text._command import EXIT_CODES, add_how, add_tokenizer, exit_code, networks, read_text, save, whole
-from ..text._network import Cost, Encoder, Network
+from ..text._network import Cost, Encoder, Network, with_cause
 from ..text._tokens import Tokens
 from ._sentence import Sentence, ids_of, side_by_side, vector_of
 from ._show import Show
@@ -56,9 +56,13 @@ def _quantize(options: argparse.Namespace, tokens: Tokens) -> Encoder:
     lines = _lines("--calibrate", options.calibrate)
     if not lines:
         raise InvalidArgument(f"--calibrate {options.calibrate}: there is no sentence")
-    batch = side_by_side([ids_of(tokens, line, options.context) for line in lines])
-    quantize(options.file, options.quantized, {name: batch[name] for name in float_network.inputs},
-             op_types_to_quantize=["MatMul", "Gemm"])
+    all_ids = [ids_of(tokens, line, options.context) for line in lines]
+    batch = side_by_side(all_ids)
+    try:
+        quantize(options.file, options.quantized, {name: batch[name] for name in float_network.inputs},
+                 op_types_to_quantize=["MatMul", "Gemm"])
+    except InvalidArgument as error:
+        raise with_cause(error, all_ids) from None
     return encoder
 
 

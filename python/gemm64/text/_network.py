@@ -106,6 +106,15 @@ class Network:
         return found[0]
 
 
+def with_cause(error: InvalidArgument, texts: list[list[int]]) -> InvalidArgument:
+    """The error of a network that was given these tokens, with what is likely wrong about them."""
+    if " index " not in str(error):
+        return error
+    longest, largest = max(map(len, texts)), max(map(max, texts))
+    return InvalidArgument(f"{error}; the text has {longest} tokens, the largest is {largest}: has the network "
+                           "so many places, and is it this network's tokenizer?")
+
+
 class Encoder:
     """Token numbers in, hidden states out."""
 
@@ -126,7 +135,4 @@ class Encoder:
         try:
             return self.network.run({name: known[name] for name in self.network.inputs})[self._output]
         except InvalidArgument as error:
-            if " index " not in str(error):
-                raise
-            raise InvalidArgument(f"{error}; the text has {len(ids)} tokens, the largest is {max(ids)}: has the network "
-                                  "so many places, and is it this network's tokenizer?") from None
+            raise with_cause(error, [ids]) from None
