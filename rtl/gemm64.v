@@ -13,6 +13,7 @@ module gemm64 #(
     parameter SUM_WIDTH        = 16 + $clog2(N),  // bits of a partial sum in the array: 16 + log2 N to 32
     parameter CLOCK_ENABLES    = 1,      // 0: the array's registers load in every clock, whether something moves or not
     parameter SELF_CHECK       = 0,      // 1: it finds faults of its own: checksums beside the array, checks beside its memories
+                                         // and in the lanes; 2: also in rows of 8-bit results
     parameter SCRATCHPAD_WORDS = 9216,   // words of N activations: 64 rows of K=9216; at least 63 more than
                                          // ACCUMULATOR_ROWS, for the burst that completes a tile's rows
     parameter ACCUMULATOR_ROWS = 128,    // rows in each of two banks of sums, a power of two
@@ -234,7 +235,7 @@ module gemm64 #(
     );
 
     wire                 lanes_load, lanes_active, lanes_maximum, lanes_accumulate, lanes_place, lanes_row, lanes_plane_end, lanes_finished;
-    wire                 lanes_wait_weights, lanes_wait_word, lanes_valid, lanes_last, lanes_bank, lanes_wrong_line;
+    wire                 lanes_wait_weights, lanes_wait_word, lanes_valid, lanes_last, lanes_bank, lanes_wrong_sum, lanes_wrong_line;
     wire [ROW_WIDTH-1:0] lanes_where;
     wire [32*N-1:0]      lanes_sum;
     wire [255:0]         lanes_window;
@@ -299,7 +300,8 @@ module gemm64 #(
     assign wrong_memory[8*COMMANDS +: 8]    = `GEMM64_MEMORY_COMMANDS;
     assign wrong_memory[8*WEIGHTS +: 8]     = `GEMM64_MEMORY_WEIGHTS;
     assign wrong_memory[8*ACTIVATIONS +: 8] = `GEMM64_MEMORY_SCRATCHPAD;
-    assign wrong_memory[8*COMPUTE +: 8]     = lanes_wrong_line ? `GEMM64_MEMORY_LANE_LINES : `GEMM64_MEMORY_LANE_WEIGHTS;
+    assign wrong_memory[8*COMPUTE +: 8]     = lanes_wrong_sum ? `GEMM64_MEMORY_LANES
+                                            : lanes_wrong_line ? `GEMM64_MEMORY_LANE_LINES : `GEMM64_MEMORY_LANE_WEIGHTS;
 
     generate
         if (SELF_CHECK != 0) begin : self_check
@@ -352,7 +354,7 @@ module gemm64 #(
         .row_bank_i (row_bank), .row_i (row), .row_o (lanes_row), .plane_end_o (lanes_plane_end),
         .valid_o (lanes_valid), .last_o (lanes_last), .bank_o (lanes_bank), .place_o (lanes_where), .sum_o (lanes_sum),
         .move_o (lanes_move), .wait_weights_o (lanes_wait_weights), .wait_word_o (lanes_wait_word),
-        .wrong_o (wrong[COMPUTE]), .wrong_line_o (lanes_wrong_line), .wrong_word_o (wrong_word[24*COMPUTE +: 24])
+        .wrong_o (wrong[COMPUTE]), .wrong_sum_o (lanes_wrong_sum), .wrong_line_o (lanes_wrong_line), .wrong_word_o (wrong_word[24*COMPUTE +: 24])
     );
 
     wire                 block_done, store_read, store_shown, store_bank, snapshot_take, snapshot_next;

@@ -5,7 +5,7 @@
 
 // Version of registers and commands.
 `define GEMM64_VERSION_MAJOR 16'd3
-`define GEMM64_VERSION_MINOR 16'd4
+`define GEMM64_VERSION_MINOR 16'd5
 
 // Byte offsets of registers.
 `define GEMM64_REG_ID               12'h000
@@ -105,6 +105,9 @@
 `define GEMM64_SELF_CHECK_COMMANDS_BIT      2
 `define GEMM64_SELF_CHECK_COMMANDS_LSB      2
 `define GEMM64_SELF_CHECK_COMMANDS_WIDTH    1
+`define GEMM64_SELF_CHECK_ROWS_BIT          3
+`define GEMM64_SELF_CHECK_ROWS_LSB          3
+`define GEMM64_SELF_CHECK_ROWS_WIDTH        1
 `define GEMM64_FAULT_MEMORY_NUMBER_LSB      0
 `define GEMM64_FAULT_MEMORY_NUMBER_WIDTH    8
 `define GEMM64_FAULT_MEMORY_WORD_LSB        8
@@ -297,6 +300,9 @@
 `define GEMM64_MEMORY_TABLE        8'd8
 `define GEMM64_MEMORY_LANE_WEIGHTS 8'd9
 `define GEMM64_MEMORY_LANE_LINES   8'd10
+`define GEMM64_MEMORY_LANES        8'd11
+`define GEMM64_MEMORY_REQUANTIZER  8'd12
+`define GEMM64_MEMORY_VECTOR       8'd13
 
 // Engines, as in ERROR.ENGINE.
 `define GEMM64_ENGINE_COMMANDS    4'd0

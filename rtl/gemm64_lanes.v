@@ -13,7 +13,7 @@ module gemm64_lanes #(
     parameter LINE      = 128, // words of the longest row, a power of two
     parameter LOG_LINE  = 7,   // log2 LINE
     parameter ROW_WIDTH = 7,   // bits of an accumulator row's index
-    parameter SELF_CHECK = 0   // 0: wrong_o is 0
+    parameter SELF_CHECK = 0   // 0: wrong_o, and what it goes with, are 0
 ) (
     input  wire                 clk_i,
     input  wire                 rst_ni,          // synchronous, active low
@@ -53,10 +53,11 @@ module gemm64_lanes #(
     output wire                 move_o,
     output wire                 wait_weights_o,
     output wire                 wait_word_o,
-    // A word of a memory was not what was written; see gemm64_word_check
+    // A word of a memory, or what a register holds, was not what was written: until the reset; see gemm64_word_check
     output wire                 wrong_o,
+    output wire                 wrong_sum_o,     // of the window, of sums or on its way between; else
     output wire                 wrong_line_o,    // one of a row above, else one of weights
-    output wire [23:0]          wrong_word_o     // LINE * rows above + column; 16 * multiplier + address
+    output wire [23:0]          wrong_word_o     // 0; LINE * rows above + column; 16 * multiplier + address
 );
 
     localparam FIRST = 256;  // bit of the command at which window_i begins
@@ -318,13 +319,32 @@ module gemm64_lanes #(
                 for (i = SIZE - 1; i > 0; i = i - 1)
                     if (line_wrong[i]) wrong_word = {{21-LOG_LINE{1'b0}}, i[2:0], line_word[24*i +: LOG_LINE]};
             end
+            assign wrong_sum_o  = wrong_q;
             assign wrong_line_o = line_wrong != {SIZE-1{1'b0}};
-            assign wrong_o      = wrong_line_o | weight_wrong != {TAPS{1'b0}};
-            assign wrong_word_o = wrong_word;
+            assign wrong_o      = wrong_q | wrong_line_o | weight_wrong != {TAPS{1'b0}};
+            assign wrong_word_o = wrong_word & {24{~wrong_q}};
         end else begin : unchecked
-            assign {wrong_o, wrong_line_o, wrong_word_o} = 26'd0;
+            assign {wrong_o, wrong_sum_o, wrong_line_o, wrong_word_o} = 27'd0;
         end
     endgenerate
+
+    // With SELF_CHECK, words go with the exclusive or of their bytes, which is 0 where all are the same; what is added up, with
+    // a bit a lane that tells whether its ones are odd in number.
+    reg        [7:0]      together_q [0:SIZE*SIZE-1];
+    reg        [7:0]      together_2;                // of all taps
+    reg        [N-1:0]    odd_3, odd_4;
+    reg                   wrong_q;
+
+    function [7:0] together;
+        input [8*N-1:0] word;
+        reg   [8*N-1:0] rest;
+        integer         half;
+        begin
+            rest = word;
+            for (half = 4 * N; half >= 8; half = half / 2) rest = rest ^ (rest >> half);
+            together = rest[7:0];
+        end
+    endfunction
 
     reg        [8*N-1:0]  window_q [0:SIZE*SIZE-1];  // word c of row r came r rows and c words before the last one
     reg        [8*N-1:0]  value_2 [0:TAPS-1];        // under the taps of a part
@@ -338,11 +358,25 @@ module gemm64_lanes #(
     reg signed [21:0]     sum_before, sum_of_three;
     reg signed [7:0]      value_a, value_b, value_c, weight_a, weight_b, weight_c, largest;
     reg        [8*N-1:0]  value;
+    reg        [7:0]      check;
     reg        [5:0]      tap;
+    reg                   wrong;
     integer c, m, k;
 
     // One block, from the last stage to the first: each takes what the stage before it held. So the simulation skips what rests.
     always @(posedge clk_i) begin
+        // What is used now is still what was written. A sum is used by the next part, or leaves.
+        if (SELF_CHECK != 0) begin
+            value = {8*N{1'b0}};
+            for (m = 0; m < TAPS; m = m + 1) value = value ^ value_2[m];
+            wrong = wrong_q | (sum_2_q & together(value) != together_2);
+            for (c = 0; c < N; c = c + 1) begin
+                if (sum_3_q & ^{third_3[3*c], third_3[3*c + 1], third_3[3*c + 2]} != odd_3[c]) wrong = 1'b1;
+                if ((valid_q | (sum_3_q & ~first_3_q)) & ^sum_4_q[32*c +: 32] != odd_4[c]) wrong = 1'b1;
+            end
+            wrong_q <= rst_ni & wrong;
+        end
+
         // 4: the thirds of a part, and what came before
         if (sum_3_q) begin
             for (c = 0; c < N; c = c + 1) begin
@@ -359,13 +393,14 @@ module gemm64_lanes #(
                 if (value_a > largest) largest = value_a;
                 sum_before = sum_before + sum_of_three;
                 sums[32*c +: 32] = maximum_q ? {{24{largest[7]}}, largest} : {{10{sum_before[21]}}, sum_before};
+                if (SELF_CHECK != 0) odd_4[c] = ^sums[32*c +: 32];
             end
             sum_4_q <= sums;
         end
 
         // 3: products, three at a time; or the values whose weights are odd
         if (sum_2_q)
-            for (c = 0; c < N; c = c + 1)
+            for (c = 0; c < N; c = c + 1) begin
                 for (m = 0; m < 3; m = m + 1) begin
                     value_a  = value_2[3*m][8*c +: 8];
                     value_b  = value_2[3*m + 1][8*c +: 8];
@@ -380,9 +415,12 @@ module gemm64_lanes #(
                         third_3[3*c + m] = {{9{largest[7]}}, largest};
                     end else third_3[3*c + m] = value_a * weight_a + value_b * weight_b + value_c * weight_c;
                 end
+                if (SELF_CHECK != 0) odd_3[c] = ^{third_3[3*c], third_3[3*c + 1], third_3[3*c + 2]};
+            end
 
         // 2: what the taps meet
-        if (sum_1_q)
+        if (sum_1_q) begin
+            check = 8'd0;
             for (m = 0; m < TAPS; m = m + 1) begin
                 value = {N{maximum_q ? 8'h80 : 8'h00}};
                 for (k = 0; k < PARTS; k = k + 1) begin
@@ -390,9 +428,13 @@ module gemm64_lanes #(
                     if (part_1_q == k[3:0] & tap != NOWHERE)
                         value = inside_rows[tap[5:3]] & inside_columns[tap[2:0]]
                               ? window_q[tap == NOWHERE ? 0 : SIZE * {29'd0, tap[5:3]} + {29'd0, tap[2:0]}] : {N{zero_q}};
+                    if (SELF_CHECK != 0 & part_1_q == k[3:0] & tap != NOWHERE & inside_rows[tap[5:3]] & inside_columns[tap[2:0]])
+                        check = check ^ together_q[tap == NOWHERE ? 0 : SIZE * {29'd0, tap[5:3]} + {29'd0, tap[2:0]}];
                 end
                 value_2[m] = value;
             end
+            if (SELF_CHECK != 0) together_2 = check;
+        end
 
         // 1: the word that came, and those above it
         if (shift_1_q)
@@ -408,6 +450,10 @@ module gemm64_lanes #(
                         5: window_q[SIZE*m] = above[5].word;
                         default: window_q[SIZE*m] = above[6].word;
                     endcase
+                    if (SELF_CHECK != 0) begin
+                        for (c = SIZE - 1; c > 0; c = c - 1) together_q[SIZE*m + c] = together_q[SIZE*m + c - 1];
+                        together_q[SIZE*m] = together(window_q[SIZE*m]);
+                    end
                 end
     end
 

@@ -138,7 +138,8 @@ module gemm64_output #(
         .operand_read_o (operand_read), .operand_i (operand),
         .block_done_i (block_done_i), .bank_free_o (bank_free_o), .rows_stored_o (rows_stored_o), .row_read_o (row_read_o),
         .row_bank_o (row_bank_o), .row_o (row_o), .row_shown_o (row_shown_o), .row_data_i (row_data_i),
-        .wrong_o (wrong_o[RESULTS]), .wrong_entry_o (wrong_word_o[24*RESULTS +: 8]), .tag_o (wrong_tag_o),
+        .wrong_o (wrong_o[RESULTS]), .wrong_memory_o (wrong_memory_o[8*RESULTS +: 8]),
+        .wrong_entry_o (wrong_word_o[24*RESULTS +: 8]), .tag_o (wrong_tag_o),
         .awvalid_o (awvalid_o), .awready_i (awready_i), .awid_o (awid_o),
         .awaddr_o (awaddr_o), .awlen_o (awlen_o), .awsize_o (awsize_o),
         .awburst_o (awburst_o), .wvalid_o (wvalid_o), .wready_i (wready_i),
@@ -147,7 +148,6 @@ module gemm64_output #(
     );
 
     assign wrong_word_o[24*RESULTS + 8 +: 16]    = 16'd0;
-    assign wrong_memory_o[8*RESULTS +: 8]    = `GEMM64_MEMORY_TABLE;
     assign wrong_memory_o[8*PARAMETERS +: 8] = wrong_scale ? `GEMM64_MEMORY_SCALES : `GEMM64_MEMORY_BIASES;
     assign wrong_memory_o[8*OPERANDS +: 8]   = `GEMM64_MEMORY_OPERANDS;
 

@@ -34,8 +34,8 @@ module gemm64_parameters #(
         if (SUM_WIDTH > 32 || (1 << (SUM_WIDTH - 16)) < N) begin : sums
             SUM_WIDTH_must_be_at_least_16_plus_log2_N_and_at_most_32 u_refused ();
         end
-        if (SELF_CHECK != 0 && SELF_CHECK != 1) begin : checks
-            SELF_CHECK_must_be_0_or_1 u_refused ();
+        if (SELF_CHECK < 0 || SELF_CHECK > 2) begin : checks
+            SELF_CHECK_must_be_0_1_or_2 u_refused ();
         end
         if (ACCUMULATOR_ROWS < 2 || ACCUMULATOR_ROWS > 32768
             || (ACCUMULATOR_ROWS & (ACCUMULATOR_ROWS - 1)) != 0) begin : accumulator

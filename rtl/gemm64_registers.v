@@ -73,7 +73,8 @@ module gemm64_registers #(
     localparam [31:0] RING_MASK_RESET = `GEMM64_REG_RING_MASK_RESET;
     localparam [31:0] INTERRUPT_ENABLE_RESET = `GEMM64_REG_INTERRUPT_ENABLE_RESET;
     localparam [31:0] FOUND = 1 << `GEMM64_SELF_CHECK_CHECKSUM_BIT | 1 << `GEMM64_SELF_CHECK_PARITY_BIT
-                               | 1 << `GEMM64_SELF_CHECK_COMMANDS_BIT;
+                               | 1 << `GEMM64_SELF_CHECK_COMMANDS_BIT
+                               | (SELF_CHECK > 1 ? 1 << `GEMM64_SELF_CHECK_ROWS_BIT : 0);
     localparam [1:0] OKAY   = 2'b00;
     localparam [1:0] SLVERR = 2'b10;
 

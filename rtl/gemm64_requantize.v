@@ -12,7 +12,8 @@
 `default_nettype none
 
 module gemm64_requantize #(
-    parameter N = 64  // columns
+    parameter N          = 64,  // columns
+    parameter SELF_CHECK = 0    // below 2: wrong_o is 0
 ) (
     input  wire               clk_i,
     input  wire               rst_ni,       // synchronous, active low
@@ -39,7 +40,9 @@ module gemm64_requantize #(
     input  wire               ready_i,
     output wire               last_o,
     output wire [8*N-1:0]     result_o,
-    output wire               busy_o        // rows under way
+    output wire               busy_o,       // rows under way
+    // What a stage held was not what was written: from the clock after it was used on, until the reset
+    output wire               wrong_o
 );
 
     localparam STAGES = 9;
@@ -77,6 +80,40 @@ module gemm64_requantize #(
             operand_q[2] = operand_i;
         end
 
+    // With SELF_CHECK = 2, rows go with bits that tell whether the ones of what a stage of a column holds are odd in number; of
+    // stage 5, whose products come late in a clock, those of each twelfth bit. Operands go with the exclusive or of their bytes.
+    localparam ODD = STAGES + 11;
+    reg              wrong_q;
+    reg [ODD-1:0]    odd [0:N-1];
+    reg [STAGES-1:1] bounds_odd_q;
+    wire [ODD-1:0]   used = {valid_q[9:6], {12{valid_q[5]}}, valid_q[4:1]};
+
+    generate
+        if (SELF_CHECK > 1) begin : self_check
+            function [7:0] together;
+                input [8*N-1:0] word;
+                reg   [8*N-1:0] rest;
+                integer         half;
+                begin
+                    rest = word;
+                    for (half = 4 * N; half >= 8; half = half / 2) rest = rest ^ (rest >> half);
+                    together = rest[7:0];
+                end
+            endfunction
+            reg [8*(STAGES-2)-1:0] bytes_q;
+            reg [7:0]              bytes_9_q;
+            reg                    wrong_operand_q;
+            always @(posedge clk_i) begin
+                if (move & beside_i) {bytes_9_q, bytes_q} <= {bytes_q, together(operand_i)};
+                wrong_operand_q <= rst_ni & (wrong_operand_q
+                                             | (move & beside_i & valid_o & together(operand_9_q) != bytes_9_q));
+            end
+            assign wrong_o = wrong_q | wrong_operand_q;
+        end else begin : unchecked
+            assign wrong_o = 1'b0;
+        end
+    endgenerate
+
     // What a column holds behind stage i
     reg signed [31:0] biased_1   [0:N-1];
     reg               sign_2     [0:N-1], sign_3 [0:N-1], sign_4 [0:N-1], sign_5 [0:N-1], sign_6 [0:N-1];
@@ -97,6 +134,17 @@ module gemm64_requantize #(
 
     assign result_o = result_9_q;
 
+    function [ODD-1:0] odd_of;
+        input integer     column;
+        input       [7:0] result;
+        odd_of = {^result, ^{sign_8[column], large_8[column], whole_8[column]},
+                  ^{sign_7[column], mantissa_7[column], power_7[column]}, ^{sign_6[column], product_6[column], power_6[column]},
+                  {1'b0, sign_5[column], power_5[column]} ^ upper_5[column][35:24] ^ upper_5[column][23:12] ^ upper_5[column][11:0]
+                  ^ lower_5[column][35:24] ^ lower_5[column][23:12] ^ lower_5[column][11:0],
+                  ^{sign_4[column], significand_4[column], place_4[column]}, ^{sign_3[column], normal_3[column], shift_3[column]},
+                  ^{sign_2[column], magnitude_2[column]}, ^biased_1[column]};
+    endfunction
+
     // Between registers, of one column after the other
     reg        [8*N-1:0] results;
     reg signed [8:0]  zero, low, high;
@@ -108,11 +156,21 @@ module gemm64_requantize #(
     reg        [24:0] rounded;
     reg        [7:0]  exponent;
     reg        [31:0] by_16, by_8, by_4, by_2;
+    reg               wrong;
     integer c;
 
     // One block, from the last stage to the first: each takes what the stage before it held. So the simulation skips all
     // of it while nothing moves.
-    always @(posedge clk_i) if (move) begin
+    always @(posedge clk_i) if (SELF_CHECK > 1 & !rst_ni) wrong_q <= 1'b0; else if (move) begin
+        // What is used is still what was written.
+        if (SELF_CHECK > 1) begin
+            wrong = wrong_q | (valid_q[8] & ^bounds[8] != bounds_odd_q[8]);
+            for (c = 0; c < N; c = c + 1)
+                if (((odd_of(c, result_9_q[8*c +: 8]) ^ odd[c]) & used) != {ODD{1'b0}}) wrong = 1'b1;
+            wrong_q <= wrong;
+            bounds_odd_q <= {bounds_odd_q[STAGES-2:1], ^{zero_i, low_i, high_i}};
+        end
+
         // 9: zero point and bounds
         {zero, low, high} = bounds[8];
         for (c = 0; c < N; c = c + 1) begin
@@ -200,6 +258,8 @@ module gemm64_requantize #(
 
         for (c = STAGES - 1; c > 1; c = c - 1) bounds[c] = bounds[c-1];
         bounds[1] = {zero_i, low_i, high_i};
+
+        if (SELF_CHECK > 1) for (c = 0; c < N; c = c + 1) odd[c] = odd_of(c, results[8*c +: 8]);
     end
 
 endmodule

@@ -82,8 +82,10 @@ module gemm64_results #(
     output wire                     quiet_o,          // no bus transfer under way
     output wire                     error_o,
     output wire [15:0]              error_tag_o,
-    output wire                     wrong_o,          // of the table; see gemm64_vector
-    output wire [7:0]               wrong_entry_o,
+    // What was not what was written: see gemm64_requantize and gemm64_vector
+    output wire                     wrong_o,
+    output wire [7:0]               wrong_memory_o,
+    output wire [7:0]               wrong_entry_o,    // of the table
     output wire [15:0]              tag_o,            // the command whose data are sent, or were last
     output wire [6:0]                causes_o        // what this clock was spent on, exactly one: bits in the order of the counters
 );
@@ -343,6 +345,7 @@ module gemm64_results #(
     wire           narrow_ready, narrow_valid, narrow_last, narrow_busy;
     wire           vector_ready, vector_valid, vector_last, vector_busy;
     wire [8*N-1:0] narrow_data, narrow_operand, vector_data;
+    wire           wrong_requantize, wrong_vector, wrong_table;
     reg  [8:0]     table_left_q;   // words of the table that have not been read; no row passes on before
     reg            table_word_q;   // the operand that is shown is one of them
     reg  [7-LOG_N:0] table_index_q;
@@ -360,7 +363,7 @@ module gemm64_results #(
 
     assign end_of_burst = step & last_step;
 
-    gemm64_requantize #(.N(N)) u_requantize (
+    gemm64_requantize #(.N(N), .SELF_CHECK(SELF_CHECK)) u_requantize (
         .clk_i        (clk_i),
         .rst_ni       (rst_ni),
         .valid_i      (row_given),
@@ -382,7 +385,8 @@ module gemm64_results #(
         .ready_i      (vector_q ? vector_ready : wready_i),
         .last_o       (narrow_last),
         .result_o     (narrow_data),
-        .busy_o       (narrow_busy)
+        .busy_o       (narrow_busy),
+        .wrong_o      (wrong_requantize)
     );
 
     gemm64_vector #(.N(N), .LOG_N(LOG_N), .SELF_CHECK(SELF_CHECK)) u_vector (
@@ -416,9 +420,14 @@ module gemm64_results #(
         .last_o          (vector_last),
         .result_o        (vector_data),
         .busy_o          (vector_busy),
-        .wrong_o         (wrong_o),
-        .wrong_entry_o   (wrong_entry_o)
+        .wrong_o         (wrong_table),
+        .wrong_entry_o   (wrong_entry_o),
+        .wrong_row_o     (wrong_vector)
     );
+
+    assign wrong_o        = wrong_requantize | wrong_vector | wrong_table;
+    assign wrong_memory_o = wrong_requantize ? `GEMM64_MEMORY_REQUANTIZER : wrong_vector ? `GEMM64_MEMORY_VECTOR
+                          : `GEMM64_MEMORY_TABLE;
 
     assign drained = ~burst_valid & ~data_valid & ~narrow_busy & ~vector_busy;
 

@@ -16,7 +16,7 @@
 module gemm64_vector #(
     parameter N     = 64,  // lanes
     parameter LOG_N = 6,   // log2 N, at most 7
-    parameter SELF_CHECK = 0  // 0: wrong_o is 0
+    parameter SELF_CHECK = 0  // 0: wrong_o is 0; below 2: wrong_row_o is 0
 ) (
     input  wire           clk_i,
     input  wire           rst_ni,            // synchronous, active low
@@ -56,7 +56,9 @@ module gemm64_vector #(
     output wire           busy_o,            // rows under way
     // An entry of the table was not what was written: from the clock after its row came on, until the reset
     output wire           wrong_o,
-    output wire [7:0]     wrong_entry_o
+    output wire [7:0]     wrong_entry_o,
+    // What a stage held was not what was written: from the clock after it was used on, until the reset
+    output wire           wrong_row_o
 );
 
     localparam STAGES = 11;
@@ -160,6 +162,26 @@ module gemm64_vector #(
 
     assign result_o = result_11_q;
 
+    // With SELF_CHECK = 2, beside what each stage of a lane holds, whether its ones are odd in number; of stages 3 and 4, whose
+    // products come late in a clock, those of two bits each, or three. What passes several stages takes its bit along.
+    localparam ODD = STAGES + 16 + 30;
+    reg              wrong_row_q;
+    reg [ODD-1:0]    odd         [0:N-1];
+    reg [7:4]        product_odd [0:N-1];
+    reg [10:2]       plain_odd   [0:N-1];
+    wire [ODD-1:0]   used = {valid_q[11:5], {31{valid_q[4]}}, {17{valid_q[3]}}, valid_q[2:1]};
+
+    assign wrong_row_o = SELF_CHECK > 1 & wrong_row_q;
+
+    function [ODD-1:0] odd_of;
+        input integer     lane;
+        input       [7:0] result;
+        odd_of = {^result, ^whole_10[lane], ^sum_9[lane], ^{kept_8[lane], other_8[lane], step_8[lane]}, ^sum_7[lane],
+                  ^steps_6[lane], ^scaled_5[lane], upper_4[lane] ^ lower_4[lane],
+                  product_3[lane][33:17] ^ product_3[lane][16:0] ^ {8'd0, operand_3[lane]},
+                  ^{result_2[lane], operand_2[lane]}, ^{result_1[lane], operand_1[lane]}};
+    endfunction
+
     // Between registers, of one lane after the other
     reg [8*N-1:0]           results;
     reg signed [8:0]        a, b;
@@ -174,11 +196,25 @@ module gemm64_vector #(
     reg [7:0]               entry;
     reg                     half, some, ones;
     reg signed [10:0]       whole;
+    reg                     wrong;
     integer c;
 
     // One block, from the last stage to the first: each takes what the stage before it held. So the simulation skips all
     // of it while nothing moves.
-    always @(posedge clk_i) if (move) begin
+    always @(posedge clk_i) if (SELF_CHECK > 1 & !rst_ni) wrong_row_q <= 1'b0; else if (move) begin
+        // What is used is still what was written.
+        if (SELF_CHECK > 1) begin
+            wrong = wrong_row_q;
+            for (c = 0; c < N; c = c + 1) begin
+                if (((odd_of(c, result_11_q[8*c +: 8]) ^ odd[c]) & used) != {ODD{1'b0}}) wrong = 1'b1;
+                if (valid_q[10] & ^plain_10[c] != plain_odd[c][10]) wrong = 1'b1;
+                if (valid_q[7] & ^product_7[c] != product_odd[c][7]) wrong = 1'b1;
+                plain_odd[c]   = {plain_odd[c][9:2], ^result_1[c]};
+                product_odd[c] = {product_odd[c][6:4], ^product_3[c]};
+            end
+            wrong_row_q <= wrong;
+        end
+
         // 11: bounds
         for (c = 0; c < N; c = c + 1) begin
             whole = whole_10[c];
@@ -289,6 +325,8 @@ module gemm64_vector #(
             result_1[c]  = table_on_q ? table_q[entry[7:LOG_N]][8*entry[LOG_N-1:0] +: 8] : entry;
             operand_1[c] = operand_i[8*c +: 8] ^ {operand_moved_q, 7'd0};
         end
+
+        if (SELF_CHECK > 1) for (c = 0; c < N; c = c + 1) odd[c] = odd_of(c, results[8*c +: 8]);
     end
 
 endmodule

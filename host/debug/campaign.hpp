@@ -86,6 +86,8 @@ struct TriedFault {
   std::string diagnosis;  // of wrong results
   bool misdiagnosed = false;
   std::uint64_t found_after = 0;  // clocks, where the device found it in itself
+  std::string found_in;           // the memory that it named, empty where sums were wrong
+  std::uint64_t found_word = 0;   // and the word
   // Of a device that checks itself: does the fault do anything to one that does not, in the same
   // clocks? There it ended otherwise than masked.
   bool matters = false;

@@ -12,7 +12,7 @@ namespace gemm64 {
 
 /// Version of registers and commands that this header was made for.
 inline constexpr std::uint32_t kVersionMajor = 3;
-inline constexpr std::uint32_t kVersionMinor = 4;
+inline constexpr std::uint32_t kVersionMinor = 5;
 
 /// Byte offsets of the registers.
 namespace reg {
@@ -128,14 +128,17 @@ inline constexpr Field kInterruptEnableDone{0, 1};
 inline constexpr Field kInterruptEnableError{1, 1};
 /// Those of the array, by a column of checksums: error CHECKSUM.
 inline constexpr Field kSelfCheckChecksum{0, 1};
-/// Those of its memories, by a check beside each word: error PARITY.
+/// Those of its memories and of the lanes, by a check beside each word: error PARITY.
 inline constexpr Field kSelfCheckParity{1, 1};
 /// Those of commands on their way and fetched, by their CHECK: error PARITY.
 inline constexpr Field kSelfCheckCommands{2, 1};
+/// Those of rows of 8-bit results in the requantizer and on the vector path: error PARITY.
+inline constexpr Field kSelfCheckRows{3, 1};
 /// Which memory (table of memories).
 inline constexpr Field kFaultMemoryNumber{0, 8};
 /// Its word; of sums the row, of parameters four times the set and the word of biases or scales, of
-/// lanes LINE times the rows above and the column, or 16 times the multiplier and the address.
+/// lanes LINE times the rows above and the column, or 16 times the multiplier and the address; 0 of
+/// what is no memory.
 inline constexpr Field kFaultMemoryWord{8, 24};
 }  // namespace field
 

@@ -7,7 +7,7 @@
 #include <stdint.h>
 
 #define GEMM64_VERSION_MAJOR 3u
-#define GEMM64_VERSION_MINOR 4u
+#define GEMM64_VERSION_MINOR 5u
 #define GEMM64_REG_ID 0x000u
 #define GEMM64_ID_RESET_VALUE 0x67363463u
 #define GEMM64_REG_VERSION 0x004u
@@ -83,6 +83,8 @@
 #define GEMM64_SELF_CHECK_PARITY_MASK 0x00000002u
 #define GEMM64_SELF_CHECK_COMMANDS_SHIFT 2u
 #define GEMM64_SELF_CHECK_COMMANDS_MASK 0x00000004u
+#define GEMM64_SELF_CHECK_ROWS_SHIFT 3u
+#define GEMM64_SELF_CHECK_ROWS_MASK 0x00000008u
 #define GEMM64_REG_FAULT_TILE 0x054u
 #define GEMM64_FAULT_TILE_RESET_VALUE 0x00000000u
 #define GEMM64_REG_FAULT_ROW 0x058u
@@ -145,6 +147,9 @@
 #define GEMM64_MEMORY_TABLE 8u
 #define GEMM64_MEMORY_LANE_WEIGHTS 9u
 #define GEMM64_MEMORY_LANE_LINES 10u
+#define GEMM64_MEMORY_LANES 11u
+#define GEMM64_MEMORY_REQUANTIZER 12u
+#define GEMM64_MEMORY_VECTOR 13u
 #define GEMM64_COUNTERS_BASE 0x080u
 #define GEMM64_COUNTERS 40u
 #define GEMM64_COUNTER_TOTAL_CLOCKS 0u
@@ -580,6 +585,12 @@ static inline const char *gemm64_memory_name(uint32_t value) {
       return "weights of the lanes";
     case GEMM64_MEMORY_LANE_LINES:
       return "rows of the lanes";
+    case GEMM64_MEMORY_LANES:
+      return "window and sums of the lanes";
+    case GEMM64_MEMORY_REQUANTIZER:
+      return "requantizer";
+    case GEMM64_MEMORY_VECTOR:
+      return "vector path";
     default:
       return "unknown";
   }

@@ -186,7 +186,11 @@ TriedFault carry_out(const FaultTry& drawn, const MakeTryDevice& make, const Che
     evidence.verified = check(report);
     const std::vector<LayerFault> found = report.total().faults;
     evidence.again = !found.empty();
-    if (evidence.again) tried.found_after = found.front().found - fault.clock;
+    if (evidence.again) {
+      tried.found_after = found.front().found - fault.clock;
+      tried.found_in = found.front().memory;
+      tried.found_word = found.front().place;
+    }
   } catch (const DeviceError& error) {
     // Of an error there is no second look, of which the lines below the first would tell.
     const std::string text = error.what();

@@ -29,7 +29,7 @@ TEST(Parameters, ThatCannotWorkAreRefusedWhenElaborated) {
       {"N=2 SUM_WIDTH=16", "SUM_WIDTH_must_be"},
       {"N=8 SUM_WIDTH=0", "SUM_WIDTH_must_be"},
       {"N=8 SUM_WIDTH=33", "SUM_WIDTH_must_be"},
-      {"N=8 SELF_CHECK=2", "SELF_CHECK_must_be"},
+      {"N=8 SELF_CHECK=3", "SELF_CHECK_must_be"},
       {"N=8 ACCUMULATOR_ROWS=96", "ACCUMULATOR_ROWS_must_be"},
       {"N=8 ACCUMULATOR_ROWS=1", "ACCUMULATOR_ROWS_must_be"},
       {"N=8 ACCUMULATOR_ROWS=65536", "ACCUMULATOR_ROWS_must_be"},
@@ -51,7 +51,7 @@ TEST(Parameters, ThatCannotWorkAreRefusedWhenElaborated) {
       {"N=64 SUM_WIDTH=22", ""},
       {"N=8 SUM_WIDTH=32 CLOCK_ENABLES=0", ""},
       {"N=2 STAGE_ROWS=1 SELF_CHECK=1", ""},
-      {"N=8 SUM_WIDTH=32 SELF_CHECK=1", ""},
+      {"N=8 SUM_WIDTH=32 SELF_CHECK=2", ""},
   };
   for (const Parameters& parameters : cases) {
     SCOPED_TRACE(parameters.values);

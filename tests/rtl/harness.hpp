@@ -41,6 +41,7 @@ class Bench {
 
   Model* operator->() { return model_.get(); }
   Model& operator*() { return *model_; }
+  VerilatedContext& context() { return *context_; }
   /// Clocks since the last reset.
   std::uint64_t clock() const { return clock_; }
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Against convolutions and pools as they are defined: tap by tap, on images that lie apart.
+#include <Vlanes_flips.h>
 #include <Vlanes_n4.h>
 #include <Vlanes_n8.h>
 
@@ -9,6 +10,7 @@
 #include <vector>
 
 #include "host/device/command_types.hpp"
+#include "tests/rtl/flips.hpp"
 #include "tests/rtl/harness.hpp"
 
 namespace gemm64::rtl_test {
@@ -93,6 +95,16 @@ class Lanes {
  public:
   explicit Lanes(int seed) : bench(1000000, seed) {}
 
+  /// A flip of a register, and whether the device told so: then the run ends there.
+  struct Upset {
+    std::size_t bit = 0;
+    std::uint64_t clock = ~std::uint64_t{0};
+  };
+  Upset upset;
+  bool told = false;
+
+  std::size_t register_bits() { return Flips(bench.context()).bits(); }
+
   void run(const Layer& layer, std::mt19937& random, Gate words, Gate weights, Gate places) {
     fill(layer, random);
     bench->active_i = bench->load_i = 0;
@@ -117,7 +129,16 @@ class Lanes {
       bench->row_last_i = row % 3 == 1;
       bench->row_bank_i = row % 2;
       bench->row_i = row % 32;
+      if (bench.clock() == upset.clock) Flips(bench.context()).flip(upset.bit);
       bench.settle();
+      if (bench->wrong_sum_o) {
+        ASSERT_GT(bench.clock(), upset.clock) << "nothing is wrong";
+        ASSERT_TRUE(bench->wrong_o);
+        told = true;
+        return;
+      }
+      ASSERT_FALSE(wrong_) << "flip at clock " << upset.clock << " of "
+                           << Flips(bench.context()).in_words(upset.bit);
       ASSERT_EQ(bench->valid_o, !given.empty() && given.front() + kLatency == bench.clock());
       ASSERT_LE(bench->last_o, bench->valid_o);
       if (bench->valid_o) {
@@ -151,6 +172,9 @@ class Lanes {
       else
         set_noise(bench->weight_i, random);
     }
+    bench.settle();
+    ASSERT_EQ(bench->wrong_sum_o, wrong_);  // of the last row
+    told = wrong_;
     ASSERT_EQ(came, sums_.size());
     ASSERT_EQ(word, words_.size());
     ASSERT_EQ(weight, weights_.size());
@@ -233,6 +257,8 @@ class Lanes {
     ASSERT_EQ(bench->place_o, row % 32);
     for (unsigned i = 0; i < kN; ++i) {
       const auto value = lane<std::int32_t>(bench->sum_o, i);
+      wrong_ = wrong_ || value != sums_[row][i];
+      if (bench.clock() >= upset.clock) continue;  // it is to be told in the next clock
       ASSERT_EQ(value, sums_[row][i]) << "row " << row << ", lane " << i;
     }
   }
@@ -265,6 +291,7 @@ class Lanes {
   Bench<Model> bench;
   std::vector<Word> words_, weights_;
   std::vector<Sums> sums_;
+  bool wrong_ = false;  // a row has left
 };
 
 template <class Model, unsigned kN>
@@ -284,6 +311,26 @@ void run_random(unsigned seeds) {
 
 TEST(Lanes, GivesSumsAndMaximaOfRandomLayers) { run_random<Vlanes_n4, 4>(150); }
 TEST(Lanes, EightGiveThemToo) { run_random<Vlanes_n8, 8>(60); }
+TEST(Lanes, ThatCheckThemselvesGiveThemToo) { run_random<Vlanes_flips, 4>(60); }
+
+TEST(Lanes, TellOfEachFlipThatChangesASum) {
+  std::size_t told = 0, tried = 0;
+  for_seeds(1, 4, [&](std::mt19937& random) {
+    const std::size_t bits = Lanes<Vlanes_flips, 4>(1).register_bits();
+    ASSERT_GT(bits, 4 * 8 * (49 + 9 + 4) + 4 * 3 * 17u);
+    for (std::size_t bit = 0; bit < bits && !testing::Test::HasFailure(); ++bit) {
+      Layer layer;
+      do layer = random_layer(random);
+      while (layer.width > 14);
+      Lanes<Vlanes_flips, 4> lanes(static_cast<int>(random() >> 1));
+      lanes.upset = {bit, draw(random, 10, static_cast<unsigned>(clocks(layer)) + 20)};
+      lanes.run(layer, random, Gate(), Gate(), Gate());
+      told += lanes.told;
+      ++tried;
+    }
+  });
+  EXPECT_GT(told, tried / 10) << "of " << tried << " flips";
+}
 
 }  // namespace
 }  // namespace gemm64::rtl_test

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <Vrequantize_flips.h>
 #include <Vrequantize_n4.h>
 #include <Vrequantize_one.h>
 
@@ -12,6 +13,7 @@
 #include <vector>
 
 #include "host/float_bits.hpp"
+#include "tests/rtl/flips.hpp"
 #include "tests/rtl/harness.hpp"
 
 namespace gemm64::rtl_test {
@@ -396,6 +398,72 @@ TEST(Requantize, RowsKeepTheirParametersWhateverThePatterns) {
     tiles.freezes = draw(seeded, 0, 1) != 0;
     tiles.run(Gate::random(seeded), Gate::random(seeded), seeded);
   });
+}
+
+/// Rows, of which a register's bit is flipped in one clock. Returns whether the device told so;
+/// what it gave before must be right.
+bool tells(std::size_t bit, std::mt19937& random) {
+  constexpr std::size_t kRows = 24;
+  Bench<Vrequantize_flips> bench(10'000);
+  Flips flips(bench.context());
+  Parameters p = random_bounds(random);
+  p.scale = std::ldexp(1.0F + static_cast<float>(random() % 1000) / 1000, -3);
+  p.bias = static_cast<std::int32_t>(random() % 200) - 100;
+  std::vector<std::array<std::int32_t, kColumns>> rows(kRows);
+  for (auto& row : rows)
+    for (std::int32_t& sum : row) sum = static_cast<std::int32_t>(random() % 1600) - 800;
+  const std::uint64_t when = draw(random, 1, kRows);
+  std::size_t given = 0, taken = 0;
+  bool owed = false;  // a wrong row has left
+  bench->freeze_i = 0;
+  bench->beside_i = 1;
+  set_bounds(bench, p);
+  for (unsigned c = 0; c < kColumns; ++c) {
+    set_lane(bench->bias_i, c, p.bias);
+    set_lane(bench->scale_i, c, bits_of(p.scale));
+  }
+  while (taken < kRows) {
+    if (bench.clock() == when) flips.flip(bit);
+    bench->valid_i = given < kRows && random() % 8 != 0;
+    bench->first_i = given == 0;
+    bench->last_i = 0;
+    bench->ready_i = random() % 8 != 0;
+    bench->operand_i = static_cast<std::uint32_t>(0x9e3779b9u * given);
+    for (unsigned c = 0; c < kColumns; ++c)
+      set_lane(bench->sum_i, c, rows[std::min(given, kRows - 1)][c]);
+    bench.settle();
+    if (bench->wrong_o) {
+      EXPECT_GT(bench.clock(), when) << "nothing is wrong";
+      return true;
+    }
+    EXPECT_FALSE(owed) << "flip at clock " << when << " of " << flips.in_words(bit);
+    if (owed) return false;
+    if (bench->valid_o && bench->ready_i) {
+      ++taken;
+      owed = bench->operand_o != static_cast<std::uint32_t>(0x9e3779b9u * taken);
+      for (unsigned c = 0; c < kColumns; ++c) {
+        const int right = expected(rows[taken - 1][c], p);
+        owed = owed || lane<std::uint8_t>(bench->result_o, c) != static_cast<std::uint8_t>(right);
+      }
+    }
+    given += bench->valid_i && bench->ready_o;
+    bench.edge();
+  }
+  bench->valid_i = 0;
+  bench.settle();
+  EXPECT_EQ(bench->wrong_o != 0, owed) << "flip at clock " << when << " of " << flips.in_words(bit);
+  return bench->wrong_o != 0;
+}
+
+TEST(Requantize, TellsOfEachFlipThatChangesARow) {
+  const std::size_t bits = Flips(Bench<Vrequantize_flips>().context()).bits();
+  ASSERT_GT(bits, kColumns * 330u);
+  std::size_t told = 0;
+  for_seeds(1, 3, [&](std::mt19937& random) {
+    for (std::size_t bit = 0; bit < bits && !testing::Test::HasFailure(); ++bit)
+      told += tells(bit, random);
+  });
+  EXPECT_GT(told, bits) << "of " << 3 * bits << " flips";
 }
 
 }  // namespace

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Against ONNX Runtime's arithmetic in the processor's own floats: every pair of bytes under each
 // setting.
+#include <Vvector_flips.h>
 #include <Vvector_n2.h>
 #include <Vvector_n4.h>
 
@@ -11,6 +12,7 @@
 #include <vector>
 
 #include "host/float_bits.hpp"
+#include "tests/rtl/flips.hpp"
 #include "tests/rtl/harness.hpp"
 
 namespace gemm64::rtl_test {
@@ -400,6 +402,69 @@ TEST(Vector, ARowTakesElevenClocksAndAResetDropsIt) {
   bench.reset();
   bench.settle();
   EXPECT_EQ(bench->busy_o, 0);
+}
+
+/// As Requantize's.
+bool tells(std::size_t bit, std::mt19937& random) {
+  constexpr std::size_t kRows = 28;
+  constexpr unsigned kLanes = 4;
+  Unit<Vvector_flips, kLanes> unit;
+  auto& bench = unit.bench;
+  Flips flips(bench.context());
+  Settings s = random() % 2 == 0 ? random_sum(random) : random_product(random);
+  if (random() % 4 == 0) s.function = Function::kNone;
+  unit.set(s);
+  bench->load_i = 0;
+  std::vector<std::array<std::array<std::uint8_t, 2>, kLanes>> rows(kRows);
+  for (auto& row : rows)
+    for (auto& pair : row)
+      pair = {static_cast<std::uint8_t>(random()), static_cast<std::uint8_t>(random())};
+  const std::uint64_t when = bench.clock() + draw(random, 1, kRows);
+  std::size_t given = 0, taken = 0;
+  bool owed = false;  // a wrong row has left
+  while (taken < kRows) {
+    if (bench.clock() == when) flips.flip(bit);
+    bench->valid_i = given < kRows && random() % 8 != 0;
+    bench->ready_i = random() % 8 != 0;
+    bench->last_i = 0;
+    for (unsigned i = 0; i < kLanes; ++i) {
+      const auto [result, operand] = rows[std::min(given, kRows - 1)][i];
+      set_lane(bench->result_i, i, result);
+      set_lane(bench->operand_i, i, operand);
+    }
+    bench.settle();
+    if (bench->wrong_row_o) {
+      EXPECT_GT(bench.clock(), when) << "nothing is wrong";
+      return true;
+    }
+    EXPECT_FALSE(owed) << "flip at clock " << when << " of " << flips.in_words(bit);
+    if (owed) return false;
+    if (bench->valid_o && bench->ready_i) {
+      for (unsigned i = 0; i < kLanes; ++i) {
+        const auto [result, operand] = rows[taken][i];
+        owed = owed || lane<std::uint8_t>(bench->result_o, i) != expected(s, {}, result, operand);
+      }
+      ++taken;
+    }
+    given += bench->valid_i && bench->ready_o;
+    bench.edge();
+  }
+  bench->valid_i = 0;
+  bench.settle();
+  EXPECT_EQ(bench->wrong_row_o != 0, owed)
+      << "flip at clock " << when << " of " << flips.in_words(bit);
+  return bench->wrong_row_o != 0;
+}
+
+TEST(Vector, TellsOfEachFlipThatChangesARow) {
+  const std::size_t bits = Flips(Bench<Vvector_flips>().context()).bits();
+  ASSERT_GT(bits, 4 * 670u);
+  std::size_t told = 0;
+  for_seeds(1, 3, [&](std::mt19937& random) {
+    for (std::size_t bit = 0; bit < bits && !testing::Test::HasFailure(); ++bit)
+      told += tells(bit, random);
+  });
+  EXPECT_GT(told, bits) << "of " << 3 * bits << " flips";
 }
 
 }  // namespace

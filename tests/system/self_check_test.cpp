@@ -18,9 +18,9 @@ class SelfCheck : public testing::TestWithParam<int> {};
 
 TEST_P(SelfCheck, TellsThatItIsBuilt) {
   Rig rig(self_checking(GetParam()));
-  EXPECT_EQ(rig.device->read_register(reg::kSelfCheck), field::kSelfCheckChecksum.mask() |
-                                                            field::kSelfCheckParity.mask() |
-                                                            field::kSelfCheckCommands.mask());
+  EXPECT_EQ(rig.device->read_register(reg::kSelfCheck),
+            field::kSelfCheckChecksum.mask() | field::kSelfCheckParity.mask() |
+                field::kSelfCheckCommands.mask() | field::kSelfCheckRows.mask());
 }
 
 TEST_P(SelfCheck, CostsNoClockAndFindsNothingWhereNothingIsWrong) {
