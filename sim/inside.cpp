@@ -243,6 +243,14 @@ void Inside::flip(const Fault& fault) {
   }
 }
 
+void Inside::hold(const Fault& fault) {
+  const std::int32_t held = fault.kind == Fault::Kind::kWeight ? weight(fault.row, fault.column)
+                            : fault.kind == Fault::Kind::kActivation
+                                ? activation(fault.row, fault.column)
+                                : partial_sum(fault.row, fault.column);
+  if ((held >> fault.bit & 1) != *fault.stuck) flip(fault);
+}
+
 NamedSignals inside_views(VerilatedContext& context) {
   NamedSignals views;
   for (const auto& [scope, found] : *context.scopeNameMap()) {

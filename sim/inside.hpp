@@ -32,6 +32,8 @@ class Inside final : public Probe {
 
   /// Flips the bit of a fault whose kind is a register, or a word of memory, of the accelerator.
   void flip(const Fault& fault);
+  /// Flips a bit of the array that is not as it is stuck.
+  void hold(const Fault& fault);
 
  private:
   struct Stage {

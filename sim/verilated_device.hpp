@@ -375,7 +375,11 @@ class VerilatedDevice final : public RtlDevice {
   /// The registers hold what they will hold in `clock`: the time to change it.
   void put_faults(std::uint64_t clock) {
     for (const Fault& fault : faults_) {
-      if (fault.clock == clock && !put_outside(fault)) inside_->flip(fault);
+      if (fault.stuck) {
+        if (fault.clock <= clock) inside_->hold(fault);
+      } else if (fault.clock == clock && !put_outside(fault)) {
+        inside_->flip(fault);
+      }
     }
   }
 

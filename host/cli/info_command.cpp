@@ -2,15 +2,18 @@
 #include <fmt/format.h>
 
 #include <memory>
+#include <optional>
 
 #include "host/cli/commands.hpp"
 #include "host/cli/options.hpp"
 #include "host/console.hpp"
 #include "host/device/geometry.hpp"
 #include "host/device/registers.hpp"
+#include "host/driver/driver.hpp"
 #include "host/files/claimed_files.hpp"
 #include "host/files/lost_outputs.hpp"
 #include "host/report/json.hpp"
+#include "host/run/self_test.hpp"
 #include "host/table.hpp"
 #include "host/text.hpp"
 
@@ -19,6 +22,7 @@ namespace {
 
 struct InfoCommand : NamedDevice {
   std::string json;
+  bool self_test = false;
 };
 
 std::string description(const Device& device, const Geometry& geometry, std::uint64_t memory) {
@@ -60,15 +64,28 @@ int info(const InfoCommand& options) {
   const std::unique_ptr<Device> device = make_device(options);
   const Geometry geometry = read_geometry(*device);
   print_report(description(*device, geometry, device->memory_bytes()));
+  std::optional<SelfTest> test;
+  if (options.self_test) {
+    Driver driver(*device);
+    test = self_test(*device, driver);
+    print_report(in_words(*test) + "\n");
+  }
   if (json) {
     nlohmann::ordered_json report = {
         {"device", device->name()},
         {"version", fmt::format("{}.{}", kVersionMajor, kVersionMinor)},
         {"memory_bytes", device->memory_bytes()}};
     report.update(to_json(geometry));
+    if (test) {
+      report["self_test"] = {{"passed", test->passed()},
+                             {"sums", test->sums},
+                             {"wrong_sums", test->mismatches.count},
+                             {"clocks", test->clocks},
+                             {"error", test->error}};
+    }
     keep_going([&] { json->write(report.dump(2) + "\n"); });
   }
-  return 0;
+  return test && !test->passed() ? 1 : 0;
 }
 
 }  // namespace
@@ -79,6 +96,11 @@ void add_info_command(CLI::App& app, int& result) {
       app.add_subcommand("info", "the device's own description: array, memories, ports, version");
   add_device_options(*command, *options);
   command->add_option("--json", options->json, "writes the description to this file");
+  command->add_flag("--self-test", options->self_test,
+                    "also runs a product that meets every bit of the array, and compares its sums");
+  command->footer(
+      "Exit codes: 0 described, 1 the self-test failed, 2 bad usage or input, 3 an output was "
+      "lost.");
   command->callback([options, &result] { result = info(*options); });
 }
 

@@ -27,6 +27,7 @@ const char* const kFaultForms =
     "stored-bias:SET,COLUMN:BIT@CLOCK, stored-scale:SET,COLUMN:BIT@CLOCK, "
     "stored-operand:WORD,LANE:BIT@CLOCK, "
     "register:NAME:BIT@CLOCK, "
+    "of a weight, an activation or a partial sum BIT=0 or BIT=1, stuck from CLOCK on, "
     "lost|repeated:weights.ar|weights.r|data.ar|data.r|results.aw|results.w|results.b@CLOCK or "
     "hang|slverr|decerr:weights|data|results@CLOCK";
 
@@ -157,7 +158,13 @@ bool parse(std::string_view text, Fault& fault) {
   std::string_view place = text.substr(colon + 1);
   if (has_port(fault.kind)) return one_of(kPorts, place, fault.port);
   if (has_channel(fault.kind)) return one_of(kChannels, place, fault.channel);
-  if (!cut_last(place, ':', bit) || !number(bit, fault.bit)) return false;
+  std::string_view value;
+  if (!cut_last(place, ':', bit)) return false;
+  if (is_in_array(fault.kind) && cut_last(bit, '=', value)) {
+    if (value != "0" && value != "1") return false;
+    fault.stuck = value == "1";
+  }
+  if (!number(bit, fault.bit)) return false;
   if (fault.kind == Kind::kRegister) return register_of(place, fault.place);
   std::vector<unsigned> values;
   if (!numbers(place, indices(fault.kind), values)) return false;
@@ -172,6 +179,10 @@ bool parse(std::string_view text, Fault& fault) {
 }
 
 }  // namespace
+
+bool is_in_array(Kind kind) {
+  return kind == Kind::kWeight || kind == Kind::kActivation || kind == Kind::kPartialSum;
+}
 
 Fault parse_fault(const std::string& text) {
   Fault fault;
@@ -273,10 +284,16 @@ std::string to_string(const Fault& fault) {
     if (indices(fault.kind) == 3) place = fmt::format("{},", fault.bank);
     place += fmt::format("{},{}", fault.row, fault.column);
   }
-  return fmt::format("{}:{}:{}@{}", kind, place, fault.bit, fault.clock);
+  const char* const stuck = fault.stuck ? *fault.stuck ? "=1" : "=0" : "";
+  return fmt::format("{}:{}:{}{}@{}", kind, place, fault.bit, stuck, fault.clock);
 }
 
 std::string in_words(const Fault& fault) {
+  if (fault.stuck) {
+    Fault flip = fault;
+    flip.stuck.reset();
+    return fmt::format("{}, stuck at {}", in_words(flip), *fault.stuck ? 1 : 0);
+  }
   switch (fault.kind) {
     case Kind::kWeight:
       return fmt::format("bit {} of the weight at row {}, column {}", fault.bit, fault.row,

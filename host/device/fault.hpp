@@ -4,6 +4,7 @@
 
 #include <array>
 #include <cstdint>
+#include <optional>
 #include <string>
 
 #include "host/device/geometry.hpp"
@@ -58,6 +59,7 @@ struct Fault {
                         // vector path's lanes, 0 to 21 of lanes' sums, 0 to 31 of others and words
   Port port = Port::kWeights;
   Channel channel = Channel::kWeightsAr;
+  std::optional<bool> stuck;  // of the array: what the bit is from `clock` on, instead of flipped
 };
 
 /// All kinds, as they are told: "weight", "partial-sum", "lost".
@@ -121,6 +123,9 @@ Fault parse_fault(const std::string& text);
 
 /// Throws UsageError if the place does not exist in such an accelerator, and says what does.
 void check_fault(const Fault& fault, const Geometry& geometry);
+
+/// Is its place a register of the array?
+bool is_in_array(Fault::Kind kind);
 
 /// The fault as parse_fault() reads it, and in words: "bit 7 of the weight at row 3, column 5".
 std::string to_string(const Fault& fault);

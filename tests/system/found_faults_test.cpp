@@ -265,6 +265,48 @@ TEST(FoundFault, OfAProgramOfLayersNamesTheLayer) {
   EXPECT_THAT(found, testing::ElementsAre("first", "second"));
 }
 
+/// Flips each bit of each register of the array in each `step`th clock of a run of one tile.
+void flip_every_bit(std::uint64_t step) {
+  constexpr GemmShape kTile{4, 4, 4};
+  constexpr unsigned kSumBits = 18;
+  const std::uint64_t end = conduct(4, kTile, {}).end;
+  std::size_t tried = 0, found = 0;
+  const auto flip = [&](const Fault& fault) {
+    const Trial trial = conduct(4, kTile, {fault});
+    ++tried;
+    ASSERT_EQ(trial.error, "") << to_string(fault);
+    ASSERT_EQ(trial.layer.mismatches.count, 0u) << to_string(fault);
+    for (const LayerFault& one : trial.layer.faults) EXPECT_EQ(one.error, "CHECKSUM");
+    found += trial.layer.faults.size();
+  };
+  Fault fault;
+  for (fault.clock = 1; fault.clock < end; fault.clock += step) {
+    for (fault.column = 0; fault.column < 4; ++fault.column) {
+      fault.kind = Fault::Kind::kPartialSum;
+      fault.row = 0;
+      for (fault.bit = 0; fault.bit < kSumBits; ++fault.bit) flip(fault);
+      for (fault.row = 0; fault.row < 4; ++fault.row) {
+        for (fault.bit = 0; fault.bit < 8; ++fault.bit) {
+          for (const auto kind : {Fault::Kind::kWeight, Fault::Kind::kActivation}) {
+            fault.kind = kind;
+            flip(fault);
+          }
+        }
+      }
+    }
+    if (testing::Test::HasFatalFailure()) return;
+  }
+  testing::Test::RecordProperty("tried", std::to_string(tried));
+  testing::Test::RecordProperty("found", std::to_string(found));
+  // Each bit of the four rows' sums in the clock in which it matters, if no other
+  if (step == 1) EXPECT_GE(found, 4 * 4 * kSumBits);
+  EXPECT_GT(found, 0u);
+}
+
+TEST(FoundFault, OfFlipsOfEveryBitOfTheArrayNoneLeavesAWrongSum) { flip_every_bit(11); }
+// In every clock; minutes.
+TEST(FoundFault, DISABLED_OfFlipsOfEveryBitInEveryClockNoneLeavesAWrongSum) { flip_every_bit(1); }
+
 TEST(FoundFault, ASecondOneEndsTheRunByName) {
   constexpr GemmShape kShape{40, 12, 8};
   Fault fault;
