@@ -322,16 +322,19 @@ module gemm64 #(
                 .tag_o (wrong_tag), .tile_o (fault_tile), .row_o (fault_row)
             );
 
-            // A word is read for the command at the head of compute's queue, and found wrong 2 clocks later.
-            reg [15:0] head_q, reads_q;
-            always @(posedge clk_i) {head_q, reads_q} <= {row_tag, head_q};
+            // A word is read for the command at the head of compute's queue, and found wrong 2 clocks later; a sum of the lanes
+            // 5 clocks after its last part, when the queue may have moved on.
+            reg [16*5-1:0] heads_q;
+            always @(posedge clk_i) heads_q <= {heads_q[16*4-1:0], row_tag};
+            wire [15:0] reads = heads_q[16 +: 16];
+            wire [15:0] computes = lanes_wrong_sum ? heads_q[16*4 +: 16] : reads;
             assign fault = {wrong[OPERANDS], wrong[PARAMETERS], wrong[RESULTS] | sums_wrong, wrong_row | wrong[COMPUTE],
                             unbalanced | wrong[ACTIVATIONS], wrong[WEIGHTS], commands_fault};
             assign fault_code = {{3{`GEMM64_ERROR_PARITY}}, wrong[COMPUTE] ? `GEMM64_ERROR_PARITY : `GEMM64_ERROR_CHECKSUM,
                                  wrong[ACTIVATIONS] ? `GEMM64_ERROR_PARITY : `GEMM64_ERROR_UNBALANCED, `GEMM64_ERROR_PARITY,
                                  commands_code};
-            assign fault_tag = {{3{store_tag}}, wrong[COMPUTE] ? reads_q : wrong_tag,
-                                wrong[ACTIVATIONS] ? reads_q : unbalanced_tag, reads_q, commands_tag};
+            assign fault_tag = {{3{store_tag}}, wrong[COMPUTE] ? computes : wrong_tag,
+                                wrong[ACTIVATIONS] ? reads : unbalanced_tag, reads, commands_tag};
             // Of the engine that the error names
             wire [3:0] engine = error[`GEMM64_ERROR_ENGINE_LSB +: `GEMM64_ERROR_ENGINE_WIDTH];
             assign fault_memory = engine == `GEMM64_ENGINE_RESULTS & sums_wrong

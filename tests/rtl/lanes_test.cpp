@@ -134,6 +134,11 @@ class Lanes {
       if (bench->wrong_sum_o) {
         ASSERT_GT(bench.clock(), upset.clock) << "nothing is wrong";
         ASSERT_TRUE(bench->wrong_o);
+        for (unsigned i = 0; i < kLatency; ++i) bench.step();
+        ASSERT_TRUE(bench->wrong_sum_o) << "until the reset";
+        bench.reset();
+        bench.settle();
+        ASSERT_FALSE(bench->wrong_o) << "after it";
         told = true;
         return;
       }

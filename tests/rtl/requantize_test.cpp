@@ -63,6 +63,7 @@ class Unit {
       bench_->sum_i = static_cast<std::uint32_t>(sums[std::min(i, sums.size() - 1)]);
       bench_.settle();
       ASSERT_EQ(bench_->valid_o, i >= kLatency);
+      ASSERT_EQ(bench_->wrong_o, 0);
       if (i >= kLatency) {
         const std::int32_t sum = sums[i - kLatency];
         ASSERT_EQ(bench_->result_o, static_cast<std::uint8_t>(expected(sum, parameters)))
@@ -434,6 +435,12 @@ bool tells(std::size_t bit, std::mt19937& random) {
     bench.settle();
     if (bench->wrong_o) {
       EXPECT_GT(bench.clock(), when) << "nothing is wrong";
+      bench->valid_i = 0;
+      for (unsigned clock = 0; clock < 3; ++clock) bench.step();
+      EXPECT_TRUE(bench->wrong_o) << "until the reset";
+      bench.reset();
+      bench.settle();
+      EXPECT_FALSE(bench->wrong_o) << "after it";
       return true;
     }
     EXPECT_FALSE(owed) << "flip at clock " << when << " of " << flips.in_words(bit);

@@ -111,6 +111,7 @@ class Unit {
       bench.settle();
       if (bench->valid_o && bench->ready_i) {
         ASSERT_EQ(bench->last_o, came / kN % 3 == 0);
+        ASSERT_EQ(bench->wrong_row_o, 0);
         for (unsigned i = 0; i < kN; ++i) {
           const auto [result, operand] = pairs[came + i];
           ASSERT_EQ(lane<std::uint8_t>(bench->result_o, i),
@@ -435,6 +436,12 @@ bool tells(std::size_t bit, std::mt19937& random) {
     bench.settle();
     if (bench->wrong_row_o) {
       EXPECT_GT(bench.clock(), when) << "nothing is wrong";
+      bench->valid_i = 0;
+      for (unsigned clock = 0; clock < 3; ++clock) bench.step();
+      EXPECT_TRUE(bench->wrong_row_o) << "until the reset";
+      bench.reset();
+      bench.settle();
+      EXPECT_FALSE(bench->wrong_row_o) << "after it";
       return true;
     }
     EXPECT_FALSE(owed) << "flip at clock " << when << " of " << flips.in_words(bit);
