@@ -328,11 +328,12 @@ module gemm64_lanes #(
         end
     endgenerate
 
-    // With SELF_CHECK, words go with the exclusive or of their bytes, which is 0 where all are the same; what is added up, with
-    // a bit a lane that tells whether its ones are odd in number.
+    // With SELF_CHECK, words go with the exclusive or of their bytes, which is 0 where all are the same; a lane's thirds with that of
+    // the three, its sum with that of its halves: both come late in a clock.
     reg        [7:0]      together_q [0:SIZE*SIZE-1];
-    reg        [7:0]      together_2;                // of all taps
-    reg        [N-1:0]    odd_3, odd_4;
+    reg        [7:0]      together_2 [0:TAPS-1];
+    reg        [16:0]     thirds_3   [0:N-1];
+    reg        [15:0]     halves_4   [0:N-1];
     reg                   wrong_q;
 
     function [7:0] together;
@@ -368,11 +369,16 @@ module gemm64_lanes #(
         // What is used now is still what was written. A sum is used by the next part, or leaves.
         if (SELF_CHECK != 0) begin
             value = {8*N{1'b0}};
-            for (m = 0; m < TAPS; m = m + 1) value = value ^ value_2[m];
-            wrong = wrong_q | (sum_2_q & together(value) != together_2);
+            check = 8'd0;
+            for (m = 0; m < TAPS; m = m + 1) begin
+                value = value ^ value_2[m];
+                check = check ^ together_2[m];
+            end
+            wrong = wrong_q | (sum_2_q & together(value) != check);
             for (c = 0; c < N; c = c + 1) begin
-                if (sum_3_q & ^{third_3[3*c], third_3[3*c + 1], third_3[3*c + 2]} != odd_3[c]) wrong = 1'b1;
-                if ((valid_q | (sum_3_q & ~first_3_q)) & ^sum_4_q[32*c +: 32] != odd_4[c]) wrong = 1'b1;
+                if (sum_3_q & (third_3[3*c] ^ third_3[3*c + 1] ^ third_3[3*c + 2]) != thirds_3[c]) wrong = 1'b1;
+                if ((valid_q | (sum_3_q & ~first_3_q)) & (sum_4_q[32*c + 16 +: 16] ^ sum_4_q[32*c +: 16]) != halves_4[c])
+                    wrong = 1'b1;
             end
             wrong_q <= rst_ni & wrong;
         end
@@ -393,7 +399,7 @@ module gemm64_lanes #(
                 if (value_a > largest) largest = value_a;
                 sum_before = sum_before + sum_of_three;
                 sums[32*c +: 32] = maximum_q ? {{24{largest[7]}}, largest} : {{10{sum_before[21]}}, sum_before};
-                if (SELF_CHECK != 0) odd_4[c] = ^sums[32*c +: 32];
+                if (SELF_CHECK != 0) halves_4[c] = sums[32*c + 16 +: 16] ^ sums[32*c +: 16];
             end
             sum_4_q <= sums;
         end
@@ -415,26 +421,26 @@ module gemm64_lanes #(
                         third_3[3*c + m] = {{9{largest[7]}}, largest};
                     end else third_3[3*c + m] = value_a * weight_a + value_b * weight_b + value_c * weight_c;
                 end
-                if (SELF_CHECK != 0) odd_3[c] = ^{third_3[3*c], third_3[3*c + 1], third_3[3*c + 2]};
+                if (SELF_CHECK != 0) thirds_3[c] = third_3[3*c] ^ third_3[3*c + 1] ^ third_3[3*c + 2];
             end
 
         // 2: what the taps meet
-        if (sum_1_q) begin
-            check = 8'd0;
+        if (sum_1_q)
             for (m = 0; m < TAPS; m = m + 1) begin
                 value = {N{maximum_q ? 8'h80 : 8'h00}};
+                check = 8'd0;
                 for (k = 0; k < PARTS; k = k + 1) begin
                     tap = TAP[6*(TAPS*k + m) +: 6];
                     if (part_1_q == k[3:0] & tap != NOWHERE)
                         value = inside_rows[tap[5:3]] & inside_columns[tap[2:0]]
                               ? window_q[tap == NOWHERE ? 0 : SIZE * {29'd0, tap[5:3]} + {29'd0, tap[2:0]}] : {N{zero_q}};
-                    if (SELF_CHECK != 0 & part_1_q == k[3:0] & tap != NOWHERE & inside_rows[tap[5:3]] & inside_columns[tap[2:0]])
-                        check = check ^ together_q[tap == NOWHERE ? 0 : SIZE * {29'd0, tap[5:3]} + {29'd0, tap[2:0]}];
+                    if (SELF_CHECK != 0 & part_1_q == k[3:0] & tap != NOWHERE)
+                        check = inside_rows[tap[5:3]] & inside_columns[tap[2:0]]
+                              ? together_q[tap == NOWHERE ? 0 : SIZE * {29'd0, tap[5:3]} + {29'd0, tap[2:0]}] : 8'd0;
                 end
                 value_2[m] = value;
+                if (SELF_CHECK != 0) together_2[m] = check;
             end
-            if (SELF_CHECK != 0) together_2 = check;
-        end
 
         // 1: the word that came, and those above it
         if (shift_1_q)
