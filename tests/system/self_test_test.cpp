@@ -4,6 +4,7 @@
 
 #include <gtest/gtest.h>
 
+#include "host/error.hpp"
 #include "tests/says.hpp"
 #include "tests/system/system.hpp"
 
@@ -30,6 +31,16 @@ TEST(SelfTest, PassesWhereNothingIsWrongInAFewThousandClocks) {
     EXPECT_EQ(test.sums, 1024u);
     EXPECT_LT(test.clocks, 4000u);
     EXPECT_THAT(in_words(test), Says("PASSED", "1,024 sums"));
+  }
+}
+
+TEST(StuckBit, IsWrittenWithItsValue) {
+  const Fault fault = parse_fault("weight:0,3:7=1@350");
+  EXPECT_EQ(fault.stuck, true);
+  EXPECT_EQ(to_string(fault), "weight:0,3:7=1@350");
+  EXPECT_EQ(in_words(fault), "bit 7 of the weight at row 0, column 3, stuck at 1");
+  for (const char* wrong : {"weight:0,3:7=2@350", "accumulator:0,0,0:1=1@350"}) {
+    EXPECT_THAT(message_of<UsageError>([&] { parse_fault(wrong); }), Says(wrong, "BIT=0 or BIT=1"));
   }
 }
 
