@@ -334,7 +334,6 @@ void flip_every_bit(std::uint64_t step) {
   EXPECT_GT(found, 0u);
 }
 
-TEST(FoundFault, OfFlipsOfEveryBitOfTheArrayNoneLeavesAWrongSum) { flip_every_bit(29); }
 // In every clock; minutes.
 TEST(FoundFault, DISABLED_OfFlipsOfEveryBitInEveryClockNoneLeavesAWrongSum) { flip_every_bit(1); }
 
