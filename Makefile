@@ -18,7 +18,7 @@ COMPILER := $(if $(filter default,$(origin CXX)),clang++,$(CXX))
 
 MAKEFLAGS += --no-print-directory
 .NOTPARALLEL:
-.PHONY: build sim report accuracy imagenet text test python torchscript wave firmware package bench fuzz abuse lint tidy synth wires netlist energy fpga bitstream formal mutants host-mutants coverage signoff docs web web-check clean help
+.PHONY: build sim report accuracy imagenet text test python torchscript wave firmware package bench fuzz abuse lint tidy synth wires netlist equivalence energy fpga bitstream formal mutants host-mutants coverage signoff docs web web-check clean help
 .DEFAULT_GOAL := build
 
 # Configures where nothing is configured, the compiler is another one, or more is wanted than was so far; all else
@@ -228,6 +228,11 @@ netlist:
 	@$(compile) --target gemm64_netlist_test
 	@$(BUILD)/gemm64_netlist_test $(ARGS)
 
+# The gates of each part of the accelerator, proved to do what the RTL does.
+equivalence:
+	@$(SETUP) synth
+	@scripts/equivalence --out $(BUILD)/synth $(ARGS)
+
 # The operands are a run's own: what a tile's waveform shows.
 energy:
 	@$(SETUP) build energy
@@ -295,6 +300,7 @@ help:
 	@echo "make synth  synthesizes the accelerator at five sizes: area and longest paths by module, memories"
 	@echo "make wires      places and routes a column of the array, and tells what its wires cost"
 	@echo "make netlist    runs the gates that make synth maps, N = 4, beside the RTL"
+	@echo "make equivalence  proves that the gates which make synth maps do what the RTL does, part by part"
 	@echo "make energy weighs what the gates take in tiles of AlexNet's Linear layers: pJ a MAC, mJ an image"
 	@echo "make fpga   counts what the accelerator takes of an FPGA, at N = 8, 16, 32 and 64"
 	@echo "make bitstream  places and routes the accelerator for a ULX3S board (ECP5-85F), at N = 4, and writes a bitstream"
@@ -302,7 +308,7 @@ help:
 	@echo "make mutants  changes the RTL in 700 places, one at a time, and lists what no test notices"
 	@echo "make host-mutants  does so in 260 places of the host's C++"
 	@echo "make coverage  measures which lines, branches and toggles of the RTL the tests reach"
-	@echo "make signoff  runs synth, energy, fpga, formal, coverage, mutants, tidy and host-mutants, and prints one table"
+	@echo "make signoff  runs synth, equivalence, energy, fpga, formal, coverage, mutants, tidy and host-mutants, and prints one table"
 	@echo "make clean  removes build/"
 	@echo
 	@echo "ARGS=\"...\" is handed to the program; CXX, JOBS and SETUP=true as described at the head of the Makefile."

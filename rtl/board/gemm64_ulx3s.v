@@ -9,10 +9,10 @@ module gemm64_ulx3s #(
     parameter STAGE_ROWS       = 2,
     parameter SCRATCHPAD_WORDS = 1023,
     parameter LOG_MEMORY_BYTES = 17,
-    parameter MHZ              = 50,  // of the accelerator's clock: 25 * MULTIPLIER / DIVIDER
-    parameter MULTIPLIER       = 2,
-    parameter DIVIDER          = 1,
-    parameter VCO_DIVIDER      = 12   // MHZ * VCO_DIVIDER is from 400 to 800
+    parameter MHZ              = 40,  // of the accelerator's clock: 25 * MULTIPLIER / DIVIDER
+    parameter MULTIPLIER       = 8,
+    parameter DIVIDER          = 5,
+    parameter VCO_DIVIDER      = 15   // MHZ * VCO_DIVIDER is from 400 to 800
 ) (
     input  wire       clk_25mhz,
     input  wire       button,      // FIRE 1: reset

@@ -3,6 +3,10 @@
 
 import re
 
+_FOLDER = "/usr/share/qflow/tech/osu018"  # of Debian's qflow-tech-osu018: 180 nm, six layers of metal
+OSU018 = f"{_FOLDER}/osu018_stdcells.lib"  # typical corner
+OSU018_MODELS = f"{_FOLDER}/osu018_stdcells.v"
+
 
 class Cells:
     """Areas and pins of the cells of a Liberty file."""

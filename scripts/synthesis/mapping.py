@@ -73,29 +73,44 @@ def recipe_of(top):
     return BLOCK if top in BLOCKS else REST
 
 
+def reads(top):
+    """Yosys' commands that read a module and all in it, blocks as boxes."""
+    names = sources(top)
+    return [f"read_verilog -Irtl -lib rtl/{name}.v" for name in names if is_box(name, top)] + \
+        [f"read_verilog -Irtl {'-nomem2reg' if name in MEMORIES else '-mem2reg'} rtl/{name}.v" for name in names if not is_box(name, top)]
+
+
+def is_box(name, top):
+    return name in BLOCKS and name != top
+
+
+def settings(parameters):
+    """A module's parameters, as `hierarchy` takes them."""
+    return " ".join(f"-chparam {key} {value}" for key, value in parameters.items())
+
+
 def script(top, parameters, cells, folder):
     """Yosys' script for a module."""
-    boxes = [name for name in sources(top) if name in BLOCKS and name != top]
-    names = [name for name in sources(top) if name not in boxes]
-    reads = [f"read_verilog -Irtl -lib rtl/{name}.v" for name in boxes]
-    reads += [f"read_verilog -Irtl {'-nomem2reg' if name in MEMORIES else '-mem2reg'} rtl/{name}.v"
-              for name in names]
     owners = []
-    for name in names:
-        forms = name if name == top else f"*{name}*"
-        owners.append(f'setattr -set owner "{name}" {forms}/t:DFF* {forms}/t:$mem_v2 {forms}/t:gemm64_*')
+    for name in sources(top):
+        if not is_box(name, top):
+            forms = name if name == top else f"*{name}*"
+            owners.append(f'setattr -set owner "{name}" {forms}/t:DFF* {forms}/t:$mem_v2 {forms}/t:gemm64_*')
     return SCRIPT.format(
-        reads="\n".join(reads), top=top, liberty=cells.liberty, owners="\n".join(owners),
-        gates=recipe_of(top).gates.format(carries=os.path.relpath(CARRIES)),
-        parameters=" ".join(f"-chparam {key} {value}" for key, value in parameters.items()),
+        reads="\n".join(reads(top)), top=top, liberty=cells.liberty, owners="\n".join(owners),
+        gates=recipe_of(top).gates.format(carries=os.path.relpath(CARRIES)), parameters=settings(parameters),
         constraints=os.path.join(folder, "abc.constr"), recipe=os.path.join(folder, "recipe.abc"),
         netlist=os.path.join(folder, "netlist.json"))
 
 
+def name_of(top, parameters):
+    """A module with its parameters, as folders are called."""
+    return "_".join([top] + [f"{key.lower()}{value}" for key, value in parameters.items()])
+
+
 def synthesize(top, parameters, cells, build):
     """Folder with the netlist.json of a module; kept from an earlier run where RTL and recipe are the same."""
-    name = "_".join([top] + [f"{key.lower()}{value}" for key, value in parameters.items()])
-    folder = os.path.join(build, name)
+    folder = os.path.join(build, name_of(top, parameters))
     recipe = recipe_of(top).abc()
     constraints = f"set_driving_cell {DRIVER}\nset_load {1000 * OUTPUT_LOAD_PF:.0f}\n"
     text = script(top, parameters, cells, folder)

@@ -8,7 +8,7 @@ import os
 import re
 import unittest
 
-from harness import LIBERTY, ROOT, SmallDesigns
+from harness import ROOT, SmallDesigns
 from synthesis import cells, tools
 
 PROOF = """\
@@ -42,7 +42,7 @@ class Gates(SmallDesigns):
     def test_of_the_netlist_do_what_the_rtl_does_but_for_the_broken_one(self):
         self.rtl("gemm64", "module gemm64(input clk_i, input [3:0] a_i, output reg [3:0] b_o);\n"
                  "always @(posedge clk_i) b_o <= (b_o ^ a_i) + {2{a_i[1:0]}};\nendmodule\n")
-        library = cells.Cells(LIBERTY)
+        library = cells.Cells(cells.OSU018)
         kinds = script("netlist").write("gemm64", {}, 3, 1, library, os.path.abspath("out/gemm64.v"))
         self.assertEqual(kinds["DFFPOSX1"], 4)
         with open("out/gemm64.broken", encoding="utf-8") as file:

@@ -7,7 +7,6 @@ import tempfile
 import unittest
 
 ROOT = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..")
-LIBERTY = "/usr/share/qflow/tech/osu018/osu018_stdcells.lib"
 sys.path.insert(0, os.path.join(ROOT, "scripts"))
 from synthesis import cells, run, tools  # noqa: E402
 
@@ -16,7 +15,7 @@ class SmallDesigns(unittest.TestCase):
     """Each test works in a new folder; tools that are missing fail it."""
 
     def setUp(self):
-        tools.check(LIBERTY)
+        tools.check(cells.OSU018)
         folder = tempfile.TemporaryDirectory()
         self.addCleanup(folder.cleanup)
         self.addCleanup(os.chdir, os.getcwd())
@@ -32,4 +31,4 @@ class SmallDesigns(unittest.TestCase):
         """What synthesis finds of a top, whose body is given."""
         if text:
             self.rtl(top, f"module {top}(input clk_i, input [3:0] a_i, output reg [3:0] b_o);\n{text}\nendmodule\n")
-        return run.all_of([(top, parameters)], cells.Cells(LIBERTY), "out")[0]
+        return run.all_of([(top, parameters)], cells.Cells(cells.OSU018), "out")[0]
