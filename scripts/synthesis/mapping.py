@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from . import tools
 
 # Mapped and timed alone, and boxes in the accelerator: there are many of them, or they are large.
-BLOCKS = ("gemm64_stage", "gemm64_accumulator_column", "gemm64_requantize")
+BLOCKS = ("gemm64_stage", "gemm64_accumulator_column", "gemm64_requantize", "gemm64_lanes")
 # Whose arrays are SRAM, which stays out of the netlist. Everywhere else an array is registers.
 MEMORIES = ("gemm64_ram", "gemm64_set_ram", "gemm64_accumulator_column")
 # Each flip-flop, memory and box is marked with its module before the hierarchy is dissolved.
