@@ -86,7 +86,8 @@ void Driver::fail(const std::vector<Command>& program) {
   } catch (const DeviceError& again) {
     throw DeviceError(fmt::format("{} ({})", message, again.what()));
   }
-  if (gemm64_is_own_fault(&error) != 0) {
+  // Whoever hears of it looks for its command.
+  if (gemm64_is_own_fault(&error) != 0 && error.command < program.size()) {
     throw OwnFault(message, {error.code, error.command, error.tile, error.row, error.memory,
                              error.word, told});
   }

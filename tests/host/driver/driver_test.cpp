@@ -299,6 +299,23 @@ TEST(DriverRun, NamesTheWordOfAMemoryThatTheDeviceFoundWrong) {
   }
 }
 
+TEST(DriverRun, GivesUpWhereAFaultIsOfNoCommand) {
+  NiceMock<MockDevice> device;
+  Driver driver(device);
+  device.answer(reg::kError, field::kErrorCode.put(static_cast<std::uint32_t>(ErrorCode::kParity)) |
+                                 field::kErrorCommand.put(1));
+  EXPECT_CALL(device, read_register(reg::kInterrupt))
+      .WillRepeatedly(Return(field::kInterruptError.mask()));
+  try {
+    driver.run_program(0, {finish()}, 1000);
+    FAIL() << "no exception";
+  } catch (const OwnFault&) {
+    FAIL() << "a fault of a command that was not run";
+  } catch (const DeviceError& error) {
+    EXPECT_THAT(error.what(), Says("PARITY at command 1 (not in the ring)"));
+  }
+}
+
 TEST(DriverRun, GivesUpWhereTheDeviceFindsASecondFault) {
   FaultyDevice device(2);
   Driver driver(device);
