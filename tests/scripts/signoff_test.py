@@ -80,7 +80,7 @@ class SignOff(unittest.TestCase):
     def test_an_unknown_check_is_named(self):
         code, text = self.signoff("--only", "timing,speed")
         self.assertEqual(code, 2, text)
-        self.assertIn("no check is called 'speed'; there are timing, energy", text)
+        self.assertIn("no check is called 'speed'; there are timing, netlist, energy", text)
 
 
 if __name__ == "__main__":
