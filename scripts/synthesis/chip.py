@@ -8,9 +8,9 @@ from dataclasses import dataclass, field
 from . import block, macro, mapping, timing, tools
 from .netlist import Netlist
 
-# The requantizer's columns, and the lanes, share nothing but a few bits of control. They are mapped with four, and as often as it takes.
+# The requantizer's columns share nothing but a few bits of control. It is mapped with four, and as often as it takes.
 PART_COLUMNS = 4
-SPLIT = ("gemm64_requantize", "gemm64_lanes")
+SPLIT = "gemm64_requantize"
 
 
 @dataclass
@@ -46,16 +46,14 @@ class Design:
         for cell in self.netlist.cells:
             if cell.block is not None:
                 found[cell.kind] = dict(sorted(cell.block.items()))
-        for kind in SPLIT:
-            if kind in found:
-                found[kind] = {**found[kind], "N": PART_COLUMNS}
+        if SPLIT in found:
+            found[SPLIT] = {"N": PART_COLUMNS}
         return sorted(found.items())
 
     def finish(self, blocks):
         """The Chip, from its blocks by kind."""
-        for kind in SPLIT:
-            if kind in blocks:
-                self.netlist.split(kind, blocks[kind].netlist)
+        if SPLIT in blocks:
+            self.netlist.split(SPLIT, blocks[SPLIT].netlist)
         self.netlist.fill_in({kind: made.netlist for kind, made in blocks.items()})
         self.netlist.spread()
         count = collections.Counter(cell.kind for cell in self.netlist.cells if cell.kind in blocks)

@@ -11,7 +11,7 @@ import os
 import re
 from dataclasses import dataclass
 
-from . import mapping, models, tools
+from . import chip, mapping, models, tools
 
 # The RTL as Yosys reads it, in its own simplest gates. No pass looks for something better but the ones that make the memories' ports.
 SCRIPT = """\
@@ -53,6 +53,20 @@ def golden(top, parameters, folder):
     text = SCRIPT.format(reads="\n".join(mapping.reads(top)), top=top, parameters=mapping.settings(parameters), netlist=netlist)
     tools.run(["yosys", "-q", "-s", tools.write(os.path.join(folder, "golden.ys"), text)], os.path.join(folder, "golden.log"))
     return load(netlist, top)
+
+
+def blocks(n, folder):
+    """Parameters of the blocks that stand many times in the accelerator of an array, by their names."""
+    netlist = os.path.join(folder, f"hierarchy_{n}.json")
+    text = "\n".join([*mapping.reads("gemm64"), "hierarchy -top gemm64 " + mapping.settings({"N": n}), "proc", f"write_json {netlist}", ""])
+    tools.run(["yosys", "-q", "-s", tools.write(os.path.join(folder, f"hierarchy_{n}.ys"), text)], os.path.join(folder, f"hierarchy_{n}.log"))
+    with open(netlist, encoding="utf-8") as file:
+        modules = json.load(file)["modules"]
+    cells = [cell for module in modules.values() for cell in module["cells"].values()]
+    found = {cell["type"]: {name: int(value, 2) for name, value in sorted(cell["parameters"].items())}
+             for cell in cells if cell["type"] in mapping.MANY}
+    found[chip.SPLIT] = {"N": chip.PART_COLUMNS}
+    return found
 
 
 def load(path, top):
