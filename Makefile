@@ -228,7 +228,7 @@ netlist:
 	@$(compile) --target gemm64_netlist_test
 	@$(BUILD)/gemm64_netlist_test $(ARGS)
 
-# The gates of each part of the accelerator, proved to do what the RTL does.
+# The gates of each block that stands many times in the accelerator, proved to do what the RTL does.
 equivalence:
 	@$(SETUP) synth
 	@scripts/equivalence --out $(BUILD)/synth $(ARGS)
@@ -300,7 +300,7 @@ help:
 	@echo "make synth  synthesizes the accelerator at five sizes: area and longest paths by module, memories"
 	@echo "make wires      places and routes a column of the array, and tells what its wires cost"
 	@echo "make netlist    runs the gates that make synth maps, N = 4, beside the RTL"
-	@echo "make equivalence  proves that the gates which make synth maps do what the RTL does, part by part"
+	@echo "make equivalence  proves that the gates which make synth maps do what the RTL does, block by block"
 	@echo "make energy weighs what the gates take in tiles of AlexNet's Linear layers: pJ a MAC, mJ an image"
 	@echo "make fpga   counts what the accelerator takes of an FPGA, at N = 8, 16, 32 and 64"
 	@echo "make bitstream  places and routes the accelerator for a ULX3S board (ECP5-85F), at N = 4, and writes a bitstream"
