@@ -5,6 +5,7 @@
 import os
 import subprocess
 import unittest
+from unittest import mock
 
 from harness import ROOT, SmallDesigns
 from synthesis import cells, equivalence, tools
@@ -70,6 +71,13 @@ class Equivalence(SmallDesigns):
         comparison = self.comparison(SUM)
         del comparison.netlist["netnames"]["b_o"]
         with self.assertRaisesRegex(equivalence.Different, r"b_o\["):
+            comparison.prove()
+
+    def test_takes_no_failure_of_abc_for_a_difference(self):
+        comparison = self.comparison(SUM)
+        def other_outputs(path, *_):
+            tools.write(path, f".model gates\n.inputs a\n.outputs {os.path.basename(path)}\n.names a {os.path.basename(path)}\n1 1\n.end\n")
+        with mock.patch.object(equivalence, "blif", other_outputs), self.assertRaisesRegex(tools.ToolFailure, "did not decide"):
             comparison.prove()
 
     def test_takes_no_second_clock(self):
