@@ -360,7 +360,7 @@ module gemm64 #(
         .wrong_o (wrong[COMPUTE]), .wrong_sum_o (lanes_wrong_sum), .wrong_line_o (lanes_wrong_line), .wrong_word_o (wrong_word[24*COMPUTE +: 24])
     );
 
-    wire                 block_done, store_read, store_shown, store_bank, snapshot_take, snapshot_next;
+    wire                 block_done, storing, store_read, store_shown, store_bank, snapshot_take, snapshot_next;
     wire [ROW_WIDTH-1:0] store_row;
     wire [32*N-1:0]      store_data;
     wire [8*N-1:0]       snapshot_beat;
@@ -371,8 +371,8 @@ module gemm64 #(
         .clk_i (clk_i), .rst_ni (engines_rst_n), .valid_i (activation_read), .first_i (row_first), .last_i (row_last),
         .bank_i (row_bank), .row_i (row), .sum_i (sum), .lanes_valid_i (lanes_valid), .lanes_last_i (lanes_last),
         .lanes_bank_i (lanes_bank), .lanes_row_i (lanes_where), .lanes_sum_i (lanes_sum), .done_o (block_done),
-        .store_read_i (store_read), .store_bank_i (store_bank), .store_row_i (store_row), .store_data_o (store_data),
-        .store_shown_i (store_shown), .wrong_o (sums_wrong), .wrong_bank_o (sums_wrong_bank), .wrong_row_o (sums_wrong_row)
+        .storing_i (storing), .store_read_i (store_read), .store_bank_i (store_bank), .store_row_i (store_row),
+        .store_data_o (store_data), .store_shown_i (store_shown), .wrong_o (sums_wrong), .wrong_bank_o (sums_wrong_bank), .wrong_row_o (sums_wrong_row)
     );
 
     // Three engines and two readers that follow each other
@@ -392,7 +392,7 @@ module gemm64 #(
         .beat_data_i (m_data_rdata_i), .beat_error_i (m_data_rresp_i[1]), .beat_last_i (m_data_rlast_i),
         .store_done_o (store_done), .snapshot_take_o (snapshot_take), .snapshot_next_o (snapshot_next),
         .snapshot_i (snapshot_beat), .block_done_i (block_done), .bank_free_o (bank_free),
-        .rows_stored_o (rows_stored), .row_read_o (store_read), .row_bank_o (store_bank), .row_o (store_row),
+        .rows_stored_o (rows_stored), .storing_o (storing), .row_read_o (store_read), .row_bank_o (store_bank), .row_o (store_row),
         .wrong_o (wrong[RESULTS +: 3]), .wrong_memory_o (wrong_memory[8*RESULTS +: 8*3]),
         .wrong_word_o (wrong_word[24*RESULTS +: 24*3]), .wrong_tag_o (store_tag), .row_shown_o (store_shown),
         .row_data_i (store_data), .awvalid_o (m_results_awvalid_o), .awready_i (m_results_awready_i),

@@ -33,6 +33,7 @@ module gemm64_accumulator #(
     // A block is complete in its bank
     output wire                 done_o,
     // Storing: a row of all columns
+    input  wire                 storing_i,     // store_read_i may come: told early in the clock
     input  wire                 store_read_i,
     input  wire                 store_bank_i,
     input  wire [ROW_WIDTH-1:0] store_row_i,
@@ -96,7 +97,7 @@ module gemm64_accumulator #(
 
     assign done_o = last_q[N-1] | lanes_last_i;
 
-    // Does anything in a bank of these columns move? Its clock may rest there otherwise.
+    // May anything in a bank of these columns move? Its clock may rest there otherwise.
     localparam TOGETHER = N < 16 ? 2 : N / 8;
     localparam GROUPS   = N / TOGETHER;
     wire [GROUPS-1:0] busy_0, busy_1;
@@ -105,8 +106,8 @@ module gemm64_accumulator #(
     generate
         for (c = 0; c < GROUPS; c = c + 1) begin : group
             localparam FIRST = TOGETHER * c;
-            assign busy_0[c] = (add_0_q[FIRST +: TOGETHER] | add_0[FIRST +: TOGETHER]) != {TOGETHER{1'b0}} | store_0 | lanes_0;
-            assign busy_1[c] = (add_1_q[FIRST +: TOGETHER] | add_1[FIRST +: TOGETHER]) != {TOGETHER{1'b0}} | store_1 | lanes_1;
+            assign busy_0[c] = (add_0_q[FIRST +: TOGETHER] | add_0[FIRST +: TOGETHER]) != {TOGETHER{1'b0}} | storing_i | lanes_0;
+            assign busy_1[c] = (add_1_q[FIRST +: TOGETHER] | add_1[FIRST +: TOGETHER]) != {TOGETHER{1'b0}} | storing_i | lanes_1;
         end
 
         for (c = 0; c < N; c = c + 1) begin : column

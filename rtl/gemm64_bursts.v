@@ -35,7 +35,7 @@ module gemm64_bursts #(
     output wire [15:0]              tag_o
 );
 
-    localparam [12:0] PAGE_BYTES = 13'd4096;
+    localparam [11:0] LAST_BEAT = MAX_BEATS[11:0] - 12'd1;
 
     reg [ADDRESS_WIDTH-1:0] address_q, run_address_q, block_address_q;
     reg [ADDRESS_WIDTH-1:0] stride_q, step_q;  // in bytes; an address space shorter than they are holds no such walk
@@ -47,22 +47,22 @@ module gemm64_bursts #(
     wire [63:0] stride = {28'd0, stride_i} << LOG_N;
     wire [63:0] step   = {44'd0, step_i} << LOG_N;
 
-    // Zero at rest, and one question for a simulator
-    reg [12:0]              page_words;
-    reg [6:0]               beats;
+    // Zero at rest, and one question for a simulator. What a burst ends with is found without knowing how long it is.
+    reg [11:0]              page_words;  // behind this one, to the end of the page
+    reg [6:0]               most, beats;
     reg [ADDRESS_WIDTH-1:0] next;
     reg                     last, last_run, last_pass, ends;
     always @* begin
-        page_words = 13'd0;
-        beats      = 7'd0;
+        page_words = 12'd0;
+        {most, beats} = 14'd0;
         next       = {ADDRESS_WIDTH{1'b0}};
         {last, last_run, last_pass, ends} = 4'd0;
         if (valid_o) begin
-            page_words = (PAGE_BYTES - {1'b0, address_q[11:0]}) >> LOG_N;
-            beats      = page_words > MAX_BEATS[12:0] ? MAX_BEATS[6:0] : page_words[6:0];
-            if (words_q < {41'd0, beats}) beats = words_q[6:0];
+            page_words = ~address_q[11:0] >> LOG_N;
+            most       = (page_words & ~LAST_BEAT) != 12'd0 ? MAX_BEATS[6:0] : {1'b0, page_words[5:0]} + 7'd1;
+            last       = words_q[47:7] == 41'd0 & words_q[6:0] <= most;
+            beats      = last ? words_q[6:0] : most;
             next       = address_q + ({{ADDRESS_WIDTH-7{1'b0}}, beats} << LOG_N);
-            last       = words_q == {41'd0, beats};
             last_run   = left_q == 32'd1;
             last_pass  = pass_q == 32'd1;
             ends       = last & last_run & last_pass & blocks_q == 32'd1;

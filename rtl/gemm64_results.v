@@ -54,6 +54,7 @@ module gemm64_results #(
     input  wire                     block_done_i,     // one more block is complete
     output wire                     bank_free_o,      // the block's last row is no longer needed
     output wire [ROW_WIDTH:0]       rows_stored_o,    // rows of the block under way that have been read
+    output wire                     storing_o,        // row_read_o may come: told by registers alone
     output wire                     row_read_o,
     output wire                     row_bank_o,
     output wire [ROW_WIDTH-1:0]     row_o,
@@ -358,7 +359,7 @@ module gemm64_results #(
     wire row_step     = step & ~data_snapshot;
     wire end_of_row   = row_step & {2'b00, quarter_q} == data_bytes - 4'd1;
     wire end_of_block = end_of_burst & ~data_snapshot & data_last;
-    wire first_row    = ~row_valid_q & bursts_q != {LOG_BURSTS + 1{1'b0}};
+    wire first_row    = ~row_valid_q & storing_o;
     wire is_signed    = data_format == `GEMM64_RESULT_INT8;
 
     assign end_of_burst = step & last_step;
@@ -459,6 +460,7 @@ module gemm64_results #(
     assign wdata_o    = wdata;
     assign wstrb_o    = vector_valid ? strobe_q : ALL_LANES;
     assign bready_o   = 1'b1;
+    assign storing_o  = bursts_q != {LOG_BURSTS + 1{1'b0}};
     assign row_read_o = first_row | (end_of_row & (~end_of_block | more));
     assign row_o      = first_row | end_of_block ? {ROW_WIDTH{1'b0}} : row_q + 1'b1;
     assign row_bank_o = bank_q ^ end_of_block;

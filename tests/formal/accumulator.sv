@@ -53,6 +53,7 @@ module accumulator_proof ();
     always @* begin
         // compute.sv: a bank that is stored is added to by none
         if (store_read_i) assume ((store_bank_i ? old_1 : old_0) == 0);
+        if (store_read_i) assume (storing_i);  // results.sv
         if (age > LAST + 1) begin  // what power-up left in the registers has gone
             for (c = 0; c < N; c = c + 1) begin
                 assert (add_0[c] == (valids[DELAY + c] & ~banks[DELAY + c]));

@@ -2,7 +2,7 @@
 // The bursts of gemm64_bursts keep AXI's rules, and together they are the walk: each run's words once, one after the
 // other, in as many runs, passes and blocks as were asked for.
 //
-// break gemm64_bursts.v: page_words > MAX_BEATS[12:0] ? MAX_BEATS[6:0] : page_words[6:0] -> MAX_BEATS[6:0]
+// break gemm64_bursts.v: (page_words & ~LAST_BEAT) != 12'd0 ? MAX_BEATS[6:0] -> 1'b1 ? MAX_BEATS[6:0]
 // prove induction 1, cover 30; LOG_N=6 LOG_N=1,ADDRESS_WIDTH=24
 // probe block_address_q = dut.block_address_q
 // probe blocks_q = dut.blocks_q

@@ -134,6 +134,7 @@ module results_proof (
             assert (due == announced + whole & announced <= 2 & whole <= 2);  // each burst is to be answered once
             if (wvalid & ~narrow_valid) assert (left_beats == beat_q & wlast == (beat_q == data_beats - 1));
             assert (bready);
+            if (rst_ni & row_read) assert (storing);
             // No work stands still but for a block, a set or memory.
             assert (bursts_q == (data_held == 0 ? 0 : !data_snapshot + (data_held == 2 & !newer_snapshot)));
             if (rst_ni & ~stop_i & quiet & burst_valid & ~taken)

@@ -86,6 +86,7 @@ class Trial {
   void read() {
     willing_ = store_();
     reads_ = willing_ && stored_ < done_ && store_row_ < job_.rows;
+    bench_->storing_i = reads_ || random_() % 4 == 0;
     bench_->store_read_i = reads_;
     bench_->store_row_i = static_cast<std::uint8_t>(reads_ ? store_row_ : random_() % job_.rows);
     bench_->store_bank_i = reads_ ? stored_ % 2 : random_() % 2;
