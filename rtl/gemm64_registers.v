@@ -150,7 +150,7 @@ module gemm64_registers #(
             bvalid_o         <= write | (bvalid_o & ~bready_i);
             reset_o          <= control[`GEMM64_CONTROL_RESET_BIT];
             clear_counters_o <= control[`GEMM64_CONTROL_CLEAR_COUNTERS_BIT];
-            if (write & writable) begin
+            if (writable) begin
                 case (waddr)
                     `GEMM64_REG_WATCHDOG:         watchdog_o <= (watchdog_o & ~bits) | put;
                     `GEMM64_REG_RING_BASE_LOW:    ring_base_low_q <= base_low;

@@ -11,6 +11,7 @@
 
 #include "host/device/depthwise.hpp"
 #include "host/device/reference_device.hpp"
+#include "host/device/registers.hpp"
 #include "host/device/result_format.hpp"
 #include "host/device/snapshot.hpp"
 #include "tests/commands.hpp"
@@ -94,6 +95,9 @@ void expect_errors_told(int n, Port port, bool last) {
     SCOPED_TRACE(fmt::format("burst {} of {}", burst, bursts));
     fail_burst(rig, work, port, burst, beat);
     const std::string found = message_of<DeviceError>([&] { run(rig, work, operands); });
+    for (const std::uint32_t offset : {reg::kFaultTile, reg::kFaultRow, reg::kFaultMemory}) {
+      EXPECT_EQ(rig.device->read_register(offset), 0u) << "it finds no faults of its own";
+    }
     switch (port) {
       case Port::kWeights:
         // Both groups load the same bursts.
