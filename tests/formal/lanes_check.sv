@@ -6,6 +6,7 @@
 // break gemm64_lanes_check.v: {9'd0, right_q} != {1'b0, lead_q} -> {9'd0, right_q} < {1'b0, lead_q}
 // break gemm64_lanes_check.v: lines_q  <= out_height - 16'd1 -> lines_q  <= out_height
 // break gemm64_lanes_check.v: given_q <= valid_i & rst_ni -> given_q <= rst_ni
+// short
 // multiplication any
 // prove induction 1, cover 6
 // probe given_q = dut.given_q
@@ -58,7 +59,7 @@ module lanes_check_proof ();
     wire        square = kernel == 3 | kernel == 5 | kernel == 7;
     wire        fits   = pad_top < kernel & pad_left < kernel & height >= 1 & width >= 2 & width <= 128
                        & out_height >= 1 & out_width >= 1;
-    wire        walks  = {8'd0, row_q} - across_q == {8'd0, row_step} & {1'b0, below_q} + {9'd0, right_q} == {1'b0, lead};
+    wire        walks  = {10'd0, row_q} - {2'd0, across_q} == {10'd0, row_step} & {1'b0, below_q} + {9'd0, right_q} == {1'b0, lead};
 
     always @(posedge clk_i) begin
         begun       <= 1'b1;
