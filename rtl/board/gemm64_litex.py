@@ -55,11 +55,14 @@ class Gemm64(LiteXModule):
         platform.add_verilog_include_path(RTL)
 
     def add_to(self, soc, name="gemm64", origin=None):
-        """Connects it to a SoC, which has it as its attribute `name`: a window of registers (anywhere among those that no cache
-        keeps, or at `origin`), three masters, and an interrupt where the SoC has such.
+        """Connects it to a SoC, which has it as its attribute `name`: a window of registers (at `origin`, or where LiteX finds
+        room that no cache keeps), three masters, and an interrupt where the SoC has such.
 
-        LiteX's bridge takes a burst apart, a beat at a time; the bus, whichever it is, then sees accesses of its own width.
+        LiteX's bridge takes bursts apart before its converter changes the width. The other way round, LiteX 2024.12 makes
+        bursts of N = 32 longer than AXI can say; and its AXI interconnect keeps one bit of an ID, where `data` has two.
         """
+        if getattr(soc, name, None) is not self:
+            raise ValueError(f"Gemm64: the SoC's attribute {name!r} is another one; LiteX finds the interrupt by that name")
         soc.bus.add_slave(name, self.registers, SoCRegion(origin=origin, size=WINDOW_BYTES, cached=False))
         for port in ("weights", "data", "results"):
             source = getattr(self, port)

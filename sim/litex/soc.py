@@ -23,7 +23,7 @@ from litex.build.io import CRG  # noqa: E402
 from litex.soc.cores.cpu.vexriscv import core as vexriscv  # noqa: E402
 from litex.soc.integration import builder as builders  # noqa: E402
 from litex.soc.integration.soc_core import SoCCore, get_mem_data  # noqa: E402
-from migen import Display, Finish, If, Signal  # noqa: E402
+from migen import Display, Finish, If, Memory, Signal  # noqa: E402
 
 PINS = [
     ("sys_clk", 0, Pins(1)),
@@ -44,10 +44,12 @@ class SimulatedSoC(SoCCore):
         self.gemm64 = Gemm64(platform, n=n)
         self.gemm64.add_to(self)
 
-        # The firmware ends the simulation, or the limit does.
+        # The firmware ends the simulation, or the limit does. As a memory's contents, it is no part of what is compiled.
         self.sim_finish = SimFinish()
-        count = Signal(64)
-        self.sync += [count.eq(count + 1), If(count == clocks, Display("simulation: %d clocks are over", count), Finish())]
+        count, limit = Signal(64), Memory(64, 2, init=[clocks, 0], name="limit")
+        most = limit.get_port(async_read=True)
+        self.specials += limit, most
+        self.sync += [count.eq(count + 1), If(count == most.dat_r, Display("simulation: %d clocks are over", count), Finish())]
         self.comb += platform.trace.eq(0)
 
     def init_mems(self, **_):
