@@ -18,7 +18,7 @@ COMPILER := $(if $(filter default,$(origin CXX)),clang++,$(CXX))
 
 MAKEFLAGS += --no-print-directory
 .NOTPARALLEL:
-.PHONY: build sim report accuracy imagenet text test python torchscript wave firmware package bench fuzz abuse lint tidy synth wires netlist equivalence energy fpga bitstream formal mutants host-mutants coverage signoff docs web web-check clean help
+.PHONY: build sim report accuracy imagenet text test python torchscript wave firmware package bench fuzz abuse lint tidy synth wires netlist equivalence energy fpga bitstream litex formal mutants host-mutants coverage signoff docs web web-check clean help
 .DEFAULT_GOAL := build
 
 # Configures where nothing is configured, the compiler is another one, or more is wanted than was so far; all else
@@ -249,6 +249,11 @@ bitstream:
 	@$(SETUP) bitstream
 	@scripts/bitstream --build $(BUILD)/bitstream $(ARGS)
 
+# A VexRiscv, the accelerator beside it, and firmware that multiplies on it. In LiteX's simulator.
+litex:
+	@$(SETUP) litex
+	@scripts/litex --build $(BUILD)/litex --jobs $(JOBS) $(ARGS)
+
 formal:
 	@$(SETUP) formal
 	@tests/formal/prove --cover --jobs $(JOBS) $(ARGS)
@@ -304,6 +309,7 @@ help:
 	@echo "make energy weighs what the gates take in tiles of AlexNet's Linear layers: pJ a MAC, mJ an image"
 	@echo "make fpga   counts what the accelerator takes of an FPGA, at N = 8, 16, 32 and 64"
 	@echo "make bitstream  places and routes the accelerator for a ULX3S board (ECP5-85F), at N = 4, and writes a bitstream"
+	@echo "make litex  runs pieces of AlexNet on the accelerator of a simulated LiteX SoC, by firmware on its VexRiscv"
 	@echo "make formal proves what tests/formal states of the RTL"
 	@echo "make mutants  changes the RTL in 700 places, one at a time, and lists what no test notices"
 	@echo "make host-mutants  does so in 260 places of the host's C++"
