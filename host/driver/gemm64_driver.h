@@ -121,8 +121,8 @@ enum gemm64_result gemm64_set_ring(struct gemm64_driver *driver, uint64_t ring, 
 
 /* Puts `count` encoded commands (gemm64_encode()) behind those in the ring and starts the device,
  * which may be working. `ticket`, where not NULL, is for gemm64_wait_for(). RING_FULL, with nothing
- * done, where they have no room. A ring of p places has room for p - 1 commands. ALTERED, with
- * nothing started, where gemm64_compare_registers() says so. */
+ * done, where they have no room. A ring of p places has room for p - 1 commands. ALTERED,
+ * once they have begun, where gemm64_compare_registers() says so. */
 enum gemm64_result gemm64_submit(struct gemm64_driver *driver, const void *commands, uint32_t count,
                                  uint32_t *ticket);
 

@@ -225,7 +225,10 @@ TEST(FoundFault, OfARegisterIsFoundByTheDriver) {
           << tried.error;
       if (tried.outcome != FaultOutcome::kRunAgain) continue;
       ++found;
-      EXPECT_EQ(tried.found_in, kFaultRegisters[drawn.fault.place].name) << command_of(drawn);
+      // A soft reset that nobody asked for empties the ring.
+      const std::string fault = kFaultRegisters[drawn.fault.place].name;
+      EXPECT_EQ(tried.found_in, fault == "CONTROL" && !cleared ? "RING_TAIL" : fault)
+          << command_of(drawn);
     }
   }
   EXPECT_GT(found, 100u);
