@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Simulates a netlist with one stuck pin in each of 512 copies, 511 faults a pass beside one copy without.
+// Simulates a netlist with one stuck pin in each of 512 copies, 511 faults a pass beside one copy
+// without.
 //
 //   stuck NETLIST STIMULUS [VALUES]
 //
@@ -34,7 +35,7 @@ namespace {
 
 using Word = std::uint64_t __attribute__((vector_size(64)));
 constexpr unsigned kCopies = 512;
-constexpr std::size_t kFirst = 250;  // clocks of the first look at all faults
+constexpr std::size_t kFirst = 100;  // clocks of the first look at all faults
 
 struct Gate {
   unsigned net;
@@ -201,8 +202,9 @@ class Netlist {
 Word different(const Word& word) { return word ^ all(word[0] & 1); }
 
 /// A pass of some faults through the first `clocks` clocks.
-void pass(Netlist& netlist, const std::vector<Fault*>& some, const std::vector<std::uint8_t>& stimulus,
-          std::size_t clocks, bool random, std::ofstream* values = nullptr) {
+void pass(Netlist& netlist, const std::vector<Fault*>& some,
+          const std::vector<std::uint8_t>& stimulus, std::size_t clocks, bool random,
+          std::ofstream* values = nullptr) {
   const std::size_t bytes = netlist.inputs.size() + netlist.watched.size();
   std::mt19937_64 noise(1);
   for (Word& value : netlist.values) value = Word{};
@@ -210,8 +212,7 @@ void pass(Netlist& netlist, const std::vector<Fault*>& some, const std::vector<s
   for (const Register& one : netlist.registers) netlist.set(one.net, Word{});
   Word left{};
   for (std::size_t i = 1; i <= some.size(); ++i) left[i / 64] |= std::uint64_t{1} << i % 64;
-  for (std::size_t clock = 0; clock < clocks && (any(left) || values != nullptr);
-       ++clock) {
+  for (std::size_t clock = 0; clock < clocks && (any(left) || values != nullptr); ++clock) {
     const std::uint8_t* const now = random ? nullptr : stimulus.data() + clock * bytes;
     if (random) {
       for (const Register& one : netlist.registers) netlist.set(one.net, all(noise() & 1));

@@ -34,7 +34,6 @@ SCRIPT = """\
 hierarchy -top {module} {parameters}
 proc
 flatten
-{zero}
 opt
 {memories}
 synth -flatten -top {module}
@@ -74,8 +73,8 @@ def write(path, text):
         out.write(text)
 
 
-def synthesize(module, parameters, liberty, folder, gated=False, files=None, zero=()):
-    """Folder with netlist.json and netlist.v of a module; `gated`: its enables as clock gates, not as multiplexers; `zero`: inputs that are 0."""
+def synthesize(module, parameters, liberty, folder, gated=False, files=None):
+    """Folder with netlist.json and netlist.v of a module; `gated`: its enables as clock gates, not as multiplexers."""
     write(f"{folder}/abc.constr", "set_driving_cell INVX4\nset_load 0.05\n")
     write(f"{folder}/gated.v", TEMPLATES)
     write(f"{folder}/memory.v", MEMORY_TEMPLATE)
@@ -85,7 +84,6 @@ def synthesize(module, parameters, liberty, folder, gated=False, files=None, zer
     script = SCRIPT.format(
         reads="\n".join(reads), module=module, liberty=liberty, folder=folder,
         parameters=" ".join(f"-chparam {name} {value}" for name, value in parameters.items()),
-        zero="\n".join(f"delete -port {module}/{port}\ncd {module}\nconnect -nounset -set {port} 0\ncd .." for port in zero),
         memories=f"memory -nomap\nread_verilog -lib {folder}/memory_cell.v\ntechmap -map {folder}/memory.v" if has_memory else "",
         gates=f"dfflegalize -cell $_DFF_P_ x -cell $_DFFE_PP_ x\nread_verilog -lib {folder}/gated_cell.v\n"
               f"techmap -map {folder}/gated.v" if gated else "")

@@ -1,18 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
-// Flips each bit of each register of the Verilated accelerator in each clock of a small product, one a time, and tells
-// what came of it. tests/flips/run makes the model and reads what this prints.
+// Flips each bit of each register of the Verilated accelerator in each clock of a small product,
+// one a time, and tells what came of it. tests/flips/run makes the model and reads what this
+// prints.
 #include <fcntl.h>
 #include <unistd.h>
 
 #include <algorithm>
-#include <memory>
-#include <tuple>
 #include <cstdint>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
+#include <memory>
 #include <random>
 #include <string>
+#include <tuple>
 #include <vector>
 
 #include "Vflips.h"
@@ -25,13 +26,13 @@
 namespace {
 
 constexpr const char* kModel = "model";  // before each scope's name
-constexpr unsigned kN = N;            // of the array
+constexpr unsigned kN = N;               // of the array
 constexpr std::uint64_t kRing = 0, kOperands = 4096;
 constexpr std::uint64_t kBytes = 5 * 4096;  // of memory
 constexpr unsigned kLatency = 3;
-constexpr unsigned kReset = 4;        // clocks
+constexpr unsigned kReset = 4;  // clocks
 constexpr unsigned kWatchdog = 200;
-constexpr unsigned kAfter = 20;       // clocks after the interrupt, for what comes late
+constexpr unsigned kAfter = 20;  // clocks after the interrupt, for what comes late
 constexpr unsigned kPlaces = 16;
 
 /// What the accelerator is connected with: plain data, so that it can be copied.
@@ -49,8 +50,8 @@ struct World {
   std::uint32_t answers[32], answered;
   std::uint32_t answer_error;
   std::uint32_t clock, written, address_taken, data_taken;
-  std::uint32_t told;   // the clock of the interrupt
-  std::uint16_t head;   // of the ring, then
+  std::uint32_t told;  // the clock of the interrupt
+  std::uint16_t head;  // of the ring, then
 };
 
 struct Write {
@@ -137,8 +138,8 @@ class Machine {
     m.rst_ni = world.clock >= kReset;
     drive_read(world.weights, m.m_weights_arready_i, m.m_weights_rvalid_i, m.m_weights_rid_i,
                m.m_weights_rdata_i, m.m_weights_rresp_i, m.m_weights_rlast_i);
-    drive_read(world.data, m.m_data_arready_i, m.m_data_rvalid_i, m.m_data_rid_i,
-               m.m_data_rdata_i, m.m_data_rresp_i, m.m_data_rlast_i);
+    drive_read(world.data, m.m_data_arready_i, m.m_data_rvalid_i, m.m_data_rid_i, m.m_data_rdata_i,
+               m.m_data_rresp_i, m.m_data_rlast_i);
     m.m_results_awready_i = world.results.count < 16;
     m.m_results_wready_i = world.results.count != 0;
     m.m_results_bvalid_i = world.answered != 0 && world.answers[0] <= world.clock;
@@ -225,7 +226,9 @@ class Machine {
     }
   }
 
-  static void push(World::Port& port, const World::Burst& burst) { port.bursts[port.count++] = burst; }
+  static void push(World::Port& port, const World::Burst& burst) {
+    port.bursts[port.count++] = burst;
+  }
   static void pop(World::Port& port) {
     std::memmove(port.bursts, port.bursts + 1, sizeof port.bursts - sizeof *port.bursts);
     --port.count;
@@ -413,8 +416,10 @@ int main(int argc, char** argv) {
           }
         }
       }
-      std::printf("%s{\"scope\": \"%s\", \"name\": \"%s\", \"word\": %u, \"bits\": %u, \"tried\": %lu, \"after\": %lu",
-                  first ? "" : ",\n", r.scope.c_str(), r.name.c_str(), word, r.bits, tried, after);
+      std::printf(
+          "%s{\"scope\": \"%s\", \"name\": \"%s\", \"word\": %u, \"bits\": %u, \"tried\": %lu, "
+          "\"after\": %lu",
+          first ? "" : ",\n", r.scope.c_str(), r.name.c_str(), word, r.bits, tried, after);
       for (int how = 0; how < 8; ++how) {
         if (ends[how] == 0) continue;
         std::printf(", \"%s\": [%lu, %lu, %lu]", kEnds[how], ends[how], example[how][0],
