@@ -284,15 +284,15 @@ enum End { kMasked, kFound, kDriver, kError, kWatchdogError, kSilent, kCounts, k
 }  // namespace
 
 int main(int argc, char** argv) {
-  if (argc != 6) {
-    std::fprintf(stderr, "flips FORMAT EVERY JOB JOBS ONLY\n");
+  if (argc < 5) {
+    std::fprintf(stderr, "flips FORMAT EVERY JOB JOBS [PART...]\n");
     return 2;
   }
   const auto format = static_cast<std::uint32_t>(std::atoi(argv[1]));
   const auto every = static_cast<std::uint64_t>(std::atoi(argv[2]));
   const auto job = static_cast<std::uint64_t>(std::atoi(argv[3]));
   const auto jobs = static_cast<std::uint64_t>(std::atoi(argv[4]));
-  const std::string only = argv[5];
+  const std::vector<std::string> only(argv + 5, argv + argc);
   Machine machine(format);
   std::vector<Register> registers = machine.registers();
   const auto find = [&](const char* name,
@@ -367,7 +367,12 @@ int main(int argc, char** argv) {
   bool first = true;
   std::uint64_t turn = 0;
   for (const Register& r : registers) {
-    if (!only.empty() && (r.scope + "." + r.name).find(only) == std::string::npos) continue;
+    const std::string path = r.scope + "." + r.name;
+    if (!only.empty() && std::none_of(only.begin(), only.end(), [&](const std::string& part) {
+          return path.find(part) != std::string::npos;
+        })) {
+      continue;
+    }
     for (unsigned word = 0; word < r.words; ++word) {
       if (turn++ % jobs != job) continue;
       std::uint64_t ends[8]{}, tried = 0, after = 0;
