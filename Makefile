@@ -18,7 +18,7 @@ COMPILER := $(if $(filter default,$(origin CXX)),clang++,$(CXX))
 
 MAKEFLAGS += --no-print-directory
 .NOTPARALLEL:
-.PHONY: build sim report accuracy imagenet text test python torchscript wave firmware package bench fuzz abuse lint tidy synth wires netlist equivalence energy fpga bitstream litex formal mutants host-mutants coverage signoff docs web web-check clean help
+.PHONY: build sim report accuracy imagenet text test python torchscript wave firmware package bench fuzz abuse lint tidy synth wires netlist equivalence energy stuck flips fpga bitstream litex formal mutants host-mutants coverage signoff docs web web-check clean help
 .DEFAULT_GOAL := build
 
 # Configures where nothing is configured, the compiler is another one, or more is wanted than was so far; all else
@@ -240,6 +240,18 @@ energy:
 	@$(compile) --target gemm64
 	@scripts/energy --program $(BUILD)/gemm64 --build $(BUILD)/energy --jobs $(JOBS) $(ARGS)
 
+# Each pin of the array's gates, stuck, in the self-test.
+stuck:
+	@$(SETUP) build energy
+	$(call configure,all)
+	@$(compile) --target gemm64
+	@scripts/stuck --program $(BUILD)/gemm64 --build $(BUILD)/stuck $(ARGS)
+
+# Each bit of each register, flipped in each clock of a product of one tile.
+flips:
+	@$(SETUP) build
+	@tests/flips/run --build $(BUILD)/flips --jobs $(JOBS) $(ARGS)
+
 fpga:
 	@$(SETUP) fpga
 	@scripts/fpga --build $(BUILD)/fpga --jobs $(JOBS) $(ARGS)
@@ -307,6 +319,8 @@ help:
 	@echo "make netlist    runs the gates that make synth maps, N = 4, beside the RTL"
 	@echo "make equivalence  proves that the gates which make synth maps do what the RTL does, block by block"
 	@echo "make energy weighs what the gates take in tiles of AlexNet's Linear layers: pJ a MAC, mJ an image"
+	@echo "make stuck  simulates each stuck pin of the array's gates in the self-test, and tells how many it finds"
+	@echo "make flips  flips each bit of each register in each clock of a product of one tile, and tells what came of it"
 	@echo "make fpga   counts what the accelerator takes of an FPGA, at N = 8, 16, 32 and 64"
 	@echo "make bitstream  places and routes the accelerator for a ULX3S board (ECP5-85F), at N = 4, and writes a bitstream"
 	@echo "make litex  runs pieces of AlexNet on the accelerator of a simulated LiteX SoC, by firmware on its VexRiscv"

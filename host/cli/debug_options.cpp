@@ -12,6 +12,15 @@
 
 namespace gemm64 {
 
+CLI::Option& add_inject_option(CLI::App& app, std::vector<std::string>& inject) {
+  return *app.add_option(
+                 "--inject", inject,
+                 std::string(
+                     "injects a fault: a flipped bit, a handshake or a memory that fails\n") +
+                     kFaultForms + ".")
+              ->allow_extra_args(false);
+}
+
 void add_debug_options(CLI::App& app, DebugOptions& options) {
   const std::string group = "Debugging (--device rtl)";
   CLI::Option* const trace =
@@ -42,12 +51,7 @@ void add_debug_options(CLI::App& app, DebugOptions& options) {
                  "writes what each engine did, for ui.perfetto.dev or chrome://tracing\n"
                  "A JSON file, command by command. Uses a slower build of the model.")
       ->group(group);
-  app.add_option(
-         "--inject", options.inject,
-         std::string("injects a fault: a flipped bit, a handshake or a memory that fails\n") +
-             kFaultForms + ".")
-      ->allow_extra_args(false)
-      ->group(group);
+  add_inject_option(app, options.inject).group(group);
   app.add_option("--watchdog", options.watchdog,
                  "stops the work after N clocks without progress\n"
                  "The default is 1048576, or 16 latencies if that is more.")

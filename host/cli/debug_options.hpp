@@ -22,6 +22,8 @@ struct DebugOptions {
 };
 
 void add_debug_options(CLI::App& app, DebugOptions& options);
+/// --inject alone; another one for each fault.
+CLI::Option& add_inject_option(CLI::App& app, std::vector<std::string>& inject);
 
 /// "A:B" as two clocks. Throws UsageError where it is none, or ends before it starts.
 std::pair<std::uint64_t, std::uint64_t> parse_window(const std::string& text);

@@ -7,6 +7,7 @@
 #include "host/cli/commands.hpp"
 #include "host/cli/options.hpp"
 #include "host/console.hpp"
+#include "host/device/fault.hpp"
 #include "host/device/geometry.hpp"
 #include "host/device/registers.hpp"
 #include "host/driver/driver.hpp"
@@ -16,6 +17,7 @@
 #include "host/run/self_test.hpp"
 #include "host/table.hpp"
 #include "host/text.hpp"
+#include "sim/devices.hpp"
 
 namespace gemm64 {
 namespace {
@@ -23,7 +25,28 @@ namespace {
 struct InfoCommand : NamedDevice {
   std::string json;
   bool self_test = false;
+  std::string trace;
+  std::vector<std::string> inject;
 };
+
+/// The device, and with faults or a trace one that can be looked into.
+std::unique_ptr<Device> make_tested(const InfoCommand& options) {
+  if (options.inject.empty() && options.trace.empty()) return make_device(options);
+  const char* const given = options.inject.empty() ? "--trace" : "--inject";
+  if (!options.self_test) {
+    throw UsageError(fmt::format("{} belongs to a self-test; add --self-test", given));
+  }
+  std::vector<Fault> faults;
+  for (const std::string& text : options.inject) faults.push_back(parse_fault(text));
+  std::unique_ptr<DebugDevice> device =
+      devices().find_inspectable(options.device, given).make_inspectable(options, {options.trace});
+  const Geometry geometry = read_geometry(*device);
+  for (const Fault& fault : faults) {
+    check_fault(fault, geometry);
+    device->inject(fault);
+  }
+  return device;
+}
 
 std::string description(const Device& device, const Geometry& geometry, std::uint64_t memory) {
   const std::uint64_t n = geometry.n;
@@ -59,9 +82,11 @@ std::string description(const Device& device, const Geometry& geometry, std::uin
 }
 
 int info(const InfoCommand& options) {
-  ClaimedFiles().output("--json", options.json);
+  ClaimedFiles files;
+  files.output("--json", options.json);
+  files.output("--trace", options.trace);
   const std::unique_ptr<OutputFile> json = open_output(options.json);
-  const std::unique_ptr<Device> device = make_device(options);
+  const std::unique_ptr<Device> device = make_tested(options);
   const Geometry geometry = read_geometry(*device);
   print_report(description(*device, geometry, device->memory_bytes()));
   std::optional<SelfTest> test;
@@ -98,6 +123,10 @@ void add_info_command(CLI::App& app, int& result) {
   command->add_option("--json", options->json, "writes the description to this file");
   command->add_flag("--self-test", options->self_test,
                     "also runs a product that meets every bit of the array, and compares its sums");
+  add_inject_option(*command, options->inject);
+  command->add_option("--trace", options->trace,
+                      "writes the waveform of the self-test to this FST file\n"
+                      "Uses a slower build of the model.");
   command->footer(
       "Exit codes: 0 described, 1 the self-test failed, 2 bad usage or input, 3 an output was "
       "lost.");

@@ -18,6 +18,10 @@ Geometry read_geometry(Device& device) {
     throw DeviceError(fmt::format("device '{}': register ID is {:#010x}, a gemm64 has {:#010x}",
                                   device.name(), id, expected));
   }
+  return read_sizes(device);
+}
+
+Geometry read_sizes(Device& device) {
   const std::uint32_t version = device.read_register(reg::kVersion);
   if (field::kVersionMajor.get(version) != kVersionMajor) {
     throw DeviceError(fmt::format("device '{}': version {}.{}, this driver needs {}.x",

@@ -62,5 +62,7 @@ struct Geometry {
 /// Reads the geometry from the registers. Throws DeviceError where the device is no gemm64 or has
 /// another major version than this driver.
 Geometry read_geometry(Device& device);
+/// The same of a device that is known to be a gemm64: register ID is not read.
+Geometry read_sizes(Device& device);
 
 }  // namespace gemm64

@@ -33,7 +33,7 @@ Driver::Driver(Device& device, const Patience& patience)
   if (patience.watchdog != 0) {
     core_.reset_polls = std::max(patience.watchdog, kLeastResetPolls);
   }
-  geometry_ = read_geometry(device);
+  geometry_ = read_sizes(device);
 }
 
 void Driver::check(gemm64_result result) {
@@ -41,6 +41,8 @@ void Driver::check(gemm64_result result) {
   switch (result) {
     case GEMM64_OK:
       return;
+    case GEMM64_ALTERED:
+      fail_altered();
     case GEMM64_NO_GEMM64:
     case GEMM64_NO_VERSION:
       read_geometry(device_);  // throws, and says what was found
@@ -64,6 +66,13 @@ Counters Driver::read_counters() {
   return counters;
 }
 
+std::string register_name(std::uint32_t offset) {
+  for (const Register& entry : kRegisters) {
+    if (entry.offset == offset) return entry.name;
+  }
+  return fmt::format("{:#05x}", offset);
+}
+
 /// Where the device found a fault of its own; empty: it found none.
 std::string place_of(const gemm64_error& error) {
   if (gemm64_is_own_fault(&error) == 0) return "";
@@ -76,21 +85,37 @@ std::string place_of(const gemm64_error& error) {
 void Driver::fail(const std::vector<Command>& program) {
   const gemm64_error error = core_.error;
   const std::uint64_t told = hooks_.waited_until();
-  std::string message = fmt::format(
+  const std::string message = fmt::format(
       "device '{}': {} at command {} ({}){}, found by engine '{}': {}", device_.name(),
       gemm64_error_name(error.code), error.command,
       error.command < program.size() ? to_string(program[error.command]) : "not in the ring",
       place_of(error), gemm64_engine_name(error.engine), gemm64_error_text(error.code));
+  std::optional<FoundFault> own;
+  // Whoever hears of it looks for its command.
+  if (gemm64_is_own_fault(&error) != 0 && error.command < program.size()) {
+    own = {error.code, error.command, error.tile, error.row, error.memory, error.word, 0, told};
+  }
+  fail_after_reset(message, own);
+}
+
+void Driver::fail_altered() {
+  const gemm64_altered altered = core_.altered;
+  FoundFault own;
+  own.offset = altered.offset;
+  own.clock = device_.clocks();
+  fail_after_reset(
+      fmt::format("device '{}': register {} is {:#x}, it should be {:#x}", device_.name(),
+                  register_name(altered.offset), altered.found, altered.written),
+      own);
+}
+
+void Driver::fail_after_reset(const std::string& message, const std::optional<FoundFault>& own) {
   try {
     reset();
   } catch (const DeviceError& again) {
     throw DeviceError(fmt::format("{} ({})", message, again.what()));
   }
-  // Whoever hears of it looks for its command.
-  if (gemm64_is_own_fault(&error) != 0 && error.command < program.size()) {
-    throw OwnFault(message, {error.code, error.command, error.tile, error.row, error.memory,
-                             error.word, told});
-  }
+  if (own) throw OwnFault(message, *own);
   throw DeviceError(message);
 }
 
@@ -129,10 +154,24 @@ void Driver::start_program(std::uint64_t ring, const std::vector<Command>& progr
 
 bool Driver::has_ended(const std::vector<Command>& program, std::uint64_t clocks) {
   const gemm64_result result = gemm64_wait(&core_, clocks);
-  if (result == GEMM64_TIMEOUT) return false;
   if (result == GEMM64_FAILED) fail(program);
-  check(result);
-  return true;
+  if (result != GEMM64_TIMEOUT) check(result);
+  const bool told = result == GEMM64_OK;
+  if (core_.info.self_check != 0) check_end(told);
+  return told;
+}
+
+void Driver::check_end(bool told) {
+  std::uint32_t dispatched = 0;
+  check(gemm64_dispatched(&core_, &dispatched));
+  if (told == (dispatched == core_.submitted)) return;
+  // Nobody has told of a FINISH that was reached: it may have been since.
+  std::uint32_t cause = 0;
+  check(gemm64_read(&core_, GEMM64_REG_INTERRUPT, &cause));
+  if (!told && cause != 0) return;
+  const std::uint32_t done = GEMM64_INTERRUPT_DONE_MASK;
+  core_.altered = {GEMM64_REG_INTERRUPT, told ? 0 : done, told ? done : 0};
+  fail_altered();
 }
 
 void Driver::run_program(std::uint64_t ring, const std::vector<Command>& program,
@@ -147,6 +186,13 @@ void Driver::run_program(std::uint64_t ring, const std::vector<Command>& program
       const double read = static_cast<double>(read_counter(counter::kBytesWeights));
       progress(read / static_cast<double>(weight_bytes));
     }
+  }
+  if (core_.info.self_check == 0) return;
+  // Counters that were cleared in between have not counted each command.
+  const std::uint64_t fetched = read_counter(counter::kBytesCommands);
+  if (fetched != program.size() * kCommandBytes) {
+    core_.altered = {GEMM64_REG_CONTROL, 0, GEMM64_CONTROL_CLEAR_COUNTERS_MASK};
+    fail_altered();
   }
 }
 

@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -37,16 +38,20 @@ struct JobOperands {
   const MatrixI8* operands = nullptr;
 };
 
-/// A fault that the device found in itself, and stopped at.
+/// A fault that the device found in itself, and stopped at, or the driver in its registers.
 struct FoundFault {
-  std::uint32_t error = 0;    // its code
+  std::uint32_t error = 0;    // its code; 0: a register was not as written
   std::uint32_t command = 0;  // of the program
   std::uint32_t tile = 0;     // of the command, from 0
   std::uint32_t row = 0;      // of the tile
   std::uint32_t memory = 0;   // of PARITY, in place of these two
   std::uint32_t word = 0;     // of it
-  std::uint64_t clock = 0;    // in which it told so by its interrupt
+  std::uint32_t offset = 0;   // of the register
+  std::uint64_t clock = 0;    // in which it told so by its interrupt, or the register was read
 };
+
+/// A register's name, or its offset where it has none.
+std::string register_name(std::uint32_t offset);
 
 /// The same as an exception. The device has been reset.
 class OwnFault : public DeviceError {
@@ -88,9 +93,10 @@ class Driver {
   /// Runs one job: operands and program to device memory, start, wait, results back. `weights` come
   /// from pack_weights() of the same job. Throws UsageError if the memory is too small,
   /// DeviceError if the device reports an error (after a soft reset) or does not finish. Where it
-  /// found a fault of its own, operands are written and the program runs once more, since the fault
-  /// may have passed; so it is no matter whether results had replaced operands. A second one in the
-  /// same program is a DeviceError that names both.
+  /// found a fault of its own, or one that checks itself does not have in its registers what was
+  /// written there, operands are written and the program runs once more, since the fault may have
+  /// passed; so it is no matter whether results had replaced operands. A second one in the same
+  /// program is a DeviceError that names both.
   GemmResult run(const Job& job, const SharedBytes& weights, const MatrixI8& activations,
                  const Progress& progress = nullptr, const RunsAgain& again = nullptr);
   GemmResult run(const Job& job, const JobOperands& operands, const Progress& progress = nullptr,
@@ -144,6 +150,12 @@ class Driver {
   /// What to set the watchdog to; 0: it stays as it is.
   std::uint32_t wanted_watchdog();
   [[noreturn]] void fail(const std::vector<Command>& program);
+  /// Resets; after that, OwnFault or a DeviceError with the message.
+  [[noreturn]] void fail_after_reset(const std::string& message,
+                                     const std::optional<FoundFault>& own);
+  [[noreturn]] void fail_altered();
+  /// Has the device that checks itself told the program's end where it was, and nowhere else?
+  void check_end(bool told);
   [[noreturn]] void give_up(std::uint64_t spent, std::uint64_t clock_limit);
 
   Device& device_;

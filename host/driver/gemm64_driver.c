@@ -6,6 +6,8 @@
 /* Interrupts in a row without a cause, before the line is called stuck. */
 #define SPURIOUS_INTERRUPTS 1000u
 #define MAX_PLACES 65536u
+/* The first minor version with register SELF_CHECK. */
+#define SELF_CHECK_MINOR 3u
 
 /* Returns from the function where a step failed. */
 #define TRY(step)                            \
@@ -40,12 +42,19 @@ const char *gemm64_result_text(enum gemm64_result result) {
       return "no commands can say a product of these sizes and results";
     case GEMM64_NO_ROOM:
       return "the memory is too small for the product's operands and results";
+    case GEMM64_ALTERED:
+      return "a register does not hold what was written to it";
   }
   return "unknown";
 }
 
 int gemm64_is_own_fault(const struct gemm64_error *error) {
   return error->code == GEMM64_ERROR_CHECKSUM || error->code == GEMM64_ERROR_PARITY;
+}
+
+int gemm64_may_pass(const struct gemm64_driver *driver, enum gemm64_result result) {
+  return result == GEMM64_ALTERED ||
+         (result == GEMM64_FAILED && gemm64_is_own_fault(&driver->error));
 }
 
 enum gemm64_result gemm64_read(struct gemm64_driver *driver, uint32_t offset, uint32_t *value) {
@@ -55,6 +64,8 @@ enum gemm64_result gemm64_read(struct gemm64_driver *driver, uint32_t offset, ui
 
 enum gemm64_result gemm64_write(struct gemm64_driver *driver, uint32_t offset, uint32_t value) {
   const int failed = driver->hooks.write(driver->hooks.context, offset, value);
+  if (offset == GEMM64_REG_WATCHDOG) driver->watchdog = value;
+  if (offset == GEMM64_REG_INTERRUPT_ENABLE) driver->interrupt_enable = value;
   return failed ? GEMM64_NO_ACCESS : GEMM64_OK;
 }
 
@@ -76,7 +87,9 @@ enum gemm64_result gemm64_probe(struct gemm64_driver *driver, const struct gemm6
   info->n = GEMM64_GET(array, ARRAY_N);
   TRY(gemm64_read(driver, GEMM64_REG_SCRATCHPAD_WORDS, &info->scratchpad_words));
   TRY(gemm64_read(driver, GEMM64_REG_ACCUMULATOR_ROWS, &info->accumulator_rows));
-  return gemm64_read(driver, GEMM64_REG_ADDRESS_WIDTH, &info->address_width);
+  TRY(gemm64_read(driver, GEMM64_REG_ADDRESS_WIDTH, &info->address_width));
+  if (GEMM64_GET(info->version, VERSION_MINOR) < SELF_CHECK_MINOR) return GEMM64_OK;
+  return gemm64_read(driver, GEMM64_REG_SELF_CHECK, &info->self_check);
 }
 
 enum gemm64_result gemm64_open(struct gemm64_driver *driver, const struct gemm64_hooks *hooks) {
@@ -104,8 +117,9 @@ enum gemm64_result gemm64_set_ring(struct gemm64_driver *driver, uint64_t ring, 
     return GEMM64_BAD_RING;
   }
   driver->places = 0;
-  TRY(gemm64_write(driver, GEMM64_REG_RING_BASE_LOW, (uint32_t)ring));
+  /* The high half first: the device refuses either half while the other lies above its bus. */
   TRY(gemm64_write(driver, GEMM64_REG_RING_BASE_HIGH, (uint32_t)(ring >> 32)));
+  TRY(gemm64_write(driver, GEMM64_REG_RING_BASE_LOW, (uint32_t)ring));
   TRY(gemm64_write(driver, GEMM64_REG_RING_MASK, places - 1));
   driver->ring = ring;
   driver->places = places;
@@ -119,6 +133,30 @@ enum gemm64_result gemm64_dispatched(struct gemm64_driver *driver, uint32_t *cou
   *count = driver->submitted -
            (driver->places == 0 ? 0 : (driver->submitted - head) & (driver->places - 1));
   return GEMM64_OK;
+}
+
+/* Does a register hold `written`? Where it does not, it is written again, and ALTERED says so. */
+static enum gemm64_result compare(struct gemm64_driver *driver, uint32_t offset, uint32_t written) {
+  uint32_t found;
+  TRY(gemm64_read(driver, offset, &found));
+  if (found == written) return GEMM64_OK;
+  driver->altered.offset = offset;
+  driver->altered.written = written;
+  driver->altered.found = found;
+  /* A tail would start what lies in the ring; a reset sets it right. */
+  if (offset != GEMM64_REG_RING_TAIL) TRY(gemm64_write(driver, offset, written));
+  return GEMM64_ALTERED;
+}
+
+enum gemm64_result gemm64_compare_registers(struct gemm64_driver *driver) {
+  if (driver->info.self_check == 0 || driver->places == 0) return GEMM64_OK;
+  TRY(compare(driver, GEMM64_REG_RING_BASE_HIGH, (uint32_t)(driver->ring >> 32)));
+  TRY(compare(driver, GEMM64_REG_RING_BASE_LOW, (uint32_t)driver->ring));
+  TRY(compare(driver, GEMM64_REG_RING_MASK, driver->places - 1));
+  TRY(compare(driver, GEMM64_REG_RING_TAIL, driver->submitted & (driver->places - 1)));
+  if (driver->submitted == 0) return GEMM64_OK; /* nobody has looked at the settings */
+  TRY(compare(driver, GEMM64_REG_WATCHDOG, driver->watchdog));
+  return compare(driver, GEMM64_REG_INTERRUPT_ENABLE, driver->interrupt_enable);
 }
 
 /* Copies commands to places that follow each other in memory. */
@@ -137,6 +175,7 @@ enum gemm64_result gemm64_submit(struct gemm64_driver *driver, const void *comma
   const uint8_t *const from = commands;
   const uint32_t place = driver->submitted & (driver->places - 1);
   uint32_t dispatched, before_the_end;
+  int first;
   if (driver->places == 0) return GEMM64_BAD_RING;
   if (count >= driver->places) return GEMM64_RING_FULL;
   if (driver->submitted == 0) {
@@ -151,9 +190,17 @@ enum gemm64_result gemm64_submit(struct gemm64_driver *driver, const void *comma
   TRY(store(driver, 0, from + (size_t)before_the_end * GEMM64_COMMAND_BYTES,
             count - before_the_end));
   barrier(driver);
+  first = driver->submitted == 0;
   driver->submitted += count;
   if (ticket) *ticket = driver->submitted;
-  return gemm64_write(driver, GEMM64_REG_RING_TAIL, driver->submitted & (driver->places - 1));
+  TRY(gemm64_write(driver, GEMM64_REG_RING_TAIL, driver->submitted & (driver->places - 1)));
+  if (driver->info.self_check == 0) return GEMM64_OK;
+  /* While the device fetches: this costs no clock. */
+  if (first) {
+    TRY(gemm64_read(driver, GEMM64_REG_WATCHDOG, &driver->watchdog));
+    TRY(gemm64_read(driver, GEMM64_REG_INTERRUPT_ENABLE, &driver->interrupt_enable));
+  }
+  return gemm64_compare_registers(driver);
 }
 
 /* The causes of the interrupt, once there are any. */
@@ -197,9 +244,22 @@ static enum gemm64_result settle(struct gemm64_driver *driver, uint32_t cause) {
 }
 
 enum gemm64_result gemm64_wait(struct gemm64_driver *driver, uint64_t limit) {
-  uint32_t cause;
-  TRY(wait_cause(driver, limit, &cause));
-  return settle(driver, cause);
+  uint32_t cause = 0;
+  enum gemm64_result result = wait_cause(driver, limit, &cause);
+  if (result == GEMM64_OK) result = settle(driver, cause);
+  if (gemm64_may_pass(driver, result)) return result;
+  /* Whatever came of it: a register that changed by itself may be why. */
+  if (result == GEMM64_OK || result == GEMM64_FAILED || result == GEMM64_TIMEOUT) {
+    TRY(gemm64_compare_registers(driver));
+  }
+  if (result == GEMM64_FAILED && driver->error.code == GEMM64_ERROR_NONE &&
+      driver->info.self_check) {
+    driver->altered.offset = GEMM64_REG_INTERRUPT;
+    driver->altered.written = 0;
+    driver->altered.found = cause;
+    return GEMM64_ALTERED;
+  }
+  return result;
 }
 
 enum gemm64_result gemm64_wait_for(struct gemm64_driver *driver, uint32_t ticket, uint64_t limit) {
@@ -213,8 +273,9 @@ enum gemm64_result gemm64_wait_for(struct gemm64_driver *driver, uint32_t ticket
     cleared = 1;
   }
   barrier(driver); /* results are read after this */
-  return cleared ? GEMM64_OK
-                 : gemm64_write(driver, GEMM64_REG_INTERRUPT, GEMM64_INTERRUPT_DONE_MASK);
+  if (cleared) return GEMM64_OK;
+  TRY(gemm64_compare_registers(driver));
+  return gemm64_write(driver, GEMM64_REG_INTERRUPT, GEMM64_INTERRUPT_DONE_MASK);
 }
 
 void gemm64_give(struct gemm64_driver *driver, uint64_t address, size_t bytes) {

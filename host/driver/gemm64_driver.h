@@ -50,7 +50,8 @@ enum gemm64_result {
   GEMM64_SPURIOUS,    /* the interrupt line stays high, and INTERRUPT tells no cause */
   GEMM64_FAILED,      /* the device stopped with an error; see gemm64_driver.error */
   GEMM64_BAD_PRODUCT, /* sizes or results that no commands can say (gemm64_matmul.h) */
-  GEMM64_NO_ROOM      /* the memory is too small for the product's operands and results */
+  GEMM64_NO_ROOM,     /* the memory is too small for the product's operands and results */
+  GEMM64_ALTERED      /* a register is not what was written; see gemm64_driver.altered */
 };
 
 /* What the device is. */
@@ -60,6 +61,7 @@ struct gemm64_info {
   uint32_t scratchpad_words; /* of n bytes */
   uint32_t accumulator_rows; /* rows of a block at most */
   uint32_t address_width;    /* bits */
+  uint32_t self_check;       /* register SELF_CHECK; 0: it finds no faults of its own */
 };
 
 /* Why the device stopped. Names: gemm64_error_name(), gemm64_engine_name(). */
@@ -72,19 +74,31 @@ struct gemm64_error {
   uint32_t memory, word;
 };
 
+/* A register that was read back, and was another one than it should have been. */
+struct gemm64_altered {
+  uint32_t offset, written, found;
+};
+
 /* One device. Read what you like, and change it through the functions below. */
 struct gemm64_driver {
   struct gemm64_hooks hooks;
   struct gemm64_info info;
   struct gemm64_error error;
+  struct gemm64_altered altered;
   uint64_t ring;        /* bus address */
   uint32_t places;      /* in the ring, a power of two; one of them stays empty */
   uint32_t submitted;   /* commands since the last reset, modulo 2^32 */
   uint32_t reset_polls; /* of STATUS, after which a reset is given up; 0: many */
+  uint32_t watchdog,
+      interrupt_enable; /* of a device that checks itself: while commands are in it */
 };
 
-/* Did the device find a fault of its own, which the same work may not meet again? */
+/* Did the device find a fault of its own? */
 int gemm64_is_own_fault(const struct gemm64_error *error);
+
+/* Is `result` a fault of the device, ALTERED or FAILED by one that it found itself? The same work
+ * may not meet it again. */
+int gemm64_may_pass(const struct gemm64_driver *driver, enum gemm64_result result);
 
 /* One line for people. */
 const char *gemm64_result_text(enum gemm64_result result);
@@ -107,7 +121,8 @@ enum gemm64_result gemm64_set_ring(struct gemm64_driver *driver, uint64_t ring, 
 
 /* Puts `count` encoded commands (gemm64_encode()) behind those in the ring and starts the device,
  * which may be working. `ticket`, where not NULL, is for gemm64_wait_for(). RING_FULL, with nothing
- * done, where they have no room. A ring of p places has room for p - 1 commands. */
+ * done, where they have no room. A ring of p places has room for p - 1 commands. ALTERED,
+ * once they have begun, where gemm64_compare_registers() says so. */
 enum gemm64_result gemm64_submit(struct gemm64_driver *driver, const void *commands, uint32_t count,
                                  uint32_t *ticket);
 
@@ -116,7 +131,8 @@ enum gemm64_result gemm64_submit(struct gemm64_driver *driver, const void *comma
 enum gemm64_result gemm64_dispatched(struct gemm64_driver *driver, uint32_t *count);
 
 /* Waits for the next interrupt, and clears it. OK: some FINISH was reached. FAILED: the device
- * stopped; driver->error tells why, and gemm64_reset() brings it back. Else TIMEOUT, SPURIOUS. */
+ * stopped; driver->error tells why, and gemm64_reset() brings it back. Else TIMEOUT, SPURIOUS,
+ * ALTERED. */
 enum gemm64_result gemm64_wait(struct gemm64_driver *driver, uint64_t limit);
 
 /* Waits until all commands of a ticket have left the ring, the last of them a FINISH; several
@@ -140,6 +156,14 @@ enum gemm64_result gemm64_clear_counters(struct gemm64_driver *driver);
 /* Counter `index` of a snapshot at `snapshot`, which memory holds once its FENCE and a FINISH
  * behind it have been reached (gemm64_take() first, where caches are not coherent). */
 uint64_t gemm64_snapshot_counter(const void *snapshot, uint32_t index);
+
+/* Reads back the registers that the work depends on, of a device that checks itself
+ * (info.self_check); of others none. Where one is not as it was written, ALTERED: driver->altered
+ * tells which, it is written again, and what the device did since may be wrong: gemm64_reset(), and
+ * submit again. gemm64_submit() and the waits do this themselves. RING_BASE, RING_MASK and
+ * RING_TAIL, and while commands are in the device WATCHDOG and INTERRUPT_ENABLE: change these two
+ * through gemm64_write() then. */
+enum gemm64_result gemm64_compare_registers(struct gemm64_driver *driver);
 
 /* Any register (GEMM64_REG_...). */
 enum gemm64_result gemm64_read(struct gemm64_driver *driver, uint32_t offset, uint32_t *value);

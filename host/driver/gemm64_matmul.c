@@ -276,7 +276,7 @@ enum gemm64_result gemm64_matmul(struct gemm64_driver *driver, const struct gemm
     result = gemm64_submit(driver, commands, gemm64_plan_commands(&plan, commands), &ticket);
     if (result == GEMM64_OK) result = gemm64_wait_for(driver, ticket, limit);
     if (result == GEMM64_OK) break;
-    if (again || result != GEMM64_FAILED || !gemm64_is_own_fault(&driver->error)) return result;
+    if (again || !gemm64_may_pass(driver, result)) return result;
     result = gemm64_reset(driver);
     if (result != GEMM64_OK) return result;
   }

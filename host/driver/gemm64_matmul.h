@@ -88,8 +88,9 @@ void gemm64_unpack_results(const struct gemm64_plan *plan, const uint8_t *packed
 
 /* All of it, in `memory`, through the ring that gemm64_set_ring() has set, elsewhere. `limit` is
  * gemm64_wait_for()'s. BAD_PRODUCT as above; NO_ROOM where the memory is too small, with nothing
- * done; else what gemm64_submit() and gemm64_wait_for() return. Where the device found a fault of
- * its own it is reset, and the product runs once more: so no other commands may be under way. */
+ * done; else what gemm64_submit() and gemm64_wait_for() return. Where that is a fault of the device
+ * that may pass (gemm64_may_pass()) it is reset, and the product runs once more: so no other
+ * commands may be under way. */
 enum gemm64_result gemm64_matmul(struct gemm64_driver *driver, const struct gemm64_memory *memory,
                                  const struct gemm64_product *product,
                                  const struct gemm64_operands *operands, uint64_t limit);

@@ -162,7 +162,9 @@ Json layer_json(const LayerReport& layer, bool compared) {
   }
   for (const LayerFault& fault : layer.faults) {
     Json found{{"error", fault.error}};
-    if (fault.memory.empty()) {
+    if (fault.error == LayerFault::kRegister) {
+      found["register"] = fault.memory;
+    } else if (fault.memory.empty()) {
       found["tile"] = {fault.tile.m, fault.tile.k, fault.tile.n};
       found["row"] = fault.place;
     } else {

@@ -50,11 +50,17 @@ std::string faults(const RunReport& report) {
   return text;
 }
 
-/// What the device found wrong in itself.
+/// What the device found wrong in itself, and the driver in its registers.
 std::string found_text(const RunReport& report) {
   std::string text;
   for (const LayerReport& layer : report.layers) {
     for (const LayerFault& fault : layer.faults) {
+      if (fault.error == LayerFault::kRegister) {
+        text += fmt::format(
+            "1 fault found by the driver in {}, register {}; run again from clock {}.\n",
+            layer.name, fault.memory, grouped(fault.clock));
+        continue;
+      }
       const std::string place =
           fault.memory.empty() ? fmt::format("tile {}, row {}", to_string(fault.tile), fault.place)
                                : fmt::format("{}, word {}", fault.memory, fault.place);

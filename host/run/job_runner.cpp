@@ -92,6 +92,9 @@ void JobRunner::begin_again(const Work& work) {
 
 LayerFault JobRunner::layer_fault(const Job& job, std::size_t command,
                                   const FoundFault& fault) const {
+  if (fault.error == GEMM64_ERROR_NONE) {
+    return {LayerFault::kRegister, register_name(fault.offset), {}, 0, first_clock_, fault.clock};
+  }
   const char* const error = gemm64_error_name(fault.error);
   if (fault.error == GEMM64_ERROR_PARITY) {
     return {error, gemm64_memory_name(fault.memory), {}, fault.word, first_clock_, fault.clock};

@@ -30,10 +30,13 @@ enum class Arithmetic {
   kQuantizedOnTheWay  // of float32 in the file, quantized by the run
 };
 
-/// A fault that the device found in its own work on a layer. The program ran again.
+/// A fault that the device found in its own work on a layer, or the driver in its registers. The
+/// program ran again.
 struct LayerFault {
+  static constexpr const char* kRegister = "REGISTER";  // the driver's error
+
   std::string error;        // name
-  std::string memory;       // whose word was wrong; empty: a row of sums was
+  std::string memory;       // whose word was wrong, or register; empty: a row of sums was
   TileIndex tile;           // of the row
   std::uint64_t place = 0;  // row of the tile, or word of the memory
   std::uint64_t clock = 0;  // in which the program began again

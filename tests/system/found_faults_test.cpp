@@ -202,6 +202,38 @@ INSTANTIATE_TEST_SUITE_P(
       return word;
     });
 
+// Registers are read back: no flip leaves a wrong result or another error. Counters that are
+// cleared before the first command has come are all that nobody sees.
+TEST(FoundFault, OfARegisterIsFoundByTheDriver) {
+  const Geometry geometry = small_geometry();
+  std::size_t found = 0;
+  for (const FaultProgram program : {FaultProgram::kProducts, FaultProgram::kLanes}) {
+    const std::vector<Fault::Kind>& kinds = kinds_of(program);
+    const auto place = static_cast<std::uint64_t>(
+        std::find(kinds.begin(), kinds.end(), Fault::Kind::kRegister) - kinds.begin());
+    for (std::uint64_t round = 0; round < 150; ++round) {
+      FaultTry drawn = draw_try(6, program, place + round * kinds.size(), geometry);
+      ASSERT_EQ(drawn.fault.kind, Fault::Kind::kRegister);
+      drawn.self_check = true;
+      const TriedFault tried = carry_out(drawn, make_checked);
+      const bool cleared =
+          kFaultRegisters[drawn.fault.place].name == std::string("CONTROL") && drawn.fault.bit == 1;
+      ASSERT_TRUE(tried.outcome == FaultOutcome::kMasked ||
+                  tried.outcome == FaultOutcome::kRunAgain ||
+                  (cleared && tried.outcome == FaultOutcome::kWrongCounters))
+          << name(tried.outcome) << ": " << command_of(drawn) << "\n"
+          << tried.error;
+      if (tried.outcome != FaultOutcome::kRunAgain) continue;
+      ++found;
+      // A soft reset that nobody asked for empties the ring.
+      const std::string fault = kFaultRegisters[drawn.fault.place].name;
+      EXPECT_EQ(tried.found_in, fault == "CONTROL" && !cleared ? "RING_TAIL" : fault)
+          << command_of(drawn);
+    }
+  }
+  EXPECT_GT(found, 100u);
+}
+
 /// The tile whose weights are in the array in some clock, by the rows that enter.
 TEST(FoundFault, NamesTheTileAndTheRow) {
   // 4 x 4: tiles of four rows, three of K and two of N. A sum is flipped a clock after another, so

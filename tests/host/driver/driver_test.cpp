@@ -327,6 +327,82 @@ TEST(DriverRun, GivesUpWhereTheDeviceFindsASecondFault) {
   EXPECT_EQ(device.programs, 2);
 }
 
+/// A device that checks itself, of which a register is found wrong `times` times once a program has
+/// begun.
+class AlteredDevice : public WrappedDevice<ReferenceDevice> {
+ public:
+  AlteredDevice(std::uint32_t offset, std::uint32_t flipped, int times)
+      : WrappedDevice(MockDevice::geometry(), kMemoryBytes),
+        times(times),
+        offset_(offset),
+        flipped_(flipped) {}
+
+  std::uint32_t read_register(std::uint32_t offset) override {
+    if (offset == reg::kSelfCheck) return 1;
+    const std::uint32_t value = WrappedDevice::read_register(offset);
+    if (offset != offset_ || !begun_ || times == 0) return value;
+    --times;
+    return value ^ flipped_;
+  }
+  void write_register(std::uint32_t offset, std::uint32_t value) override {
+    WrappedDevice::write_register(offset, value);
+    if (offset == reg::kRingTail) begun_ = true;
+    if (offset == reg::kControl) begun_ = false;
+  }
+
+  int times;
+
+ private:
+  const std::uint32_t offset_, flipped_;
+  bool begun_ = false;
+};
+
+// The counter tells of CONTROL, which is never read back: what was counted was cleared.
+TEST(DriverRun, RunsAProgramAgainWhereARegisterIsNotAsItWasWritten) {
+  const std::uint32_t fetched = GEMM64_COUNTERS_BASE + 8 * counter::kBytesCommands;
+  const std::pair<std::uint32_t, std::uint32_t> registers[] = {
+      {reg::kRingTail, reg::kRingTail},       {reg::kRingMask, reg::kRingMask},
+      {reg::kRingBaseLow, reg::kRingBaseLow}, {reg::kRingBaseHigh, reg::kRingBaseHigh},
+      {reg::kWatchdog, reg::kWatchdog},       {reg::kInterruptEnable, reg::kInterruptEnable},
+      {reg::kRingHead, reg::kInterrupt},      {fetched, reg::kControl}};
+  for (const auto& [read, told] : registers) {
+    AlteredDevice device(read, 1, 1);
+    Driver driver(device);
+    const Product product;
+    std::vector<FoundFault> faults;
+    const GemmResult result = driver.run(product.job, product.weights, product.a, nullptr,
+                                         [&](const FoundFault& fault) { faults.push_back(fault); });
+    EXPECT_EQ(result.sums, reference_gemm(product.a, product.w));
+    EXPECT_EQ(device.times, 0) << register_name(told);
+    ASSERT_EQ(faults.size(), 1u) << register_name(told);
+    EXPECT_EQ(faults[0].error, 0u);
+    EXPECT_EQ(faults[0].offset, told);
+
+    device.times = 2;
+    EXPECT_THAT(
+        message_of<DeviceError>([&] { driver.run(product.job, product.weights, product.a); }),
+        Says("register " + register_name(told) + " is 0x", "it should be 0x",
+             "ran the first time"));
+  }
+}
+
+TEST(DriverRun, RunsAProgramAgainWhoseEndNobodyTold) {
+  class Silent : public AlteredDevice {
+   public:
+    Silent() : AlteredDevice(reg::kInterrupt, field::kInterruptDone.mask(), 1) {}
+    bool wait_interrupt(std::uint64_t clocks) override {
+      const bool told = AlteredDevice::wait_interrupt(clocks);
+      return told && times == 0;
+    }
+  } device;
+  Driver driver(device);
+  const Product product;
+  std::vector<std::uint32_t> offsets;
+  driver.run(product.job, product.weights, product.a, nullptr,
+             [&](const FoundFault& fault) { offsets.push_back(fault.offset); });
+  EXPECT_THAT(offsets, testing::ElementsAre(reg::kInterrupt));
+}
+
 TEST(DriverRun, TellsAnErrorWhoseCommandIsNotInTheRing) {
   NiceMock<MockDevice> device;
   Driver driver(device);

@@ -4,6 +4,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cstring>
 #include <functional>
 #include <map>
@@ -445,8 +446,119 @@ TEST_F(Core, EncodingRefusesWhatDoesNotFit) {
   EXPECT_EQ(gemm64_encode(&command, bytes), -1);
 }
 
+/// A device that checks itself, and so has its registers read back.
+class Checked : public Core {
+ protected:
+  Checked() {
+    fake.registers[GEMM64_REG_VERSION] = GEMM64_VERSION_MAJOR << 16 | 3;
+    fake.registers[GEMM64_REG_SELF_CHECK] = 1;
+    fake.registers[GEMM64_REG_WATCHDOG] = 0x100000;
+    fake.registers[GEMM64_REG_INTERRUPT_ENABLE] = 3;
+  }
+  void expect_altered(gemm64_result result, std::uint32_t offset, std::uint32_t written,
+                      std::uint32_t found) const {
+    EXPECT_EQ(result, GEMM64_ALTERED);
+    EXPECT_EQ(driver.altered.offset, offset);
+    EXPECT_EQ(driver.altered.written, written);
+    EXPECT_EQ(driver.altered.found, found);
+    EXPECT_TRUE(gemm64_may_pass(&driver, result));
+  }
+  std::size_t doorbells() const {
+    return static_cast<std::size_t>(std::count(fake.log.begin(), fake.log.end(), "tail"));
+  }
+};
+
+TEST_F(Checked, RegistersAreReadBackOnceTheTailIsWritten) {
+  const std::pair<std::uint32_t, std::uint32_t> settings[] = {{GEMM64_REG_RING_BASE_LOW, 0x1000},
+                                                              {GEMM64_REG_RING_BASE_HIGH, 0},
+                                                              {GEMM64_REG_RING_MASK, 3}};
+  for (const auto& [offset, written] : settings) {
+    open();
+    fake.log.clear();
+    fake.registers[offset] ^= 0x40;
+    expect_altered(submit(1, 2), offset, written, written ^ 0x40);
+    EXPECT_EQ(doorbells(), 1u);
+    // It is right again.
+    ASSERT_EQ(gemm64_reset(&driver), GEMM64_OK);
+    EXPECT_EQ(submit(1, 2), GEMM64_OK);
+    EXPECT_EQ(doorbells(), 2u);
+  }
+}
+
+TEST_F(Checked, RegistersAreReadBackWhateverTheEnd) {
+  for (const std::uint32_t offset :
+       {GEMM64_REG_RING_BASE_LOW, GEMM64_REG_RING_BASE_HIGH, GEMM64_REG_RING_MASK,
+        GEMM64_REG_RING_TAIL, GEMM64_REG_WATCHDOG, GEMM64_REG_INTERRUPT_ENABLE}) {
+    for (const std::uint32_t cause :
+         {0u, GEMM64_INTERRUPT_DONE_MASK, GEMM64_INTERRUPT_ERROR_MASK}) {
+      open();
+      raise(0);
+      ASSERT_EQ(submit(1, 2), GEMM64_OK);
+      const std::uint32_t written = fake.registers[offset];
+      fake.registers[offset] ^= 2;
+      fake.registers[GEMM64_REG_ERROR] = GEMM64_ERROR_BAD_OPCODE;
+      raise(cause);
+      expect_altered(gemm64_wait(&driver, 3), offset, written, written ^ 2);
+      fake.registers[offset] = written;
+      EXPECT_EQ(gemm64_wait(&driver, 3),
+                cause == GEMM64_INTERRUPT_ERROR_MASK ? GEMM64_FAILED : GEMM64_TIMEOUT);
+    }
+  }
+}
+
+TEST_F(Checked, AFaultThatTheDeviceFoundIsTheOneThatIsTold) {
+  open();
+  ASSERT_EQ(submit(1, 2), GEMM64_OK);
+  fake.registers[GEMM64_REG_RING_TAIL] ^= 1;
+  fake.registers[GEMM64_REG_ERROR] = GEMM64_ERROR_PARITY;
+  raise(GEMM64_INTERRUPT_ERROR_MASK);
+  EXPECT_EQ(gemm64_wait(&driver, 3), GEMM64_FAILED);
+}
+
+TEST_F(Checked, AnErrorWithoutACodeIsNone) {
+  open();
+  ASSERT_EQ(submit(1, 2), GEMM64_OK);
+  raise(GEMM64_INTERRUPT_ERROR_MASK);
+  expect_altered(gemm64_wait(&driver, 3), GEMM64_REG_INTERRUPT, 0, GEMM64_INTERRUPT_ERROR_MASK);
+}
+
+TEST_F(Checked, ATicketWhoseCommandsHaveLeftReadsThemBackToo) {
+  open();
+  std::uint32_t ticket = 0;
+  ASSERT_EQ(submit(1, 2, &ticket), GEMM64_OK);
+  fake.registers[GEMM64_REG_RING_HEAD] = 2;
+  EXPECT_EQ(gemm64_wait_for(&driver, ticket, 3), GEMM64_OK);
+  fake.registers[GEMM64_REG_RING_TAIL] = 3;
+  expect_altered(gemm64_wait_for(&driver, ticket, 3), GEMM64_REG_RING_TAIL, 2, 3);
+}
+
+TEST_F(Checked, SettingsMayBeChangedThroughTheDriver) {
+  open(8);
+  ASSERT_EQ(submit(1, 2), GEMM64_OK);
+  ASSERT_EQ(gemm64_write(&driver, GEMM64_REG_WATCHDOG, 77), GEMM64_OK);
+  ASSERT_EQ(gemm64_write(&driver, GEMM64_REG_INTERRUPT_ENABLE, 1), GEMM64_OK);
+  EXPECT_EQ(submit(3, 2), GEMM64_OK);
+  EXPECT_EQ(gemm64_compare_registers(&driver), GEMM64_OK);
+}
+
+TEST_F(Core, OfOtherDevicesNoRegisterIsReadBack) {
+  open();
+  ASSERT_EQ(submit(1, 2), GEMM64_OK);
+  for (const std::uint32_t offset :
+       {GEMM64_REG_RING_BASE_LOW, GEMM64_REG_RING_BASE_HIGH, GEMM64_REG_RING_MASK,
+        GEMM64_REG_RING_TAIL, GEMM64_REG_WATCHDOG, GEMM64_REG_INTERRUPT_ENABLE,
+        GEMM64_REG_SELF_CHECK}) {
+    EXPECT_EQ(fake.reads[offset], 0u) << offset;
+    fake.registers[offset] ^= 2;
+  }
+  raise(GEMM64_INTERRUPT_DONE_MASK);
+  EXPECT_EQ(gemm64_wait(&driver, 3), GEMM64_OK);
+  raise(GEMM64_INTERRUPT_ERROR_MASK);
+  EXPECT_EQ(gemm64_wait(&driver, 3), GEMM64_FAILED);
+}
+
 TEST_F(Core, EveryResultHasItsText) {
-  for (int result = GEMM64_OK; result <= GEMM64_FAILED; ++result) {
+  for (int result = GEMM64_OK; result <= GEMM64_ALTERED; ++result) {
     EXPECT_STRNE(gemm64_result_text(static_cast<gemm64_result>(result)), "unknown") << result;
   }
 }

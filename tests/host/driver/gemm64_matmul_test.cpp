@@ -223,6 +223,34 @@ TEST(MatmulInC, AProductRunsOnceMoreWhereTheDeviceFoundAFaultOfItsOwn) {
   }
 }
 
+TEST(MatmulInC, AProductRunsOnceMoreWhereARegisterIsNotAsItWasWritten) {
+  static int left;  // times that the ring's mask is to be found wrong
+  static gemm64_hooks inner;
+  for (const int faults : {1, 2}) {
+    Board board;
+    board.driver.info.self_check = 1;
+    std::mt19937 random(3);
+    const gemm64_product product = in_c({5, 6, 7}, {});
+    const Example example(random, product);
+    std::vector<std::int32_t> found(example.expected.size());
+    const gemm64_operands operands = example.operands(found.data());
+    left = faults;
+    inner = board.driver.hooks;
+    board.driver.hooks.read = [](void* self, std::uint32_t offset, std::uint32_t* value) {
+      if (inner.read(self, offset, value) != 0) return -1;
+      if (offset == GEMM64_REG_RING_MASK && left > 0) {
+        *value ^= 0x10;
+        --left;
+      }
+      return 0;
+    };
+    EXPECT_EQ(gemm64_matmul(&board.driver, &board.memory, &product, &operands, 100000),
+              faults == 1 ? GEMM64_OK : GEMM64_ALTERED);
+    EXPECT_EQ(board.driver.altered.offset, GEMM64_REG_RING_MASK);
+    if (faults == 1) EXPECT_EQ(found, example.expected);
+  }
+}
+
 TEST(MatmulInC, AMemoryThatIsTooSmallIsLeftAlone) {
   Board board;
   std::mt19937 random(1);
