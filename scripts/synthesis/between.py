@@ -5,7 +5,7 @@ import random
 
 from . import models, tools
 from .models import CONSTANTS, SIMPLE
-from .sums import Sum
+from .sums import AND, Sum
 
 CLOCK = "clk_i"
 REGISTERS = {"$_DFF_P_": "C", models.REGISTER: "CLK"}  # and their clocks' pins
@@ -57,6 +57,10 @@ class Side:
         for box, pins in self.boxes.items():
             found.update((f"{box}.{pin}[{i}]", bit) for pin, bits in pins[way].items() for i, bit in enumerate(bits))
         return found
+
+    def places(self):
+        """{name: net} of all that has a name."""
+        return {**{f"{name}[{i}]": bit for name, bits in self.names.items() for i, bit in enumerate(bits) if bit not in CONSTANTS}, **self.ends(1)}
 
     def order(self, wanted):
         """Nets that gates drive and those wanted depend on, each after what it depends on."""
@@ -152,7 +156,10 @@ class Patterns:
         key = (function, *pins)
         if key not in self.functions:
             self.functions[key] = eval(f"lambda {', '.join(pins)}: " + function.format(**{pin: pin for pin in pins}))  # as in `table`
-        self.values[net] = self.functions[key](*map(self.values.__getitem__, pins.values())) & ALL
+        try:
+            self.values[net] = self.functions[key](*(self.values[inner] for inner in pins.values())) & ALL
+        except KeyError as missing:
+            raise tools.ToolFailure(f"nothing drives net {missing}, or a loop of gates does") from None
         return self.values[net]
 
     def value(self, net):
@@ -176,9 +183,9 @@ class Patterns:
             self.like[kinds[function]].add(other.values[net])
 
     def gate(self, function, **pins):
-        """A new net."""
-        if function == "{A} & {B}" and any(CONSTANTS.get(net) == "0" for net in pins.values()):
-            return "0"
+        """A new net, or a constant."""
+        if all(net in CONSTANTS for net in pins.values()) or function == AND and "0" in map(CONSTANTS.get, pins.values()):
+            return str(eval(function.format(**{pin: CONSTANTS.get(net, "0") for pin, net in pins.items()})) & 1)  # as in `table`
         net, self.next = self.next, self.next + 1
         self.side.driver[net] = (function, pins)
         self.look(net)

@@ -36,11 +36,13 @@ techmap t:$macc %n
 simplemap
 dfflegalize -cell $_DFF_P_ x
 opt_clean
+setattr -unset src
 write_json {netlist}
 """
-# SAT's conflicts for one pair of nets, in one round after the other, and seconds for what is left after them.
+# SAT's conflicts for one pair of nets, in one round after the other; seconds of a round, and of what is left after them.
 CONFLICTS = (100, 1000, 10000)
-SECONDS = 60
+ROUND_SECONDS, LAST_SECONDS = 300, 60
+VECTOR = "gemm64_vector"
 
 
 class Different(Exception):
@@ -59,13 +61,13 @@ def unmapped(top, parameters, library, folder):
     """The module as it is in the netlist's own script before gates become cells: it has a net for each of its adders."""
     netlist = os.path.join(folder, "unmapped.json")
     text = mapping.script(top, parameters, library, folder).split("dfflibmap")[0]
-    text += f"flatten\nopt_clean\nsimplemap\ndfflegalize -cell $_DFF_P_ x\nopt_clean\nwrite_json {netlist}\n"
+    text += f"flatten\nopt_clean\nsimplemap\ndfflegalize -cell $_DFF_P_ x\nopt_clean\nsetattr -unset src\nwrite_json {netlist}\n"
     tools.run(["yosys", "-q", "-s", tools.write(os.path.join(folder, "unmapped.ys"), text)], os.path.join(folder, "unmapped.log"))
     return load(netlist, top)
 
 
 def blocks(n, folder):
-    """Parameters of the blocks that stand many times in the accelerator of an array, by their names."""
+    """Parameters of the blocks of the accelerator of an array, by their names."""
     netlist = os.path.join(folder, f"hierarchy_{n}.json")
     text = "\n".join([*mapping.reads("gemm64"), "hierarchy -top gemm64 " + mapping.settings({"N": n}), "proc", f"write_json {netlist}", ""])
     tools.run(["yosys", "-q", "-s", tools.write(os.path.join(folder, f"hierarchy_{n}.ys"), text)], os.path.join(folder, f"hierarchy_{n}.log"))
@@ -73,7 +75,7 @@ def blocks(n, folder):
         modules = json.load(file)["modules"]
     cells = [cell for module in modules.values() for cell in module["cells"].values()]
     found = {cell["type"]: {name: int(value, 2) for name, value in sorted(cell["parameters"].items())}
-             for cell in cells if cell["type"] in mapping.MANY}
+             for cell in cells if cell["type"] in mapping.BLOCKS}
     found[chip.SPLIT] = {"N": chip.PART_COLUMNS}
     return found
 
@@ -154,12 +156,11 @@ class Comparison:
 
     def _build_sums(self):
         """Makes gates of the RTL's sums, which are trees of the same order as the netlist's if all goes well."""
-        values, guide = self.patterns[0].values, self.guide
-        bits = {f"{name}[{i}]": bit for name, nets in self.rtl.names.items() for i, bit in enumerate(nets)}
+        values, guide, of = self.patterns[0].values, self.guide, self.rtl.places()
         like = Patterns(guide, {})
-        like.values.update(dict.fromkeys([*guide.registers, *guide.ends(1).values()], 0))
-        for side, of in ((guide.ends(1), self.rtl.ends(1)), ({f"{name}[{i}]": bit for name, nets in guide.names.items() for i, bit in enumerate(nets)}, bits)):
-            like.values.update((net, values[of[name]]) for name, net in side.items() if net in like.values and values.get(of.get(name)))
+        for name, net in guide.places().items():
+            if net not in guide.driver and not like.values.get(net):
+                like.values[net] = values.get(of.get(name), 0)
         like.run(dict(enumerate(guide.driver)))
         self.patterns[0].liken(like)
         self.rtl.build_sums(self.patterns[0], [net for net, _ in self.outputs.values()])
@@ -191,20 +192,24 @@ class Comparison:
         begin = "; ".join(f"read_blif {path}; strash; write_aiger {path}.aig" for path in paths) + f"; &read {paths[0]}.aig; &miter {paths[1]}.aig"
         names = list(outputs)
         for conflicts in CONFLICTS:
-            if names:
-                self._abc(f"{begin}; &fraig -x -C {conflicts}; &write {left}", "fraig")
+            if names and self._abc(f"{begin}; &fraig -x -C {conflicts}; &write {left}.next", "fraig", ROUND_SECONDS) is not None:
+                found = literals(f"{left}.next")
+                if len(found) != len(outputs):
+                    raise tools.ToolFailure(f"{self.top}: ABC compared {len(found)} outputs of {len(outputs)}; see {self.folder}/fraig.log")
+                os.replace(f"{left}.next", left)
                 begin = f"&read {left}"
-                names = [name for name, literal in zip(outputs, literals(left)) if literal]
+                names = [name for name, literal in zip(outputs, found) if literal]
         if not names:
             return []
         # It tells which output differs, and for what.
-        said = self._abc(f"cec -C {CONFLICTS[-1]} -T {SECONDS} " + " ".join(self._blif({name: outputs[name] for name in names})), "cec")
+        left = " ".join(self._blif({name: outputs[name] for name in names}))
+        said = self._abc(f"cec -C {CONFLICTS[-1]} -T {LAST_SECONDS} {left}", "cec", 2 * LAST_SECONDS) or ""
         if "NOT EQUIVALENT" in said:
             raise Different(f"{self.top}: " + " ".join(said.split("\n")[2:4]))
         return [] if "Networks are equivalent" in said else names
 
-    def _abc(self, commands, name):
-        return tools.run(["yosys-abc", "-c", commands], os.path.join(self.folder, f"{name}.log"))
+    def _abc(self, commands, name, seconds=None):
+        return tools.run(["yosys-abc", "-c", commands], os.path.join(self.folder, f"{name}.log"), seconds)
 
     def _blif(self, outputs):
         clean = {name: re.sub(r"[^\w.\[\]]", "_", name) for name in [*self.inputs, *outputs]}
@@ -216,7 +221,9 @@ class Comparison:
 
 
 def literals(path):
-    """What the outputs of an AIGER file are: 0 is never, 1 always."""
+    """What the outputs of an AIGER file are: 0 is never, 1 always; none where there is no file."""
+    if not os.path.exists(path):
+        return []
     with open(path, "rb") as file:
         count = int(file.readline().split()[4])
         return [int(file.readline()) for _ in range(count)]

@@ -51,19 +51,26 @@ class Sum:
 
     def _bits(self, builder, width):
         """(weight, net) of all that is added, from numbers of that width on."""
+        for subtracted, at, word in self._words(builder, width):
+            for i, net in enumerate(word[:width - at], at):
+                yield i, builder.gate(NOT, A=net) if subtracted else net
+            yield at, str(subtracted)  # -a is ~a + 1
+
+    def _words(self, builder, width):
+        """(subtracted, weight of its first bit, bits) of numbers and of a product's rows."""
+        zeros = ["0"] * width
         for signed, subtracted, a, b in self.terms:
             if signed and b:
                 a, b = max(((a, b), (b, a)), key=lambda pair: self._rows_known(builder, *pair))
             extended = a + [a[-1] if signed else "0"] * width
-            if not b:  # -a is ~a + 1
-                yield from enumerate(builder.gate(NOT, A=net) if subtracted else net for net in extended[:width])
-                yield 0, str(subtracted)
-            for i, bit in enumerate(b):  # the sign has a negative weight
-                negative = subtracted != (signed and bit is b[-1] and i == len(b) - 1)
-                for at, net in enumerate(extended[:width - i], i):
-                    yield at, builder.gate(AND, A=builder.gate(NOT, A=net) if negative else net, B=bit)
-                if negative:
-                    yield i, bit
+            if not b:
+                yield subtracted, 0, extended
+            for i, bit in enumerate(b):
+                if signed and i == len(b) - 1:  # the sign has a negative weight
+                    yield subtracted, i, [builder.gate(AND, A=builder.gate(NOT, A=net), B=bit) for net in extended]
+                    yield subtracted, i, [bit] + zeros
+                else:
+                    yield subtracted, i, [builder.gate(AND, A=net, B=bit) for net in extended]
 
     @staticmethod
     def _rows_known(builder, a, b):
