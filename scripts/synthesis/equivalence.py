@@ -191,6 +191,8 @@ class Comparison:
         left = os.path.join(self.folder, "left.aig")
         begin = "; ".join(f"read_blif {path}; strash; write_aiger {path}.aig" for path in paths) + f"; &read {paths[0]}.aig; &miter {paths[1]}.aig"
         names = list(outputs)
+        if os.path.exists(f"{left}.next"):  # of a run that was stopped
+            os.remove(f"{left}.next")
         for conflicts in CONFLICTS:
             if names and self._abc(f"{begin}; &fraig -x -C {conflicts}; &write {left}.next", "fraig", ROUND_SECONDS) is not None:
                 found = literals(f"{left}.next")
