@@ -3,8 +3,8 @@
 
 Registers keep their names through mapping, so a module is compared between registers: what each register, memory, block and output is
 given must be the same function of what all of them hold. ABC proves that (`&fraig`: simulation, and SAT on what may be alike, from the
-inputs to the outputs). One of the RTL's registers may be a constant or another register in the netlist; it is taken to be that, and must be given what that is given, so
-that it stays so. One that a side has alone may hold anything."""
+inputs to the outputs). One of the RTL's registers may be a constant or another register in the netlist; it is taken to be that, and must
+be given what that is given, so that it stays so. One that a side has alone may hold anything."""
 
 import json
 import os
