@@ -2,6 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """scripts/equivalence proves gates that do what the RTL does, and none that do not."""
 
+import importlib.machinery
+import importlib.util
 import json
 import os
 import random
@@ -141,6 +143,17 @@ class Equivalence(SmallDesigns):
                               capture_output=True, text=True, check=False)
         self.assertEqual((done.returncode, done.stdout), (3, ""))
         self.assertRegex(done.stderr, "equivalence: .*file/x.*: Not a directory")
+
+    def test_misses_its_goal_where_something_is_not_decided(self):
+        path = os.path.join(ROOT, "scripts/equivalence")
+        loader = importlib.machinery.SourceFileLoader("equivalence_script", path)
+        script = importlib.util.module_from_spec(importlib.util.spec_from_loader(loader.name, loader))
+        loader.exec_module(script)
+        proof = {"registers": 5, "left_out": 0, "constant": 0, "alone": 0, "functions": 7, "undecided": ("next.a",)}
+        row = {"part": "gemm64", "proof": proof, "broken": 2, "noticed": 2, "seconds": 1, "cause": "not proved: next.a"}
+        self.assertEqual(script.line(row), ["gemm64", "5", "0", "0", "0", "7", "6", 2, 2, "1", "not proved: next.a"])
+        rows = script.summary([row], 1)["rows"]
+        self.assertEqual([(found["figure"], found["met"]) for found in rows], [("0 of 1 parts", False), ("6 of 7", False), ("2 of 2", True)])
 
     def test_builds_sums_in_any_order(self):
         seed = random.randrange(1 << 32)
