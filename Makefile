@@ -228,7 +228,7 @@ netlist:
 	@$(compile) --target gemm64_netlist_test
 	@$(BUILD)/gemm64_netlist_test $(ARGS)
 
-# The gates of each block that stands many times in the accelerator, proved to do what the RTL does.
+# The gates of each block, and of all else around the blocks, proved to do what the RTL does.
 equivalence:
 	@$(SETUP) synth
 	@scripts/equivalence --out $(BUILD)/synth $(ARGS)

@@ -6,13 +6,15 @@ import re
 from . import cells
 
 REGISTER = "DFFPOSX1"
+CONSTANTS = {"0": "0", "1": "1", "x": "0"}  # nets that are none, and what they are taken for
 # The models' primitives without a state, as Verilog's operators, which are Python's as well.
 PRIMITIVES = {"and": "({})", "or": "({})", "xor": "({})", "not": "~({})", "buf": "({})"}
 BETWEEN = {"and": " & ", "or": " | ", "xor": " ^ ", "not": "", "buf": ""}
 # Yosys' own gates, which hold what it has read before it is mapped.
-SIMPLE = {"$_BUF_": "{A}", "$_NOT_": "~{A}", "$_AND_": "({A} & {B})", "$_NAND_": "~({A} & {B})", "$_OR_": "({A} | {B})", "$_NOR_": "~({A} | {B})",
-          "$_XOR_": "({A} ^ {B})", "$_XNOR_": "~({A} ^ {B})", "$_ANDNOT_": "({A} & ~{B})", "$_ORNOT_": "({A} | ~{B})",
-          "$_MUX_": "((~{S} & {A}) | ({S} & {B}))"}
+_SIMPLE = {"$_BUF_": "{A}", "$_NOT_": "~{A}", "$_AND_": "({A} & {B})", "$_NAND_": "~({A} & {B})", "$_OR_": "({A} | {B})", "$_NOR_": "~({A} | {B})",
+           "$_XOR_": "({A} ^ {B})", "$_XNOR_": "~({A} ^ {B})", "$_ANDNOT_": "({A} & ~{B})", "$_ORNOT_": "({A} | ~{B})",
+           "$_MUX_": "((~{S} & {A}) | ({S} & {B}))"}
+SIMPLE = {kind: {"Y": function} for kind, function in _SIMPLE.items()}
 # What a broken cell is instead: one of the same pins.
 MISTAKES = {"AND2X1": "OR2X1", "AND2X2": "OR2X2", "OR2X1": "AND2X1", "OR2X2": "AND2X2", "NAND2X1": "NOR2X1", "NOR2X1": "NAND2X1",
             "NAND3X1": "NOR3X1", "NOR3X1": "NAND3X1", "AOI21X1": "OAI21X1", "OAI21X1": "AOI21X1", "AOI22X1": "OAI22X1", "OAI22X1": "AOI22X1",

@@ -31,10 +31,14 @@ def write(path, text):
     return path
 
 
-def run(command, log):
-    """Runs a tool with its output in a log file, which is returned as text; raises ToolFailure where the tool fails."""
+def run(command, log, seconds=None):
+    """Runs a tool with its output in a log file, which is returned as text, or None where it is not done after so many seconds; raises
+    ToolFailure where the tool fails."""
     with open(log, "w", encoding="utf-8") as out:
-        code = subprocess.run(command, stdout=out, stderr=subprocess.STDOUT, check=False).returncode
+        try:
+            code = subprocess.run(command, stdout=out, stderr=subprocess.STDOUT, timeout=seconds, check=False).returncode
+        except subprocess.TimeoutExpired:
+            return None
     with open(log, encoding="utf-8", errors="replace") as file:
         text = file.read()
     if code:
