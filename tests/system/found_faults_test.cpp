@@ -1,13 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 // Faults in accelerators that find those of their array: what they find, and what becomes of it.
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <optional>
 #include <string>
 #include <tuple>
 #include <utility>
 
 #include "host/device/depthwise.hpp"
+#include "host/device/fault.hpp"
 #include "host/error.hpp"
 #include "host/job/tile_walk.hpp"
 #include "host/run/fault_campaign.hpp"
@@ -115,6 +118,30 @@ TEST_P(FoundFaults, NoFlipLeavesAWrongSum) {
     }
   }
   EXPECT_GT(found, 5u) << "faults hardly change anything";
+}
+
+// Two wrong rows of a block: the place is that of the one that was stored first, where both were
+// there by then.
+TEST(FoundFault, OfTwoWrongRowsTheFirstIsTold) {
+  constexpr GemmShape kShape{4, 4, 4};
+  const std::uint64_t clocks = conduct(4, kShape, {}).end;
+  const auto told = [&](const std::vector<Fault>& faults) -> std::optional<std::uint64_t> {
+    const Trial trial = conduct(4, kShape, faults);
+    EXPECT_EQ(trial.error, "");
+    if (trial.layer.faults.empty()) return std::nullopt;
+    return trial.layer.faults.front().place;
+  };
+  std::size_t pairs = 0;
+  for (std::uint64_t clock = 1; clock < clocks; ++clock) {
+    const auto flip = [&](unsigned row) {
+      return parse_fault(fmt::format("accumulator:0,{},1:5@{}", row, clock));
+    };
+    const auto first = told({flip(1)}), second = told({flip(2)});
+    if (!first || !second) continue;
+    ++pairs;
+    EXPECT_EQ(told({flip(1), flip(2)}), 1u) << "in clock " << clock;
+  }
+  EXPECT_GT(pairs, 3u) << "they hardly ever lie there together";
 }
 
 INSTANTIATE_TEST_SUITE_P(
