@@ -342,6 +342,13 @@ TEST_P(Faults, BadDepthwiseCommandsAreTold) {
       with([](Bad c) { c.width = c.out_width = 129; }),
       with([](Bad c) { c.out_height = 0; }, false),
       with([](Bad c) { c.out_width = 0; }, false),
+      // Its steps fit, since 65,535 lines of output would be one less than none.
+      with(
+          [](Bad c) {
+            c.height = 65535, c.width = 2, c.out_height = 0, c.out_width = 1;
+            c.row_step = 2, c.image_step = 0, c.lead = 1 * 2 + 1;
+          },
+          false),
       with([](Bad c) { ++c.row_step; }, false),
       with([](Bad c) { --c.row_step; }, false),
       with([](Bad c) { ++c.image_step; }, false),
