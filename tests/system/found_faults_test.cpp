@@ -98,7 +98,7 @@ TEST_P(FoundFaults, NoFlipLeavesAWrongSum) {
   const auto [n, kind] = GetParam();
   const std::uint64_t clocks = conduct(n, kShape, {}).end;
   std::size_t found = 0;
-  for (std::uint32_t seed = 1; seed <= 80; ++seed) {
+  for (std::uint32_t seed = 1; seed <= 200; ++seed) {
     std::mt19937 random(seed);
     const Fault fault = draw_fault(random, kind, static_cast<unsigned>(n), clocks, 0, 0);
     SCOPED_TRACE(to_string(fault));

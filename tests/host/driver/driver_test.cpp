@@ -10,6 +10,7 @@
 #include <random>
 #include <stdexcept>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "host/device/reference_device.hpp"
@@ -328,7 +329,7 @@ TEST(DriverRun, GivesUpWhereTheDeviceFindsASecondFault) {
 }
 
 /// A device that checks itself, of which a register is found wrong `times` times once a program has
-/// begun.
+/// begun. Settings are so from the second look on: the first one tells the driver what they are.
 class AlteredDevice : public WrappedDevice<ReferenceDevice> {
  public:
   AlteredDevice(std::uint32_t offset, std::uint32_t flipped, int times)
@@ -341,12 +342,16 @@ class AlteredDevice : public WrappedDevice<ReferenceDevice> {
     if (offset == reg::kSelfCheck) return 1;
     const std::uint32_t value = WrappedDevice::read_register(offset);
     if (offset != offset_ || !begun_ || times == 0) return value;
+    if (!std::exchange(known_, true)) return value;
     --times;
     return value ^ flipped_;
   }
   void write_register(std::uint32_t offset, std::uint32_t value) override {
     WrappedDevice::write_register(offset, value);
-    if (offset == reg::kRingTail) begun_ = true;
+    if (offset == reg::kRingTail) {
+      begun_ = true;
+      known_ = offset_ != reg::kWatchdog && offset_ != reg::kInterruptEnable;
+    }
     if (offset == reg::kControl) begun_ = false;
   }
 
@@ -354,7 +359,7 @@ class AlteredDevice : public WrappedDevice<ReferenceDevice> {
 
  private:
   const std::uint32_t offset_, flipped_;
-  bool begun_ = false;
+  bool begun_ = false, known_ = false;
 };
 
 // The counter tells of CONTROL, which is never read back: what was counted was cleared.
