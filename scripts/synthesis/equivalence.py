@@ -158,6 +158,7 @@ class Comparison:
         """Makes gates of the RTL's sums, which are trees of the same order as the netlist's if all goes well."""
         values, guide, of = self.patterns[0].values, self.guide, self.rtl.places()
         like = Patterns(guide, {})
+        like.values.update(dict.fromkeys(guide.registers, 0))  # some have no name
         for name, net in guide.places().items():
             if net not in guide.driver and not like.values.get(net):
                 like.values[net] = values.get(of.get(name), 0)
