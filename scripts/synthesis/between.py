@@ -21,6 +21,7 @@ class Side:
     def __init__(self, module, functions):
         self.ports = {name: (port["direction"], port["bits"]) for name, port in module["ports"].items()}
         self.names = {name: net["bits"] for name, net in module["netnames"].items() if not net["hide_name"]}
+        self.unnamed = [net["bits"] for net in module["netnames"].values() if net["hide_name"] and len(net["bits"]) > 1]  # Yosys' own buses
         self.driver = {}     # net: (function, {pin: net}) or a Sum
         self.sums = []
         self.registers = {}  # output: input

@@ -89,7 +89,10 @@ def counterparts(rtl, gates):
     """What each of the RTL's registers is in the netlist, {output: (name, net or constant)}, of those that are there."""
     found = {}
     for name, bits in rtl.names.items():
-        for i, (bit, of) in enumerate(zip(bits, gates.names.get(name, []))):
+        kept = gates.names.get(name, [])
+        if kept and len(kept) < len(bits):  # Yosys may leave the name to the lower bits of a bus
+            kept = next((bus for bus in gates.unnamed if len(bus) == len(bits) and bus[:len(kept)] == kept), kept)
+        for i, (bit, of) in enumerate(zip(bits, kept)):
             if bit in rtl.registers and bit not in found and (of in gates.registers or of in CONSTANTS):
                 found[bit] = (f"{name}[{i}]", of)
     return found

@@ -113,6 +113,14 @@ class Equivalence(SmallDesigns):
         with self.assertRaises(equivalence.Different):
             comparison.prove()
 
+    def test_knows_a_register_whose_upper_bits_have_yosys_own_name_alone(self):
+        comparison = self.comparison(SUM)
+        nets = comparison.netlist["netnames"]
+        nets["$own"] = {"hide_name": 1, "bits": list(nets["sum_q"]["bits"])}
+        nets["sum_q"]["bits"].pop()
+        proof = comparison.prove()
+        self.assertEqual((proof.left_out, proof.alone), (0, 0))
+
     def test_fails_where_a_register_is_lost(self):
         comparison = self.comparison(SUM)
         del comparison.netlist["netnames"]["b_o"]
