@@ -44,7 +44,9 @@ def render(text, begin, end, mutants):
             if mutant.statement:
                 inner = b"if (!GEMM64_IS(%d)) { %s }" % (number, inner)
             else:
-                inner = b"(GEMM64_IS(%d) ? (%s) : (%s))" % (number, mutant.other, inner)
+                # Beside !x, an optional x would make both optionals.
+                other = b"!!(" + mutant.other + b")" if text[first.begin:first.begin + 1] == b"!" else mutant.other
+                inner = b"(GEMM64_IS(%d) ? (%s) : (%s))" % (number, other, inner)
         out += text[at:first.begin] + inner
         at = first.end
         mutants = [m for m in mutants if m[1].begin >= first.end]

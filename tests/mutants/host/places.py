@@ -9,7 +9,7 @@ expressions, declarations, what is thrown and its message, and macros.
 import collections
 import re
 
-from clang.cindex import CursorKind, Index, TranslationUnit, TypeKind
+from clang.cindex import CursorKind, Index, TranslationUnit
 
 Mutant = collections.namedtuple("Mutant", "begin end other statement operator")
 
@@ -148,10 +148,7 @@ class Source:
                 self.add(cursor, self.between(left, right, ASSIGNING[operator]), what=operator.decode())
         if kind == CursorKind.UNARY_OPERATOR and len(operands) == 1:
             if self.source(cursor)[:1] in b"!-~" and self.source(cursor)[:2] != b"--":
-                text = self.source(operands[0])
-                if self.source(cursor)[:1] == b"!" and operands[0].type.get_canonical().kind != TypeKind.BOOL:
-                    text = b"!!(" + text + b")"  # beside !x, an optional x would have made both optionals
-                self.add(cursor, text, what="unary")
+                self.add(cursor, self.source(operands[0]), what="unary")
         if kind == CursorKind.CALL_EXPR:
             self.swap(cursor)
 
