@@ -152,11 +152,22 @@ class Equivalence(SmallDesigns):
         self.assertEqual((done.returncode, done.stdout), (3, ""))
         self.assertRegex(done.stderr, "equivalence: .*file/x.*: Not a directory")
 
-    def test_misses_its_goal_where_something_is_not_decided(self):
-        path = os.path.join(ROOT, "scripts/equivalence")
-        loader = importlib.machinery.SourceFileLoader("equivalence_script", path)
+    def script(self):
+        loader = importlib.machinery.SourceFileLoader("equivalence_script", os.path.join(ROOT, "scripts/equivalence"))
         script = importlib.util.module_from_spec(importlib.util.spec_from_loader(loader.name, loader))
         loader.exec_module(script)
+        return script
+
+    def test_tells_of_a_tool_that_fails_in_the_row_of_its_part(self):
+        script = self.script()
+        options = mock.Mock(out=".", broken=1, seed=1)
+        with mock.patch.object(equivalence, "Comparison", side_effect=tools.ToolFailure("yosys failed")):
+            row = script.prove("gemm64_skew", "gemm64_skew", {}, None, options)
+        self.assertEqual((row["part"], row["proof"], row["cause"]), ("gemm64_skew", None, "yosys failed"))
+        self.assertEqual([(found["figure"], found["met"]) for found in script.summary([row], 1)["rows"]][0], ("0 of 1 parts", False))
+
+    def test_misses_its_goal_where_something_is_not_decided(self):
+        script = self.script()
         proof = {"registers": 5, "left_out": 0, "constant": 0, "alone": 0, "functions": 7, "undecided": ("next.a",)}
         row = {"part": "gemm64", "proof": proof, "broken": 2, "noticed": 2, "seconds": 1, "cause": "not proved: next.a"}
         self.assertEqual(script.line(row), ["gemm64", "5", "0", "0", "0", "7", "6", 2, 2, "1", "not proved: next.a"])
