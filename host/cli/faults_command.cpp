@@ -136,6 +136,9 @@ int faults(const FaultsCommand& options) {
   if (options.self_check && options.kind != kInjected) {
     throw UsageError("--self-check is for --kind injected");
   }
+  if (options.flips != 1 && options.kind != kInjected) {
+    throw UsageError("--flips is for --kind injected");
+  }
   ClaimedFiles().output("--json", options.json);
   const std::unique_ptr<OutputFile> json = open_output(options.json);
   if (options.kind == kBrokenPrograms) {
@@ -166,6 +169,13 @@ void add_faults_command(CLI::App& app, int& result) {
           "what the faults are put into: products, convolutions, programs of the depthwise "
           "lanes (lanes), of the vector path (vector), or all by turns")
       ->transform(one_of(program_names()))
+      ->capture_default_str();
+  command
+      ->add_option("--flips", options->flips,
+                   "bits that are flipped in one clock, 1 or 2: the second one in the same word, "
+                   "row of the array, command or set of parameters; handshakes and memories do not "
+                   "fail then")
+      ->transform(one_of({"1", "2"}))
       ->capture_default_str();
   command->add_option("--first", options->first, "number of the seed's first fault or program")
       ->transform(whole_number(0, kMaxFaults))

@@ -186,16 +186,31 @@ void draw_place(std::mt19937& random, const Geometry& geometry, const std::vecto
   }
 }
 
+/// Another bit near `first`, at the same clock.
+Fault draw_second(std::mt19937& random, const Geometry& geometry, const std::vector<Job>& jobs,
+                  const Fault& first) {
+  const auto bit_of = [](const Fault& fault) {
+    return std::tie(fault.column, fault.place, fault.bit);
+  };
+  Fault second = first;
+  do {
+    draw_place(random, geometry, jobs, second);
+  } while (bit_of(second) == bit_of(first));
+  second.bank = first.bank;
+  second.row = first.row;
+  return second;
+}
+
 constexpr FaultProgram kAllPrograms[kFaultPrograms] = {FaultProgram::kProducts,
                                                        FaultProgram::kConvolutions,
                                                        FaultProgram::kLanes, FaultProgram::kVector};
 
 /// Each kind of program with each of its kinds of faults, in the order of their turns.
-std::vector<std::pair<FaultProgram, Fault::Kind>> turns_of(FaultPrograms programs) {
+std::vector<std::pair<FaultProgram, Fault::Kind>> turns_of(FaultPrograms programs, unsigned flips) {
   std::vector<std::pair<FaultProgram, Fault::Kind>> turns;
   for (const FaultProgram program : kAllPrograms) {
     if (programs && *programs != program) continue;
-    for (const Fault::Kind kind : kinds_of(program)) turns.emplace_back(program, kind);
+    for (const Fault::Kind kind : kinds_of(program, flips)) turns.emplace_back(program, kind);
   }
   return turns;
 }
@@ -242,12 +257,14 @@ std::uint64_t first_clock(const FaultTry& drawn, const std::vector<Job>& jobs, s
 
 }  // namespace
 
-const std::vector<Fault::Kind>& kinds_of(FaultProgram program) {
+std::vector<Fault::Kind> kinds_of(FaultProgram program, unsigned flips) {
   using Kind = Fault::Kind;
-  static const std::vector<Kind> outside{Kind::kResult,      Kind::kCommand,  Kind::kRegister,
-                                         Kind::kLost,        Kind::kRepeated, Kind::kSlaveError,
-                                         Kind::kDecodeError, Kind::kHang};
-  const auto with_outside = [](std::vector<Kind> kinds) {
+  std::vector<Kind> outside{Kind::kResult, Kind::kCommand, Kind::kRegister};
+  if (flips == 1) {
+    outside.insert(outside.end(), {Kind::kLost, Kind::kRepeated, Kind::kSlaveError,
+                                   Kind::kDecodeError, Kind::kHang});
+  }
+  const auto with_outside = [&](std::vector<Kind> kinds) {
     kinds.insert(kinds.end(), outside.begin(), outside.end());
     return kinds;
   };
@@ -256,7 +273,7 @@ const std::vector<Fault::Kind>& kinds_of(FaultProgram program) {
                                Kind::kAccumulator, Kind::kScratchpad, Kind::kStoredWeight});
     return more;
   };
-  static const std::array<std::vector<Kind>, kFaultPrograms> kinds{
+  const std::array<std::vector<Kind>, kFaultPrograms> kinds{
       with_outside(array({})),
       with_outside(array({Kind::kStoredBias, Kind::kStoredScale, Kind::kBias, Kind::kScale})),
       with_outside({Kind::kLaneWeight, Kind::kLaneLine, Kind::kLaneValue, Kind::kLaneSum,
@@ -267,8 +284,14 @@ const std::vector<Fault::Kind>& kinds_of(FaultProgram program) {
   return kinds.at(static_cast<std::size_t>(program));
 }
 
+std::vector<Fault> FaultTry::faults() const {
+  std::vector<Fault> all{fault};
+  if (second) all.push_back(*second);
+  return all;
+}
+
 FaultTry draw_try(std::uint32_t seed, FaultPrograms programs, std::uint64_t index,
-                  const Geometry& geometry) {
+                  const Geometry& geometry, unsigned flips) {
   std::seed_seq seeds{seed, static_cast<std::uint32_t>(index),
                       static_cast<std::uint32_t>(index >> 32)};
   std::mt19937 random(seeds);
@@ -277,7 +300,7 @@ FaultTry draw_try(std::uint32_t seed, FaultPrograms programs, std::uint64_t inde
   drawn.programs = programs;
   drawn.index = index;
   drawn.array = geometry.n;
-  const auto turns = turns_of(programs);
+  const auto turns = turns_of(programs, flips);
   std::tie(drawn.program, drawn.fault.kind) = turns[index % turns.size()];
   if (drawn.program == FaultProgram::kProducts) {
     draw_product(random, geometry, drawn);
@@ -302,14 +325,15 @@ FaultTry draw_try(std::uint32_t seed, FaultPrograms programs, std::uint64_t inde
   const std::uint64_t last = kResetClocks + kSetupClocks + clocks - 1;
   drawn.fault.clock =
       draw(random, std::max(kResetClocks, first_clock(drawn, list.jobs, last)), last);
+  if (flips == 2) drawn.second = draw_second(random, geometry, list.jobs, drawn.fault);
   return drawn;
 }
 
 std::string command_of(const FaultTry& t) {
   if (t.program != FaultProgram::kProducts) {
-    return fmt::format("gemm64 faults --program {} --array {} --seed {} --first {} --count 1{}",
+    return fmt::format("gemm64 faults --program {} --array {} --seed {} --first {} --count 1{}{}",
                        t.programs ? name(*t.programs) : "all", t.array, t.campaign_seed, t.index,
-                       t.self_check ? " --self-check" : "");
+                       t.second ? " --flips 2" : "", t.self_check ? " --self-check" : "");
   }
   std::string text =
       fmt::format("gemm64 gemm {} {} {} --array {} --seed {} --memory-latency {}", t.shape.m,
@@ -319,7 +343,9 @@ std::string command_of(const FaultTry& t) {
   }
   if (t.accumulate == Accumulate::kHost) text += " --accumulate host";
   if (t.self_check) text += " --self-check";
-  return text + fmt::format(" --watchdog {} --inject {}", t.watchdog, to_string(t.fault));
+  text += fmt::format(" --watchdog {}", t.watchdog);
+  for (const Fault& fault : t.faults()) text += " --inject " + to_string(fault);
+  return text;
 }
 
 const char* name(FaultOutcome outcome) {

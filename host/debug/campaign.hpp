@@ -17,8 +17,8 @@
 
 namespace gemm64 {
 
-/// The kinds of faults that are drawn for a program.
-const std::vector<Fault::Kind>& kinds_of(FaultProgram program);
+/// The kinds of faults that are drawn for a program; of two flips at once, those that flip bits.
+std::vector<Fault::Kind> kinds_of(FaultProgram program, unsigned flips = 1);
 
 /// Programs of one kind, or of all where there is none.
 using FaultPrograms = std::optional<FaultProgram>;
@@ -39,12 +39,17 @@ struct FaultTry {
   std::uint32_t seed = 0;      // of operands and stalls
   std::uint32_t watchdog = 0;  // clocks
   Fault fault;
+  std::optional<Fault> second;  // a flip in the same clock, where two are drawn
+
+  std::vector<Fault> faults() const;
 };
 
 /// Draws a try for such an accelerator. Its kinds of programs and faults come by turns; the fault's
-/// clock counts from the program's first clock, and lies before its end.
+/// clock counts from the program's first clock, and lies before its end. The second of two `flips`
+/// is another bit of the same word, row of the array, command, set of parameters or beat; of
+/// registers and of the table, any other.
 FaultTry draw_try(std::uint32_t seed, FaultPrograms programs, std::uint64_t index,
-                  const Geometry& geometry);
+                  const Geometry& geometry, unsigned flips = 1);
 
 /// The command that runs it again: of a product "gemm64 gemm 3 9 8 --array 8 ... --inject
 /// weight:0,3:7@512".
@@ -105,6 +110,7 @@ struct CampaignReport {
   std::uint32_t array = 0;
   std::uint32_t seed = 0;
   bool self_check = false;
+  unsigned flips = 1;  // of a try
   FaultPrograms programs;
   std::vector<TriedFault> tries;  // by index
   unsigned jobs = 0;              // side by side

@@ -80,7 +80,7 @@ void add_self_found(const CampaignReport& report, std::size_t width, std::string
                    any ? grouped(found.median) : "–", any ? grouped(found.most) : "–"});
   };
   for (const FaultProgram program : programs_of(report)) {
-    for (const Fault::Kind kind : kinds_of(program)) {
+    for (const Fault::Kind kind : kinds_of(program, report.flips)) {
       add(fmt::format("{}: {}", name(program), name(kind)), program, kind);
     }
     table.add_rule();
@@ -111,6 +111,13 @@ bool is_bad(const TriedFault& tried) {
          tried.misdiagnosed;
 }
 
+/// As --inject takes them.
+std::string faults_text(const FaultTry& fault_try) {
+  std::string text = to_string(fault_try.fault);
+  if (fault_try.second) text += " and " + to_string(*fault_try.second);
+  return text;
+}
+
 double per_second(const CampaignReport& report) {
   return report.seconds > 0 ? static_cast<double>(report.tries.size()) / report.seconds : 0;
 }
@@ -124,7 +131,7 @@ std::string campaign_table(const CampaignReport& report, std::size_t width) {
   for (const Ending& ending : endings_of(report)) table.add_column(ending.heading);
   table.add_column("wrong\ndiagnosis");
   for (const FaultProgram program : programs_of(report)) {
-    for (const Fault::Kind kind : kinds_of(program)) {
+    for (const Fault::Kind kind : kinds_of(program, report.flips)) {
       table.add_row(row(fmt::format("{}: {}", name(program), name(kind)), report, program, kind));
     }
     table.add_rule();
@@ -132,16 +139,16 @@ std::string campaign_table(const CampaignReport& report, std::size_t width) {
   table.add_row(row("all", report));
   std::string text = table.render(width);
   if (report.self_check) add_self_found(report, width, text);
-  text += fmt::format("\n{} on {}x{}, seed {}: {:.1f} s, {:.1f} faults/s, {} at a time.\n",
-                      counted(report.tries.size(), "fault"), report.array, report.array,
+  text += fmt::format("\n{}{} on {}x{}, seed {}: {:.1f} s, {:.1f} faults/s, {} at a time.\n",
+                      counted(report.tries.size(), "fault"),
+                      report.flips == 2 ? " of two bits" : "", report.array, report.array,
                       report.seed, report.seconds, per_second(report), report.jobs);
   const bool alone = report.tries.size() == 1;
   for (const TriedFault& tried : report.tries) {
     if (!is_bad(tried) && !alone) continue;
-    text +=
-        fmt::format("{}: {}, {}: {}\n", tried.misdiagnosed ? "misdiagnosed" : name(tried.outcome),
-                    name(tried.fault_try.program), to_string(tried.fault_try.fault),
-                    command_of(tried.fault_try));
+    text += fmt::format(
+        "{}: {}, {}: {}\n", tried.misdiagnosed ? "misdiagnosed" : name(tried.outcome),
+        name(tried.fault_try.program), faults_text(tried.fault_try), command_of(tried.fault_try));
     if (!alone) continue;
     if (!tried.error.empty()) text += tried.error + "\n";
     text += tried.diagnosis;
@@ -177,7 +184,7 @@ Json to_json(const CampaignReport& report) {
     Json own = {{"outcomes", counts_json(report, program)},
                 {"misdiagnosed", report.misdiagnosed(program)},
                 {"kinds", Json::object()}};
-    for (const Fault::Kind kind : kinds_of(program)) {
+    for (const Fault::Kind kind : kinds_of(program, report.flips)) {
       own["kinds"][name(kind)] = counts_json(report, program, kind);
       if (report.self_check) {
         own["self_found"][name(kind)] = self_found_json(report.self_found(program, kind));
@@ -190,7 +197,7 @@ Json to_json(const CampaignReport& report) {
   for (const TriedFault& tried : report.tries) {
     Json entry = {{"index", tried.fault_try.index},
                   {"program", name(tried.fault_try.program)},
-                  {"fault", to_string(tried.fault_try.fault)},
+                  {"fault", faults_text(tried.fault_try)},
                   {"outcome", name(tried.outcome)},
                   {"command", command_of(tried.fault_try)}};
     if (report.self_check) entry["matters"] = tried.matters;
@@ -204,6 +211,7 @@ Json to_json(const CampaignReport& report) {
   }
   return {{"array", report.array},
           {"seed", report.seed},
+          {"flips", report.flips},
           {"count", report.tries.size()},
           {"held", report.holds()},
           {"outcomes", counts_json(report)},

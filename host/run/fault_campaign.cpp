@@ -147,7 +147,9 @@ TriedFault carry_out(const FaultTry& drawn, const MakeTryDevice& make, const Che
   Driver driver(*device, patience);
   Fault& fault = tried.fault_try.fault;
   fault.clock += device->clocks();
-  device->inject(fault);
+  if (tried.fault_try.second) tried.fault_try.second->clock = fault.clock;
+  const std::vector<Fault> faults = tried.fault_try.faults();
+  for (const Fault& each : faults) device->inject(each);
   ClockLimit limit(device->clocks() + max_clocks);
   device->observe(limit);
 
@@ -158,12 +160,14 @@ TriedFault carry_out(const FaultTry& drawn, const MakeTryDevice& make, const Che
     if (failure.mismatches.count == 0) return;
     const auto make_again = [&](bool) {
       std::unique_ptr<DebugDevice> again = make(device_options(drawn));
-      again->inject(fault);
+      for (const Fault& each : faults) again->inject(each);
       return again;
     };
     investigate(run, make_again, patience, failure);
     tried.diagnosis = describe(failure);
-    tried.misdiagnosed = !is_place_of(fault, failure.finding, run.job.plan);
+    tried.misdiagnosed = std::none_of(faults.begin(), faults.end(), [&](const Fault& each) {
+      return is_place_of(each, failure.finding, run.job.plan);
+    });
   };
   JobRunner runner(*device, driver, options);
   Evidence evidence;
@@ -215,12 +219,14 @@ CampaignReport run_campaign(const CampaignOptions& options, const MakeTryDevice&
   report.array = options.array;
   report.seed = options.seed;
   report.self_check = options.self_check;
+  report.flips = options.flips;
   report.programs = options.programs;
   report.jobs = std::max(options.jobs, 1U);
 
   std::mutex mutex;  // of report
   side_by_side(options.count, report.jobs, [&](std::size_t index) {
-    FaultTry drawn = draw_try(options.seed, options.programs, options.first + index, geometry);
+    FaultTry drawn =
+        draw_try(options.seed, options.programs, options.first + index, geometry, options.flips);
     drawn.self_check = options.self_check;
     TriedFault tried = carry_out(drawn, make);
     if (drawn.self_check) {

@@ -33,6 +33,7 @@ TriedFault carry_out(const FaultTry& drawn, const MakeTryDevice& make,
 struct CampaignOptions {
   std::uint32_t array = 8;
   bool self_check = false;  // on devices that find faults of their own
+  unsigned flips = 1;       // of bits in a try, 1 or 2
   FaultPrograms programs;
   std::uint64_t first = 0;  // index of the first try
   std::uint64_t count = 1000;

@@ -28,6 +28,27 @@ TEST_F(FaultsCommand, TellsWhatBecameOfEveryFault) {
   EXPECT_EQ(report["programs"].size(), 4u);
 }
 
+TEST_F(FaultsCommand, FlipsTwoBitsOfAWordAtOnce) {
+  ASSERT_EQ(
+      run("faults --flips 2 --program products --count 90 --array 4 --seed 5 --json f.json").code,
+      0);
+  const json report = json_of("f.json");
+  EXPECT_EQ(report["flips"], 2);
+  EXPECT_FALSE(report["kinds"].contains("hang"));
+  unsigned wrong = 0;
+  for (const json& entry : report["tries"]) {
+    if (entry["outcome"] != "wrong_sums" || ++wrong > 3) continue;
+    const Outcome outcome = run(entry["command"].get<std::string>().substr(7));
+    EXPECT_EQ(outcome.code, 1);
+    const std::string text = entry["fault"];
+    const std::size_t both = text.find(" and ");
+    EXPECT_THAT(outcome.out, Says("values differ"));
+    EXPECT_THAT(entry["command"].get<std::string>(),
+                Says("--inject " + text.substr(0, both), "--inject " + text.substr(both + 5)));
+  }
+  EXPECT_GT(wrong, 0u);
+}
+
 TEST_F(FaultsCommand, GivesCommandsThatRepeatEveryTry) {
   ASSERT_EQ(run("faults --program products --count 240 --array 4 --seed 5 --json f.json").code, 0);
   const json report = json_of("f.json");
@@ -122,6 +143,7 @@ TEST_F(FaultsCommand, RefusesWhatMakesNoSense) {
   expect_refused("faults --kind other", "broken-programs");
   expect_refused("faults --program other", "convolutions");
   expect_refused("faults --kind broken-programs --program lanes", "--kind injected");
+  expect_refused("faults --kind broken-programs --flips 2", "--kind injected");
   expect_refused("faults --array 16", "16");
   expect_refused("faults --count 0", "0");
   expect_refused("faults --jobs 0", "0");

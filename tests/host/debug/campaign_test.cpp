@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 
 #include <set>
+#include <tuple>
 #include <utility>
 #include <vector>
 
@@ -125,6 +126,27 @@ TEST(Campaign, DrawsFaultsOfEveryKindAndPlaceThatExist) {
   }
   EXPECT_EQ(registers.size(), kFaultRegisters.size());
   EXPECT_EQ(channels.size(), kFaultChannels);
+}
+
+TEST(Campaign, DrawsTheSecondOfTwoFlipsInTheSameWord) {
+  std::set<Fault::Kind> kinds;
+  for (std::uint64_t index = 0; index < 2'000; ++index) {
+    const FaultTry drawn = draw_try(1, {}, index, small(), 2);
+    ASSERT_TRUE(drawn.second);
+    const Fault& first = drawn.fault;
+    const Fault& second = *drawn.second;
+    check_fault(second, small());
+    EXPECT_EQ(std::tie(second.kind, second.clock, second.bank, second.row),
+              std::tie(first.kind, first.clock, first.bank, first.row));
+    EXPECT_NE(to_string(second), to_string(first));
+    kinds.insert(first.kind);
+    if (drawn.program != FaultProgram::kProducts) continue;
+    EXPECT_THAT(command_of(drawn),
+                Says("--inject " + to_string(first) + " --inject " + to_string(second)));
+  }
+  EXPECT_EQ(kinds.size(), kFaultKinds.size() - 5);  // no handshake is lost, and no port fails
+  EXPECT_EQ(kinds.count(Fault::Kind::kLost), 0u);
+  EXPECT_FALSE(draw_try(1, {}, 0, small()).second);
 }
 
 /// What of the hardware the programs of a kind use.
