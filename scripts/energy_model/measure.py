@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Energies of the accelerator's parts in tiles of AlexNet's Linear layers, and in depthwise layers of another network."""
+"""Energies of the accelerator's parts in tiles of AlexNet's Linear layers, and in layers of another network."""
 
 import concurrent.futures
 import json
@@ -11,29 +11,82 @@ LAYERS = {"classifier.1": (9216, 4096), "classifier.4": (4096, 4096), "classifie
 # Enables of registers: (CLOCK_ENABLES, clock gates rather than multiplexers)
 VARIANTS = {"gates": (1, True), "multiplexers": (1, False), "none": (0, True)}
 PARTS = {"stages": ("gemm64_stage", parts.Stages), "skews": ("gemm64_skew", parts.Skews),
-         "accumulator": ("gemm64_accumulator", parts.Accumulator), "lanes": ("gemm64_lanes", parts.Lanes)}
-ARRAY_PARTS = [part for part in PARTS if part != "lanes"]  # the lanes rest: their registers count as all others
-# What computes a depthwise layer, and which parts' gates are simulated. It has no batch.
-DEPTHWISE = {"array": ARRAY_PARTS, "window": list(PARTS)}
+         "accumulator": ("gemm64_accumulator", parts.Accumulator), "lanes": ("gemm64_lanes", parts.Lanes),
+         "requantizer": ("gemm64_requantize", parts.Requantizer), "vector": ("gemm64_vector", parts.Vector)}
+ARRAY_PARTS = ["stages", "skews", "accumulator"]  # what else is there rests: its registers count as all others
+# Where what a layer of a network takes is spent, and which parts' gates are simulated. It has no batch.
+PLACES = {"array": ARRAY_PARTS, "lanes": [*ARRAY_PARTS, "lanes"], "results": ["requantizer", "vector"]}
 TRACED = 600  # clocks of a layer on the lanes at most
+ROWS = 128    # of a tile at most
 
 
-def middle_tile(layer, position):
-    """LAYER:M,K,N of the tile so far along K and N."""
-    k, n = (-(-size // parts.N) for size in LAYERS[layer])
-    return f"{layer}:0,{max(1, min(k - 1, int(position * k)))},{min(n - 1, int(position * n))}"
+def tiles(size, each=parts.N):
+    return -(-size // each)
 
 
-def lanes_window(timeline, layer):
-    """A:B, clocks from the one before a layer's first DEPTHWISE to where its rows are under way."""
-    with open(timeline, encoding="utf-8") as file:
-        events = [json.loads(line.rstrip(",\n")) for line in file if '"layer"' in line or '"DEPTHWISE"' in line]
-    for of in events:
-        for event in events if (of["cat"], of["name"]) == ("layer", layer) else []:
-            # A layer begins with its first word, its command when it waits for this.
-            if event["cat"] == "command" and event["ts"] < of["ts"] + of["dur"] and of["ts"] < event["ts"] + event["dur"]:
+def middle_tile(position, blocks, k, n):
+    """M,K,N of a tile so far along K and N, of so many. The second block of rows: the first one meets an image's border. The first
+    tile along K may be the first of a program, which none comes before."""
+    return min(1, blocks - 1), min(k - 1, max(1, int(position * k))), min(n - 1, int(position * n))
+
+
+def used(size, tile):
+    """Rows or columns of a tile that count."""
+    return min(parts.N, size - parts.N * tile)
+
+
+class NoSuchLayer(Exception):
+    """A layer that the network does not have, or that multiplies nothing."""
+
+
+class Layer:
+    """A layer of a run's report, and its tile so far along K and N."""
+
+    def __init__(self, run, position):
+        self.run, self.on_lanes = run, not run["tiles"]
+        self.strips = run.get("strips") or 1  # of a map, side by side: each has its own rows and columns of the tiles
+        self.k, self.n = run["k"] * self.strips, run["n"] * self.strips
+        # On the array a depthwise layer has a tile for each tap.
+        self.tile = middle_tile(position, tiles(run["padded"][0], ROWS), run["k"] if self.on_lanes else tiles(self.k), tiles(self.n))
+
+    def macs_of_a_row(self, place):
+        """Those that count: of a depthwise layer a column of the array has one, a lane as many as there are taps."""
+        if place == "lanes":
+            return used(self.n, 0) * self.run["k"]
+        return used(self.n, self.tile[2]) * (1 if self.on_lanes else used(self.k, self.tile[1]) // self.strips)
+
+    def places(self, events):
+        added = () if self.addition(events) is None else ("results",)
+        return ("array", "lanes") if self.on_lanes else ("array", *added)
+
+    def under_way(self, events):
+        """Clocks in which the layer and a command are both under way, and the command, in the timeline's order."""
+        name = self.run["name"]
+        for of in events:
+            for event in events if (of["cat"], of["name"]) == ("layer", name) else []:
+                # A layer begins with its first word, its command when it waits for this.
+                clocks = min(event["ts"] + event["dur"], of["ts"] + of["dur"]) - max(event["ts"], of["ts"])
+                if event["cat"] == "command" and clocks > 0:
+                    yield clocks, event
+
+    def lanes_window(self, events):
+        """A:B, clocks from the one before the layer's first DEPTHWISE to where its rows are under way."""
+        for _, event in self.under_way(events):
+            if event["name"] == "DEPTHWISE":
                 return f"{event['ts'] - 2}:{event['ts'] + min(event['dur'] // 2, TRACED)}"
-    raise netlist.ToolFailure(f"{timeline}: the layer {layer} has no DEPTHWISE")
+        raise netlist.ToolFailure(f"the timeline has no DEPTHWISE of the layer {self.run['name']}")
+
+    def addition(self, events):
+        """(A:B, columns that count) of a layer whose results are added to others: from the STORE to the end of its second tile."""
+        stores = [(clocks, event) for clocks, event in self.under_way(events)
+                  if event["name"].startswith("STORE") and event["name"].endswith(f"x{self.n}") and event["args"].get("add")]
+        if not stores:
+            return None
+        store = max(stores, key=lambda found: found[0])[1]
+        blocks = [event for event in events if event["cat"] == "tile" and event["tid"] == store["tid"] and event["name"]
+                 and store["ts"] <= event["ts"] < store["ts"] + store["dur"]]
+        tile = blocks[min(1, len(blocks) - 1)]
+        return f"{store['ts'] - 2}:{tile['ts'] + tile['dur'] + 2}", used(self.n, tile["args"]["N"])
 
 
 class Measurement:
@@ -41,11 +94,14 @@ class Measurement:
 
     def __init__(self, library, options, progress):
         self.liberty, self.options, self.progress = library, options, progress
-        self.nj = {}        # (variant, batch or what computes a depthwise layer, layer, part): {kind: nJ a clock}
-        self.runs = {}      # (batch or that, layer): the layer of the run's report
+        self.nj = {}        # (variant, batch or place, layer, part): {kind: nJ a clock}
+        self.runs = {}      # (batch or place, layer): the layer of the run's report
         self.leakage = {}   # variant: nJ a clock
-        self.compared = 0   # sums of the gates that equal the RTL's
-        self.rows = {}      # (batch or that, layer): rows that entered in 64 clocks, or rows of sums of the lanes
+        self.compared = 0   # sums and results of the gates that equal the RTL's
+        self.rows = {}      # (batch or place, layer): rows that entered in 64 clocks, or rows of sums of the lanes
+        self.macs = {}      # (batch or place, layer): their MACs that count
+        self.results = {}   # (layer, part): results that left in 64 clocks
+        self.layers, self.events = {}, []  # of the network
 
     def folder(self, *names):
         return os.path.join(self.options.build, *map(str, names))
@@ -57,22 +113,37 @@ class Measurement:
         self.progress(f"gates of {part}, enables: {variant}")
         return netlist.Netlist(f"{folder}/netlist.json", module, self.liberty)
 
-    def what_to_trace(self, batch, layer, folder):
+    def look_at(self, file, names):
+        """Finds layers in a run of the whole network, and when they ran."""
+        folder = self.folder("traces", "network")
+        os.makedirs(folder, exist_ok=True)
+        netlist.run([self.options.program, "run", "--model", file, *self.options.run, "--timeline", f"{folder}/timeline.json",
+                     "--json", f"{folder}/run.json"], f"{folder}/run.log")
+        with open(f"{folder}/run.json", encoding="utf-8") as text:
+            rows = {row["name"]: row for row in json.load(text)["layers"] if row["on"] == "device" and row["macs"]}
+        with open(f"{folder}/timeline.json", encoding="utf-8") as text:
+            self.events = [json.loads(line.rstrip().rstrip(",")) for line in text if line.startswith('{"ph":"X"')]
+        for name in names:
+            if name not in rows:
+                raise NoSuchLayer(f"{file}: no layer with MACs on the device is called {name}; there are: {', '.join(rows)}")
+            self.layers[name] = Layer(rows[name], self.options.position)
+
+    def what_to_trace(self, place, layer):
         """Options of `run`."""
-        if batch not in DEPTHWISE:
-            tile = middle_tile(layer, self.options.position)
-            return ["--batch", str(batch), "--convolutions", "host", "--trace-tile", tile]
-        run = ["--model", self.options.depthwise[0], *self.options.run, "--depthwise", batch]
-        if batch == "array":  # the second block of rows: the first one meets the border
-            return [*run, "--trace-tile", f"{layer}:1,{parts.Lanes.taps // 2},0"]
-        timeline = f"{folder}/timeline.json"
-        netlist.run([self.options.program, "run", *run, "--timeline", timeline], f"{folder}/timeline.log")
-        return [*run, "--trace-window", lanes_window(timeline, layer)]
+        if place not in PLACES:
+            tile = middle_tile(self.options.position, 1, *map(tiles, LAYERS[layer]))
+            return ["--batch", str(place), "--convolutions", "host", "--trace-tile", trace.tile(layer, tile)]
+        of = self.layers[layer]
+        run = ["--model", self.options.layer[0], *self.options.run]
+        if place == "array":
+            how = ["--depthwise", "array"] if of.on_lanes else []
+            return [*run, *how, "--trace-tile", trace.tile(layer, of.tile)]
+        return [*run, "--trace-window", of.lanes_window(self.events) if place == "lanes" else of.addition(self.events)[0]]
 
     def record(self, batch, layer):
         folder = self.folder("traces", f"{layer.replace('/', '_')}_{batch}")
         os.makedirs(folder, exist_ok=True)
-        options = self.what_to_trace(batch, layer, folder)
+        options = self.what_to_trace(batch, layer)
         path = trace.record(self.options.program, options, folder)
         with open(f"{folder}/run.json", encoding="utf-8") as file:
             report = json.load(file)
@@ -84,6 +155,15 @@ class Measurement:
         self.progress(f"{' '.join(options)}: {len(signals[parts.ARRAY[0]])} clocks of {layer}")
         return signals, run
 
+    def count(self, case, part, source):
+        """What the clocks that were weighed computed."""
+        place, name = case
+        if place == "results":
+            self.results[name, part] = source.rows() * self.layers[name].addition(self.events)[1]
+        elif part == ("lanes" if place == "lanes" else "stages"):
+            self.rows[case] = source.rows()
+            self.macs[case] = source.rows() * (self.layers[name].macs_of_a_row(place) if place in PLACES else parts.N ** 2)
+
     def simulate(self, part, variant, batch, layer, model, source):
         counts = source.run(self.simulator, model, self.folder("runs", f"{part}_{variant}_{batch}_{layer.replace('/', '_')}"))
         energies = simulate.energy(model, counts, parts.N, source.copies)
@@ -93,8 +173,10 @@ class Measurement:
     def run(self):
         self.simulator = simulate.simulator(self.options.build)
         cases = {(batch, layer): (ARRAY_PARTS, VARIANTS) for batch in self.options.batch for layer in self.options.layers}
-        cases.update({(how, layer): (simulated, ["gates"]) for layer in self.options.depthwise[1:]
-                      for how, simulated in DEPTHWISE.items()})
+        if self.options.layer:
+            file, *names = self.options.layer
+            self.look_at(file, names)
+            cases.update({(place, name): (PLACES[place], ["gates"]) for name in names for place in self.layers[name].places(self.events)})
         needed = {(part, variant) for simulated, variants in cases.values() for part in simulated for variant in variants}
         with concurrent.futures.ThreadPoolExecutor(self.options.jobs) as pool:
             netlists = {key: pool.submit(self.synthesize, *key) for key in sorted(needed | {("stages", "multiplexers")})}
@@ -103,15 +185,11 @@ class Measurement:
             models = {key: electrical.Electrical(future.result(), self.liberty) for key, future in netlists.items()}
             for case, (simulated, variants) in cases.items():
                 signals, self.runs[case] = traces.pop(case).result()
-                if "lanes" in simulated:
-                    self.rows[case] = sum(signals["u_lanes.valid_o"][-parts.N:])
-                else:
-                    first = parts.starts(signals)[1]
-                    self.rows[case] = sum(signals["u_array.activation_valid_i"][first:first + parts.N])
                 for part in simulated:
                     source = PARTS[part][1](signals)
                     for variant in variants:
                         self.simulate(part, variant, *case, models[part, variant], source)
+                    self.count(case, part, source)
                 self.progress(f"simulated {case[1]}, {case[0]}")
             self.others = others.result()
         stage = models["stages", "multiplexers"]
@@ -123,16 +201,34 @@ class Measurement:
             self.leakage[variant] = sum(model.leakage_nw * PARTS[part][1].copies for (part, of), model in models.items()
                                         if of == variant) * self.options.period * 1e-9
 
+    def cases(self, *places):
+        """(place, layer) of the network's layers: where they multiply, or these places alone."""
+        return [case for case in self.runs if case[0] in (places or ("array", "lanes"))]
+
+    def parts(self, place, layer):
+        """nJ a clock of each, by kind."""
+        return {part: self.nj["gates", place, layer, part] for part in PLACES[place]}
+
+    def part_nj(self, variant, batch, layer, part):
+        """A clock: of cells, nets and clock pins."""
+        return sum(value for kind, value in self.nj[variant, batch, layer, part].items() if kind != "glitches")
+
     def logic(self, variant, batch, layer):
         """nJ a clock of all logic that was weighed."""
-        simulated = sum(value for part in DEPTHWISE.get(batch, ARRAY_PARTS) for kind, value in self.nj[variant, batch, layer, part].items()
-                        if kind != "glitches")
+        simulated = sum(self.part_nj(variant, batch, layer, part) for part in PLACES.get(batch, ARRAY_PARTS))
         return simulated + self.other_nj[0] + self.leakage[variant]
 
     def pj_per_mac(self, variant, batch, layer):
-        """Of logic, for each MAC that counts: of a depthwise layer a column of the array has one, a lane as many as there are taps."""
-        of_a_row = {"array": 1, "window": self.runs[batch, layer]["k"]}.get(batch, parts.N)
-        return self.logic(variant, batch, layer) * 1000 / self.rows[batch, layer] / of_a_row
+        """Of logic, for each MAC that counts."""
+        return self.logic(variant, batch, layer) * 1000 * parts.N / self.macs[batch, layer]
+
+    def pj_per_result(self, part, layer):
+        """Of the part alone."""
+        return self.part_nj("gates", "results", layer, part) * 1000 * parts.N / self.results[layer, part]
+
+    def pj_of_products(self, layer):
+        """Of logic, for the MACs of a result."""
+        return self.pj_per_mac("gates", "array", layer) * self.layers[layer].run["k"]
 
     def accesses(self, batch, layer):
         """Bits read and written in the memories by the whole layer."""

@@ -18,10 +18,13 @@ class Mismatch(Exception):
     """The gates gave another value than the RTL."""
 
 
-def starts(signals):
-    """Clocks in which a tile's first column of weights enters the array."""
-    return [clock for clock, (valid, column) in
-            enumerate(zip(signals["u_array.weight_valid_i"], signals["u_array.weight_column_i"])) if valid and column == 0]
+def begin(signals):
+    """The clock in which the tile's first column of weights enters the array; the tile before it comes first in the trace."""
+    starts = [clock for clock, (valid, column) in
+              enumerate(zip(signals["u_array.weight_valid_i"], signals["u_array.weight_column_i"])) if valid and column == 0]
+    if len(starts) < 2:
+        raise netlists.ToolFailure("the trace holds no tile before the layer's: it is the only one of the program")
+    return starts[1]
 
 
 def bits(words, width):
@@ -43,7 +46,7 @@ class Stages:
 
     def __init__(self, signals):
         self.signals = signals
-        self.first = starts(signals)[1] if any(signals["u_array.weight_valid_i"]) else self.at_rest()
+        self.first = begin(signals) if any(signals["u_array.weight_valid_i"]) else self.at_rest()
         self.last = self.first + STAGES + N + N
         length = len(signals[ARRAY[0]])
         if length < self.first + N:
@@ -83,6 +86,10 @@ class Stages:
                 if 0 <= clock - self.first - stage - COLUMNS * piece < N:
                     word |= 1 << (stage * PIECES + piece)
         return word
+
+    def rows(self):
+        """That entered in the tile's 64 clocks."""
+        return sum(self.signals["u_array.activation_valid_i"][self.first:self.first + N])
 
     @staticmethod
     def synthesize(liberty, folder, enables, gated):
@@ -195,65 +202,101 @@ class Accumulator:
                     self.compared += 1
 
 
-class Lanes:
-    """All 64 lanes without their memories: 8 pieces of 8 lanes, each a copy of one netlist, and each with the control that they share."""
+class Pieces:
+    """A module of 64 lanes without their memories: 8 pieces of 8, each a copy of one netlist, and each with the control that all share."""
 
     copies = PIECES
-    shared = ("rst_ni", "window_i", "zero_i", "load_i", "active_i", "planes_i", "images_i", "maximum_i", "accumulate_i", "word_there_i",
-              "weight_there_i", "place_i", "row_last_i", "row_bank_i", "row_i")
-    words = ("word_i", "weight_i")                                       # of N bytes
-    lines = [f"above[{line}].kept.u_line" for line in range(1, 7)]       # memories: a word of N bytes is read
-    weights = "u_weights"                                                # and nine of them
-    taps = 9
-    names = ["u_lanes." + name for name in (*shared, *words, "sum_o", "valid_o", *(line + ".data_o" for line in (*lines, weights)))]
+    parameters = {"N": COLUMNS}
+    memories = {}  # what they give, as a port
 
     def __init__(self, signals):
-        self.signals = {name.split(".", 1)[1]: signals[name] for name in self.names}
+        self.signals = {name: signals[f"{self.path}.{name}"] for name in self.names()}
 
-    @staticmethod
-    def synthesize(liberty, folder, enables, gated):
+    @classmethod
+    def names(cls):
+        return [*cls.shared, *cls.words, *cls.memories, "valid_o", cls.result[0]]
+
+    @classmethod
+    def synthesize(cls, liberty, folder, enables, gated):
         del enables
-        files = [("gemm64_lanes", netlists.LOGIC), ("gemm64_lanes_walk", netlists.LOGIC), ("gemm64_word_check", netlists.LOGIC),
-                 ("gemm64_ram", netlists.WHOLE_MEMORY), ("gemm64_set_ram", netlists.WHOLE_MEMORY)]
-        return netlists.synthesize("gemm64_lanes", {"N": COLUMNS}, liberty, folder, gated, files)
+        return netlists.synthesize(cls.files[0][0], cls.parameters, liberty, folder, gated, cls.files)
 
     @staticmethod
-    def pieces(word, words=1):
-        """A word of each piece: its bytes of words of N bytes."""
-        low = (1 << 8 * COLUMNS) - 1
-        return [sum((word >> 8 * (N * i + COLUMNS * piece) & low) << 8 * COLUMNS * i for i in range(words)) for piece in range(PIECES)]
+    def pieces(word, width=8, words=1):
+        """A word of each piece: of words of 64 lanes, its lanes."""
+        low = (1 << width * COLUMNS) - 1
+        return [sum((word >> width * (N * i + COLUMNS * piece) & low) << width * COLUMNS * i for i in range(words)) for piece in range(PIECES)]
+
+    def rows(self):
+        """That left in the last 64 clocks."""
+        ready = self.signals.get("ready_i", [1] * len(self.signals["valid_o"]))
+        return sum(valid & taken for valid, taken in zip(self.signals["valid_o"][-N:], ready[-N:]))
 
     def run(self, program, electrical, folder):
-        """Counts of the last 64 clocks; raises Mismatch where the sums are not the RTL's."""
+        """Counts of the last 64 clocks; raises Mismatch where the results are not the RTL's."""
         netlist = electrical.netlist
-        memories = {name.strip("\\"): out for name, (_, out) in netlist.memories.items()}
-        inputs = fields(netlist, (*self.shared, *self.words)) + [net for name in (*self.lines, self.weights) for net in memories[name]]
+        memories = {name.strip("\\") + ".data_o": out for name, (_, out) in netlist.memories.items()}
+        inputs = fields(netlist, (*self.shared, *self.words)) + [net for name in self.memories for net in memories[name]]
         every = (1 << self.copies) - 1
         length = len(self.signals["valid_o"])
-        wide = [(self.signals[name], 1) for name in self.words] + [(self.signals[line + ".data_o"], 1) for line in self.lines]
-        wide += [(self.signals[self.weights + ".data_o"], self.taps)]
         stimulus = []
         for clock in range(length):
             row = [every if clock >= length - N else 0]
             for name in self.shared:
                 row += [every * (self.signals[name][clock] >> i & 1) for i in range(len(netlist.ports[name][1]))]
-            for series, words in wide:
-                row += bits(self.pieces(series[clock], words), 8 * COLUMNS * words)
+            for name, (width, words) in {**self.words, **self.memories}.items():
+                row += bits(self.pieces(self.signals[name][clock], width, words), width * COLUMNS * words)
             stimulus.append(row)
-        counts = simulate.simulate(program, electrical, folder, inputs, stimulus, (), netlist.ports["sum_o"][1])
+        counts = simulate.simulate(program, electrical, folder, inputs, stimulus, (), fields(netlist, ("valid_o", self.result[0])))
         self.compare(counts.watched)
         return counts
 
     def compare(self, watched):
         self.compared = 0
+        name, width = self.result
         for clock in range(len(watched) - N, len(watched)):
-            for lane in range(N if self.signals["valid_o"][clock] else 0):
-                copy, place = lane // COLUMNS, 32 * (lane % COLUMNS)
-                got = sum((word >> copy & 1) << i for i, word in enumerate(watched[clock][place:place + 32]))
-                want = self.signals["sum_o"][clock] >> 32 * lane & 0xffffffff
+            valid, *nets = watched[clock]
+            if valid != self.signals["valid_o"][clock] * ((1 << self.copies) - 1):
+                raise Mismatch(f"{self.path}, clock {clock}: the gates gave valid_o of pieces {valid:#x}, the RTL {self.signals['valid_o'][clock]}")
+            for lane in range(N if valid else 0):
+                copy, place = lane // COLUMNS, width * (lane % COLUMNS)
+                got = sum((word >> copy & 1) << i for i, word in enumerate(nets[place:place + width]))
+                want = self.signals[name][clock] >> width * lane & (1 << width) - 1
                 if got != want:
-                    raise Mismatch(f"lane {lane}, clock {clock}: the gates gave {got}, the RTL {want}")
+                    raise Mismatch(f"{self.path}, lane {lane}, clock {clock}: the gates gave {got}, the RTL {want}")
                 self.compared += 1
 
 
-SIGNALS = sorted({*ARRAY, *Accumulator.names, *Accumulator.reads, *Accumulator.adds, *Lanes.names})
+class Lanes(Pieces):
+    path = "u_lanes"
+    files = [("gemm64_lanes", netlists.LOGIC), ("gemm64_lanes_walk", netlists.LOGIC), ("gemm64_word_check", netlists.LOGIC),
+             ("gemm64_ram", netlists.WHOLE_MEMORY), ("gemm64_set_ram", netlists.WHOLE_MEMORY)]
+    shared = ("rst_ni", "window_i", "zero_i", "load_i", "active_i", "planes_i", "images_i", "maximum_i", "accumulate_i", "word_there_i",
+              "weight_there_i", "place_i", "row_last_i", "row_bank_i", "row_i")
+    words = {"word_i": (8, 1), "weight_i": (8, 1)}  # port: bits of a lane, words of all lanes
+    memories = {**{f"above[{line}].kept.u_line.data_o": (8, 1) for line in range(1, 7)}, "u_weights.data_o": (8, 9)}
+    result = ("sum_o", 32)
+
+
+class Requantizer(Pieces):
+    path = "u_output.u_results.u_requantize"
+    files = [("gemm64_requantize", netlists.LOGIC)]
+    shared = ("rst_ni", "valid_i", "first_i", "last_i", "zero_i", "low_i", "high_i", "beside_i", "freeze_i", "ready_i")
+    words = {"sum_i": (32, 1), "bias_i": (32, 1), "scale_i": (32, 1), "operand_i": (8, 1)}
+    result = ("result_o", 8)
+
+
+class Vector(Pieces):
+    """Its table is never written: a lane's mapping of the pieces' entries is not that of all 64."""
+
+    path = "u_output.u_results.u_vector"
+    files = [("gemm64_vector", netlists.LOGIC)]
+    parameters = {"N": COLUMNS, "LOG_N": COLUMNS.bit_length() - 1}
+    shared = ("rst_ni", "load_i", "signed_i", "add_i", "multiply_i", "swap_i", "operand_moved_i", "result_moved_i", "result_scale_i",
+              "operand_scale_i", "offset_i", "result_zero_i", "operand_zero_i", "low_i", "high_i", "valid_i", "last_i", "ready_i")
+    words = {"result_i": (8, 1), "operand_i": (8, 1)}
+    result = ("result_o", 8)
+
+
+SIGNALS = sorted({*ARRAY, *Accumulator.names, *Accumulator.reads, *Accumulator.adds,
+                  *(f"{kind.path}.{name}" for kind in (Lanes, Requantizer, Vector) for name in kind.names())})

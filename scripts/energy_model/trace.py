@@ -6,6 +6,11 @@ import os
 from . import netlist as netlists
 
 
+def tile(layer, coordinates):
+    """The tile as --trace-tile takes it."""
+    return f"{layer}:{','.join(map(str, coordinates))}"
+
+
 def record(program, options, folder):
     """Path of a VCD of what options of `run` trace. The run's report goes beside it, run.json."""
     os.makedirs(folder, exist_ok=True)

@@ -1,10 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
 """Tests of scripts/energy's parts: tables, gates and sums. Icarus Verilog is the reference for gates."""
 
+import argparse
 import json
 import os
 import random
 import subprocess
+import sys
 import tempfile
 import unittest
 
@@ -224,23 +226,40 @@ class Parts(unittest.TestCase):
 
     def test_parts_words_among_pieces_of_lanes(self):
         first, second = (sum((base + lane) << 8 * lane for lane in range(64)) for base in (0, 100))
-        pieces = parts.Lanes.pieces(first | second << 512, 2)
+        pieces = parts.Pieces.pieces(first | second << 512, words=2)
         self.assertEqual([piece.to_bytes(16, "little") for piece in (pieces[0], pieces[7])],
                          [bytes([*range(8), *range(100, 108)]), bytes([*range(56, 64), *range(156, 164)])])
+        self.assertEqual(parts.Pieces.pieces(5 << 32 * 63, 32)[7], 5 << 32 * 7)
 
-    def test_notices_a_wrong_sum_of_a_lane(self):
-        lanes = parts.Lanes.__new__(parts.Lanes)
-        clocks = 80
-        lanes.signals = {"valid_o": [clock % 2 for clock in range(clocks)], "sum_o": [7 << 32 * 10] * clocks}
-        watched = [[0] * 256 for _ in range(clocks)]
-        for clock in range(clocks):
-            for bit in range(3):
-                watched[clock][32 * 2 + bit] = 1 << 1  # lane 10 is the third one of piece 1
-        lanes.compare(watched)
-        self.assertEqual(lanes.compared, 32 * 64)
-        watched[79][32 * 2] = 0
-        with self.assertRaisesRegex(parts.Mismatch, "lane 10, clock 79: the gates gave 6, the RTL 7"):
-            lanes.compare(watched)
+    def test_notices_a_wrong_result_of_a_lane(self):
+        """Of lanes, of the requantizer and of the vector path: the value that left, and whether one did."""
+        for kind in (parts.Lanes, parts.Requantizer, parts.Vector):
+            with self.subTest(kind.__name__):
+                lanes = kind.__new__(kind)
+                clocks, (name, width) = 80, kind.result
+                lanes.signals = {"valid_o": [clock % 2 for clock in range(clocks)], name: [7 << width * 10] * clocks}
+                watched = [[0xff * (clock % 2)] + [0] * 8 * width for clock in range(clocks)]
+                for row in watched:
+                    row[1 + 2 * width:4 + 2 * width] = [1 << 1] * 3  # lane 10 is the third one of piece 1
+                lanes.compare(watched)
+                self.assertEqual((lanes.rows(), lanes.compared), (32, 32 * 64))
+                watched[79][1 + 2 * width] = 0
+                with self.assertRaisesRegex(parts.Mismatch, f"{kind.path}, lane 10, clock 79: the gates gave 6, the RTL 7"):
+                    lanes.compare(watched)
+                watched[78][0] = 1 << 3
+                with self.assertRaisesRegex(parts.Mismatch, f"{kind.path}, clock 78: the gates gave valid_o of pieces 0x8, the RTL 0"):
+                    lanes.compare(watched)
+
+    def test_a_result_that_waits_leaves_once(self):
+        vector = parts.Vector.__new__(parts.Vector)
+        vector.signals = {"valid_o": [1] * 64, "ready_i": [clock % 4 == 3 for clock in range(64)]}
+        self.assertEqual(vector.rows(), 16)
+
+    def test_takes_the_tile_behind_the_first_one_of_the_trace(self):
+        signals = {"u_array.weight_valid_i": [0, 1, 1, 0, 1, 1], "u_array.weight_column_i": [0, 0, 1, 0, 0, 1]}
+        self.assertEqual(parts.begin(signals), 4)
+        with self.assertRaisesRegex(netlist.ToolFailure, "holds no tile before"):
+            parts.begin({name: series[:4] for name, series in signals.items()})
 
     def test_the_accumulator_keeps_sums_of_the_lanes_as_they_are(self):
         signals = {**dict.fromkeys(parts.Accumulator.names + parts.Accumulator.reads + parts.Accumulator.adds, [5] * 64),
@@ -255,28 +274,83 @@ class Parts(unittest.TestCase):
             accumulator.compare(writes)
 
 
+def event(cat, name, ts, dur, tid=6, **args):
+    return {"cat": cat, "name": name, "ts": ts, "dur": dur, "tid": tid, "args": args}
+
+
+def layer(name="layer", **run):
+    return measure.Layer({"name": name, "tiles": 4, "k": 144, "n": 80, "padded": [256, 192, 128], **run}, 0.5)
+
+
 class Measure(unittest.TestCase):
     def test_finds_the_clocks_of_a_layer_on_the_lanes(self):
-        events = [{"cat": "layer", "name": "first", "ts": 20, "dur": 80}, {"cat": "command", "name": "DEPTHWISE", "ts": 10, "dur": 70},
-                  {"cat": "layer", "name": "second", "ts": 100, "dur": 5000}, {"cat": "dispatch", "name": "DEPTHWISE", "ts": 119, "dur": 1},
-                  {"cat": "command", "name": "DEPTHWISE", "ts": 120, "dur": 4000}, {"cat": "layer", "name": "third", "ts": 5100, "dur": 9}]
-        with tempfile.TemporaryDirectory() as folder:
-            path = os.path.join(folder, "timeline.json")
-            with open(path, "w", encoding="utf-8") as file:
-                file.write("[\n" + ",\n".join(map(json.dumps, events)) + "\n]\n")
-            self.assertEqual(measure.lanes_window(path, "first"), "8:45")
-            self.assertEqual(measure.lanes_window(path, "second"), f"118:{120 + measure.TRACED}")
-            for layer in ("third", "fourth"):
-                with self.assertRaisesRegex(netlist.ToolFailure, f"{layer} has no DEPTHWISE"):
-                    measure.lanes_window(path, layer)
+        events = [event("layer", "first", 20, 80), event("command", "DEPTHWISE", 10, 70), event("layer", "second", 100, 5000),
+                  event("dispatch", "DEPTHWISE", 119, 1), event("command", "DEPTHWISE", 120, 4000), event("layer", "third", 5100, 9)]
+        for name, window in (("first", "8:45"), ("second", f"118:{120 + measure.TRACED}")):
+            self.assertEqual(layer(name, tiles=0).lanes_window(events), window)
+        for name in ("third", "fourth"):
+            with self.assertRaisesRegex(netlist.ToolFailure, f"no DEPTHWISE of the layer {name}"):
+                layer(name, tiles=0).lanes_window(events)
+
+    def test_finds_the_clocks_of_an_addition(self):
+        """Its STORE is not the end of one before, of the same width, nor one that adds nothing; 16 columns of 80 are in the second tile."""
+        events = [event("layer", "layer", 100, 900), event("command", "STORE 128x80", 20, 90, add=1),
+                  event("command", "MATMUL 128x144x80", 110, 800), event("command", "STORE 128x80", 111, 700, add=1),
+                  event("tile", "m0 n0", 300, 128, N=0), event("tile", "m0 n0", 350, 64, tid=3, N=0), event("tile", "m0 n1", 600, 128, N=1),
+                  event("command", "STORE 128x80", 811, 400), event("layer", "next", 1000, 900)]
+        self.assertEqual(layer().addition(events), ("109:730", 16))
+        self.assertEqual(layer().places(events), ("array", "results"))
+        self.assertEqual(layer().places(events[:1] + events[-2:]), ("array",))
+        self.assertEqual(layer(tiles=0).places(events), ("array", "lanes"))
+
+    def test_takes_a_tile_in_the_middle(self):
+        self.assertEqual(measure.middle_tile(0.5, 1, 144, 64), (0, 72, 32))
+        self.assertEqual(measure.middle_tile(0, 3, 2, 1), (1, 1, 0))
+        self.assertEqual(measure.middle_tile(1, 3, 1, 4), (1, 0, 3))
+        # A depthwise layer has a tile for each tap, and zero points of computed weights one that counts for nothing.
+        self.assertEqual(layer(tiles=0, k=25, n=144, padded=[784, 25, 192]).tile, (1, 12, 1))
+        self.assertEqual(layer(k=128, n=32, padded=[128, 192, 64]).tile, (0, 1, 0))
 
     def test_counts_macs_that_count(self):
-        """64 nJ a clock, and 32 rows in 64 clocks: of a product, of a depthwise layer on the array, and of a 5x5 one on the lanes."""
+        """64 columns of 80 or 16 of them, by rows of the second tile; a tap of a depthwise layer; two strips of a map."""
+        self.assertEqual(layer(n=64).macs_of_a_row("array"), 64 * 64)
+        self.assertEqual(layer(k=80).macs_of_a_row("array"), 16 * 16)
+        depthwise = layer(tiles=0, k=25, n=64, padded=[784, 25, 64])
+        self.assertEqual([depthwise.macs_of_a_row(place) for place in ("array", "lanes")], [64, 25 * 64])
+        self.assertEqual(layer(k=16, n=32, strips=2, padded=[128, 64, 64]).macs_of_a_row("array"), 2 * 16 * 32)
+
+    def test_weighs_macs_and_results(self):
         measured = measure.Measurement.__new__(measure.Measurement)
         measured.logic = lambda *_: 64.0
-        measured.rows = dict.fromkeys(((1, "a"), ("array", "d"), ("window", "d")), 32)
-        measured.runs = dict.fromkeys(measured.rows, {"k": 25})
-        self.assertEqual([measured.pj_per_mac("gates", *case) for case in measured.rows], [64000 / 32 / 64, 64000 / 32, 64000 / 32 / 25])
+        measured.macs = {("array", "a"): 2048}
+        self.assertEqual(measured.pj_per_mac("gates", "array", "a"), 64000 * 64 / 2048)
+        measured.layers = {"a": layer()}
+        self.assertEqual(measured.pj_of_products("a"), 144 * 2000)
+        measured.nj = {("gates", "results", "a", "vector"): {"cells": 1.0, "nets": 2.0, "clock": 0.5, "glitches": 1.0}}
+        measured.results = {("a", "vector"): 64 * 16}
+        self.assertEqual(measured.pj_per_result("vector", "a"), 3500 * 64 / 1024)
+
+    def test_names_the_layers_of_a_network(self):
+        """A run of the whole network tells them, and when each ran."""
+        with tempfile.TemporaryDirectory() as folder:
+            program = os.path.join(folder, "gemm64")
+            with open(program, "w", encoding="utf-8") as file:
+                file.write(f"#!{sys.executable}\n" + """import json, sys
+options = dict(zip(sys.argv[2::2], sys.argv[3::2]))
+row = {"on": "device", "tiles": 2, "k": 64, "n": 64, "padded": [64, 64, 64], "macs": 9}
+with open(options["--json"], "w") as file:
+    json.dump({"layers": [{**row, "name": options["--model"]}, {**row, "name": "pool", "macs": 0}, {**row, "name": "far", "on": "host"}]}, file)
+with open(options["--timeline"], "w") as file:
+    file.write('{"traceEvents":[\\n{"ph":"M","pid":1},\\n{"ph":"X","cat":"layer"} ,\\n{"ph":"X","cat":"command"}\\n]}')
+""")
+            os.chmod(program, 0o755)
+            options = argparse.Namespace(program=program, build=folder, run=["--batch", "2"], position=0.5)
+            measured = measure.Measurement(None, options, None)
+            measured.look_at("net.onnx", ["net.onnx"])
+            self.assertEqual([found["cat"] for found in measured.events], ["layer", "command"])
+            for name in ("pool", "far", "none"):
+                with self.assertRaisesRegex(measure.NoSuchLayer, f"net.onnx: no layer .* is called {name}; there are: net.onnx$"):
+                    measured.look_at("net.onnx", [name])
 
 
 class Crosscheck(unittest.TestCase):
@@ -296,8 +370,8 @@ class Program(unittest.TestCase):
         self.assertRegex(done.stderr, r"there is no yosys; `scripts/setup energy` installs Debian's yosys")
 
     def test_refuses_what_no_tile_holds(self):
-        for option in (["--batch", "65"], ["--layers", "features.0"], ["--position", "2"], ["--depthwise", __file__],
-                       ["--depthwise", "nowhere.onnx", "layer"]):
+        for option in (["--batch", "65"], ["--layers", "features.0"], ["--position", "2"], ["--layer", __file__],
+                       ["--layer", "nowhere.onnx", "layer"]):
             done = self.run_it(*option)
             self.assertEqual(done.returncode, 2, done.stderr)
             self.assertIn(option[0], done.stderr)
