@@ -77,7 +77,7 @@ class Layer:
         raise netlist.ToolFailure(f"the timeline has no DEPTHWISE of the layer {self.run['name']}")
 
     def addition(self, events):
-        """(A:B, columns that count) of a layer whose results are added to others: from the STORE to the end of its second tile."""
+        """(A:B, columns that count) of the second tile that a STORE of the layer adds to others; None: it adds none."""
         stores = [(clocks, event) for clocks, event in self.under_way(events)
                   if event["name"].startswith("STORE") and event["name"].endswith(f"x{self.n}") and event["args"].get("add")]
         if not stores:
@@ -86,7 +86,7 @@ class Layer:
         blocks = [event for event in events if event["cat"] == "tile" and event["tid"] == store["tid"] and event["name"]
                  and store["ts"] <= event["ts"] < store["ts"] + store["dur"]]
         tile = blocks[min(1, len(blocks) - 1)]
-        return f"{store['ts'] - 2}:{tile['ts'] + tile['dur'] + 2}", used(self.n, tile["args"]["N"])
+        return f"{tile['ts'] - parts.N}:{tile['ts'] + tile['dur'] + 2}", used(self.n, tile["args"]["N"])
 
 
 class Measurement:

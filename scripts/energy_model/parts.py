@@ -287,7 +287,7 @@ class Requantizer(Pieces):
 
 
 class Vector(Pieces):
-    """Its table is never written: a lane's mapping of the pieces' entries is not that of all 64."""
+    """Without what is in its table, whose words have as many entries as there are lanes: it is not looked up."""
 
     path = "u_output.u_results.u_vector"
     files = [("gemm64_vector", netlists.LOGIC)]
@@ -296,6 +296,11 @@ class Vector(Pieces):
               "operand_scale_i", "offset_i", "result_zero_i", "operand_zero_i", "low_i", "high_i", "valid_i", "last_i", "ready_i")
     words = {"result_i": (8, 1), "operand_i": (8, 1)}
     result = ("result_o", 8)
+
+    def __init__(self, signals):
+        super().__init__(signals)
+        # Settings stay at the ports while rows are under way, loaded by a STORE before this one, it may be.
+        self.signals["load_i"] = [1, *self.signals["load_i"][1:]]
 
 
 SIGNALS = sorted({*ARRAY, *Accumulator.names, *Accumulator.reads, *Accumulator.adds,

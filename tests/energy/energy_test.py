@@ -298,7 +298,7 @@ class Measure(unittest.TestCase):
                   event("command", "MATMUL 128x144x80", 110, 800), event("command", "STORE 128x80", 111, 700, add=1),
                   event("tile", "m0 n0", 300, 128, N=0), event("tile", "m0 n0", 350, 64, tid=3, N=0), event("tile", "m0 n1", 600, 128, N=1),
                   event("command", "STORE 128x80", 811, 400), event("layer", "next", 1000, 900)]
-        self.assertEqual(layer().addition(events), ("109:730", 16))
+        self.assertEqual(layer().addition(events), ("536:730", 16))
         self.assertEqual(layer().places(events), ("array", "results"))
         self.assertEqual(layer().places(events[:1] + events[-2:]), ("array",))
         self.assertEqual(layer(tiles=0).places(events), ("array", "lanes"))
