@@ -255,6 +255,12 @@ class Parts(unittest.TestCase):
         vector.signals = {"valid_o": [1] * 64, "ready_i": [clock % 4 == 3 for clock in range(64)]}
         self.assertEqual(vector.rows(), 16)
 
+    def test_the_vector_path_loads_settings_that_a_store_before_loaded(self):
+        names = [f"{parts.Vector.path}.{name}" for name in parts.Vector.names()]
+        self.assertLessEqual(set(names), set(parts.SIGNALS))
+        vector = parts.Vector(dict.fromkeys(names, [0] * 3))
+        self.assertEqual([vector.signals[name] for name in ("load_i", "add_i")], [[1, 0, 0], [0, 0, 0]])
+
     def test_takes_the_tile_behind_the_first_one_of_the_trace(self):
         signals = {"u_array.weight_valid_i": [0, 1, 1, 0, 1, 1], "u_array.weight_column_i": [0, 0, 1, 0, 0, 1]}
         self.assertEqual(parts.begin(signals), 4)
