@@ -155,14 +155,13 @@ module gemm64_bridge #(
                     state_d = command_q == `GEMM64_BRIDGE_READ_MEMORY & value_q != 32'd0 ? LOAD : COMMAND;
             end
             LOAD: if (byte_ready_i) state_d = FETCH;
-            FETCH: begin
+            default: begin  // FETCH
                 answer_d[7:0] = byte_data_i;
                 address_d     = address_q + 32'd1;
                 value_d       = value_q - 32'd1;
                 place_d       = 3'd0;
                 state_d       = ANSWER;
             end
-            default: state_d = COMMAND;
         endcase
     end
 
