@@ -275,7 +275,7 @@ mutants:
 	@$(SETUP) build test
 	@tests/mutants/run --jobs $(JOBS) $(ARGS)
 
-# The same with the host's sources and their tests.
+# The same with the host's sources and their tests. ARGS="--seed WORD": other mutants of all that there could be.
 host-mutants:
 	@$(SETUP) build test mutants
 	@tests/mutants/host/run --jobs $(JOBS) $(ARGS)

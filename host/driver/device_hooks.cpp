@@ -41,9 +41,9 @@ DeviceHooks::DeviceHooks(Device& device) : device_(device) {
   hooks_.wait = [](void* self, std::uint64_t limit) {
     auto& hooks = *static_cast<DeviceHooks*>(self);
     return hooks.guard([&] {
-      const int waited = hooks.device_.wait_interrupt(limit) ? 1 : 0;
+      const bool interrupted = hooks.device_.wait_interrupt(limit);
       hooks.waited_until_ = hooks.device_.clocks();
-      return waited;
+      return static_cast<int>(interrupted);
     });
   };
 }

@@ -99,10 +99,9 @@ enum gemm64_result gemm64_plan_product(struct gemm64_plan *plan,
 }
 
 static struct gemm64_command command_at(uint32_t opcode, uint64_t address) {
-  struct gemm64_command command = {0};
-  command.opcode = opcode;
-  command.address_low = (uint32_t)address;
-  command.address_high = (uint32_t)(address >> 32);
+  const struct gemm64_command command = {.opcode = opcode,
+                                         .address_low = (uint32_t)address,
+                                         .address_high = (uint32_t)(address >> 32)};
   return command;
 }
 

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <map>
+#include <set>
 
 #include "host/onnx/supported.hpp"
 
@@ -51,13 +52,11 @@ double memory_need(const OnnxModel& model, std::int64_t passes, bool inputs_held
     const onnx::NodeProto& node = graph.node(i);
     for (const std::string& name : node.output()) live += bytes_of(model, name);
     most = std::max(most, live + bytes_to_compare(model, node));
-    for (auto* const names : {&node.input(), &node.output()}) {
-      for (const std::string& name : *names) {
-        const auto use = last_use.find(name);
-        if (use == last_use.end() || use->second != i) continue;
-        live -= bytes_of(model, name);
-        last_use.erase(use);  // a node may read a value twice
-      }
+    // A node may read a value twice.
+    std::set<std::string> names(node.input().begin(), node.input().end());
+    names.insert(node.output().begin(), node.output().end());
+    for (const std::string& name : names) {
+      if (last_use.at(name) == i) live -= bytes_of(model, name);
     }
   }
   return kCopies * (most + outside * static_cast<double>(std::max<std::int64_t>(passes - 1, 0)));

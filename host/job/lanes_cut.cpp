@@ -127,7 +127,7 @@ std::optional<LanesStrip> strip_of(const Convolution& c, DepthwiseCommand comman
   in_end = std::min(std::max<std::int64_t>(in_end, in + kLeastWidth), width);
   in = std::min<std::int64_t>(in, in_end - kLeastWidth);
   const std::int64_t pad = in - first + command.kernel_height - wide;
-  if (in < 0 || pad < 0 || pad >= command.kernel_height) return std::nullopt;
+  if (pad < 0) return std::nullopt;  // it begins beyond the border
   command.width = static_cast<std::uint32_t>(in_end - in);
   command.pad_left = static_cast<std::uint32_t>(pad);
   command.out_width = command.rows = end - from;
@@ -226,7 +226,7 @@ std::optional<LanesCut> cut_for_lanes(const Convolution& given, const Geometry& 
   if (c.width <= kLaneLineWords) {
     cut.strips.push_back({command, 0, 0});
     cut.strips[0].command.rows = block_rows(cut.plane_rows(), geometry.accumulator_rows);
-  } else if (whole_maps || !set_strips(cut, command, geometry)) {
+  } else if (!set_strips(cut, command, geometry)) {
     return std::nullopt;
   }
   constexpr std::uint64_t kMost = std::numeric_limits<std::uint32_t>::max();
@@ -234,10 +234,7 @@ std::optional<LanesCut> cut_for_lanes(const Convolution& given, const Geometry& 
   for (LanesStrip& strip : cut.strips) {
     set_steps(strip.command);
     // What is below 0 is large here.
-    if (strip.command.row_step > kHalf || strip.command.image_step > kHalf ||
-        strip.command.out_width > kHalf) {
-      return std::nullopt;
-    }
+    if (strip.command.row_step > kHalf || strip.command.image_step > kHalf) return std::nullopt;
   }
   return cut;
 }

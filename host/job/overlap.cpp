@@ -180,7 +180,7 @@ Early early_of(const Plan& next, const std::vector<Block>& next_blocks, const Fi
 /// does not.
 struct Rated {
   Overlap overlap;
-  std::int64_t waits = 0, spare = 0;
+  std::int64_t waits, spare;
 };
 
 Rated rate(const Plan& plan, const std::vector<Block>& blocks, const Plan& next,
@@ -188,17 +188,16 @@ Rated rate(const Plan& plan, const std::vector<Block>& blocks, const Plan& next,
   const Block& last = blocks[cut.block];
   const auto behind = static_cast<std::int64_t>(clocks_behind(plan, blocks, cut));
   const Early early = early_of(next, next_blocks, finished(plan, blocks, cut));
-  Rated rated;
-  rated.overlap = {cut, early.blocks, early.tiles, early.words};
   const auto ready = static_cast<std::int64_t>(early.clocks);
   const auto way_of = [&](std::uint64_t words) {
     return static_cast<std::int64_t>(way(geometry, last.end_row - last.first_row, words));
   };
   const std::int64_t first = std::max<std::int64_t>(way_of(early.first_words) - behind, 0);
   const std::int64_t second = std::max<std::int64_t>(way_of(early.next_words) - first - ready, 0);
-  rated.waits = ready == 0 ? std::numeric_limits<std::int64_t>::max() : first + second;
-  rated.spare = std::min(behind, ready) - way_of(early.first_words);
-  return rated;
+  const std::int64_t waits = ready == 0 ? std::numeric_limits<std::int64_t>::max() : first + second;
+  return {{cut, early.blocks, early.tiles, early.words},
+          waits,
+          std::min(behind, ready) - way_of(early.first_words)};
 }
 
 }  // namespace

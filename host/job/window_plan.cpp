@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <limits>
 
 #include "host/error.hpp"
 
@@ -31,7 +32,7 @@ void check_fields(const Window& w) {
   check("input width", w.width, 1, kHalf);
   check("output height", w.out_height, 1, kHalf);
   check("output width", w.out_width, 1, kHalf);
-  check("number of images", w.images, 1, 0xffffffff);
+  check("number of images", w.images, 1, std::numeric_limits<std::uint32_t>::max());
   check("number of planes in a group", w.group_planes, 1, kHalf);
   check("number of passes in a group", w.group_passes, 1, kHalf);
 }

@@ -55,8 +55,9 @@ SlicedMatrix slice_rows(const MatrixF& matrix) {
 }
 
 MatrixI8 stack_slices(const SlicedMatrix& matrix, int order, bool reversed) {
-  const Eigen::Index k = matrix.slices[0].cols();
-  MatrixI8 stacked(matrix.slices[0].rows(), k * (order + 1));
+  const MatrixI8& first = matrix.slices.front();  // all have its shape
+  const Eigen::Index k = first.cols();
+  MatrixI8 stacked(first.rows(), k * (order + 1));
   for (int i = 0; i <= order; ++i) {
     const auto slice = static_cast<std::size_t>(reversed ? order - i : i);
     stacked.middleCols(i * k, k) = matrix.slices[slice];

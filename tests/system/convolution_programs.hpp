@@ -71,11 +71,13 @@ inline void expect_traffic(const Counters& counters, const JobProgram& list) {
     traffic.weights += own.weights;
     traffic.activations += own.activations;
     traffic.parameters += own.parameters;
+    traffic.operands += own.operands;
     traffic.results += own.results;
   }
   EXPECT_EQ(counters[counter::kBytesWeights], traffic.weights);
   EXPECT_EQ(counters[counter::kBytesActivations], traffic.activations);
   EXPECT_EQ(counters[counter::kBytesParameters], traffic.parameters);
+  EXPECT_EQ(counters[counter::kBytesOperands], traffic.operands);
   EXPECT_EQ(counters[counter::kBytesResults],
             traffic.results + (list.jobs.size() - 1) * list.snapshot_bytes);
   EXPECT_EQ(counters[counter::kBytesCommands], list.program.size() * kCommandBytes);

@@ -32,28 +32,6 @@ class ConvolutionPrograms : public testing::TestWithParam<Setting> {
   }
 };
 
-/// What a convolution makes of the results of another.
-Convolution behind(std::mt19937& random, const Convolution& before, unsigned most_channels) {
-  Convolution c;
-  do {
-    c = random_convolution(random, most_channels, 12, 400'000);
-    c.images = before.images;
-    c.height = before.out_height;
-    c.width = before.out_width;
-    c.channels = before.out_channels;
-    if (draw(random, 0, 3) == 0) {
-      c.groups = c.channels;
-      c.out_channels = c.channels;
-    } else {
-      c.groups = 1;
-      c.out_channels = draw(random, 1, most_channels);
-    }
-    c.kernel_height = std::min(c.kernel_height, 5U);
-    c.pad_top = std::min(c.pad_top, c.kernel_height - 1);
-  } while (!draw_output(random, c) || macs(c) > 400'000);
-  return c;
-}
-
 Output int8_output(std::mt19937& random) {
   Output output = random_output(random);
   while (output.format.code() != ResultCode::kInt8) output = random_output(random);
@@ -85,8 +63,9 @@ TEST_P(ConvolutionPrograms, AreExact) {
                       random_output(random), source);
           layers.emplace_back();
         } else {
-          const Convolution c = source ? behind(random, *layers[*source], channels)
-                                       : random_convolution(random, channels, 12, 400'000);
+          const Convolution c =
+              source ? convolution_behind(random, *layers[*source], channels, 12, 400'000)
+                     : random_convolution(random, channels, 12, 400'000);
           program.add(c, int8_output(random), source);
           layers.push_back(c);
         }

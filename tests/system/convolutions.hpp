@@ -123,6 +123,30 @@ inline Convolution random_convolution(std::mt19937& random, unsigned most_channe
   return c;
 }
 
+/// One that reads the results of another.
+inline Convolution convolution_behind(std::mt19937& random, const Convolution& before,
+                                      unsigned most_channels, unsigned most_size,
+                                      std::uint64_t most_macs) {
+  Convolution c;
+  do {
+    c = random_convolution(random, most_channels, most_size, most_macs);
+    c.images = before.images;
+    c.height = before.out_height;
+    c.width = before.out_width;
+    c.channels = before.out_channels;
+    if (draw(random, 0, 3) == 0) {
+      c.groups = c.channels;
+      c.out_channels = c.channels;
+    } else {
+      c.groups = 1;
+      c.out_channels = draw(random, 1, most_channels);
+    }
+    c.kernel_height = std::min(c.kernel_height, 5U);
+    c.pad_top = std::min(c.pad_top, c.kernel_height - 1);
+  } while (!draw_output(random, c) || macs(c) > most_macs);
+  return c;
+}
+
 /// A depthwise convolution over rows, or over one column, of more pixels than the lanes take at
 /// once.
 inline Convolution random_wide_convolution(std::mt19937& random, unsigned most_channels,

@@ -92,6 +92,35 @@ TEST_F(ProgramCheck, NamesACommandThatTheAcceleratorRejects) {
   }
 }
 
+TEST_F(ProgramCheck, EndsARingBeforeAProgramThatTheAcceleratorRejects) {
+  std::vector<Command> bad = program_;
+  bad[3].set_address(6);
+  std::vector<Command> ring = program_;
+  const auto finishes = [&] {
+    const std::vector<std::uint64_t> given(ring.size(), 0);
+    return predict_ring(ring, given, geometry_, MemoryTiming{}).finishes.size();
+  };
+  ring.insert(ring.end(), program_.begin(), program_.end());
+  EXPECT_EQ(finishes(), 2U);
+  ring.insert(ring.end(), bad.begin(), bad.end());
+  EXPECT_EQ(finishes(), 2U);
+  ring.insert(ring.end(), program_.begin(), program_.end());
+  EXPECT_EQ(finishes(), 2U);
+  ring.erase(ring.begin(), ring.begin() + 2 * static_cast<std::ptrdiff_t>(program_.size()));
+  EXPECT_EQ(finishes(), 0U);
+}
+
+TEST_F(ProgramCheck, EndsARingWithoutFinishWhereNothingIsLeftToDo) {
+  std::vector<Command> open = program_;
+  open.pop_back();
+  const RingPrediction found =
+      predict_ring(open, std::vector<std::uint64_t>(open.size(), 0), geometry_, MemoryTiming{});
+  ASSERT_EQ(found.finishes.size(), 1U);
+  EXPECT_EQ(found.finishes[0].command, open.size() - 1);
+  const Counters whole = predict_counters(program_, geometry_, MemoryTiming{});
+  EXPECT_EQ(found.finishes[0].counters[counter::kBytesResults], whole[counter::kBytesResults]);
+}
+
 TEST_F(ProgramCheck, FindsTheLastWordOfStridedTiles) {
   const std::uint64_t end = std::uint64_t{1} << 40;
   // Two tiles of five rows, the second 100 rows behind the first.

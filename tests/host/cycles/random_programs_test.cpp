@@ -4,12 +4,15 @@
 // more time).
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cstdint>
+#include <optional>
 #include <random>
 #include <vector>
 
 #include "host/cycles/cycle_model.hpp"
 #include "host/error.hpp"
+#include "host/float_bits.hpp"
 #include "tests/system/convolution_programs.hpp"
 
 namespace gemm64 {
@@ -105,6 +108,72 @@ TEST(CountersOfRandomPrograms, StayWhatTheyWere) {
   EXPECT_EQ(all, 7973048633435405630u);
   EXPECT_EQ(snapshots, 15525085583633756816u);
   EXPECT_EQ(rings, 14354200529361964044u);
+}
+
+/// Up to six layers of maps, on the array or on the lanes, most of which read one before.
+JobProgram random_layers(std::mt19937& random, const Geometry& geometry) {
+  std::vector<Job> jobs;
+  std::vector<Convolution> layers;
+  const unsigned most_channels = geometry.n * draw(random, 1, 4);
+  while (jobs.empty() || (jobs.size() < 6 && draw(random, 0, 4) != 0)) {
+    std::optional<std::size_t> source;
+    if (!jobs.empty() && draw(random, 0, 4) != 0) {
+      source = jobs.size() - 1 - draw(random, 0, std::min<unsigned>(2, jobs.size()) - 1);
+    }
+    Convolution c =
+        source ? system_test::convolution_behind(random, layers[*source], most_channels, 12, 50'000)
+               : system_test::random_convolution(random, most_channels, 12, 50'000);
+    if (!source && draw(random, 0, 3) == 0) {
+      c = system_test::random_wide_convolution(random, most_channels, 50'000);
+    }
+    const auto sum = static_cast<LaneSum>(draw(random, 0, 2));
+    Output output{ResultFormat(ResultCode::kInt8), 1, -128, 127};
+    if (draw(random, 0, 2) == 0) {
+      output.vector = StoreCommand{};
+      output.vector->add = 1;
+      output.vector->broadcast = draw(random, 0, 1);
+      output.vector->table = draw(random, 0, 1);
+      output.vector->result_scale = output.vector->operand_scale = bits_of(1.0F);
+      output.vector->function_min = 0x80;
+      output.vector->function_max = 0x7f;
+    }
+    try {
+      std::optional<Job> job;
+      if (draw(random, 0, 2) != 0) job = make_lanes_job("lanes", c, geometry, output, sum);
+      if (!job) job = make_job("window", c, geometry, output);
+      job->source = source;
+      jobs.push_back(*job);
+      layers.push_back(c);
+    } catch (const UsageError&) {  // too much for this scratchpad
+    }
+  }
+  return make_job_program(jobs, geometry);
+}
+
+TEST(CountersOfRandomPrograms, OfLayersThatReadEachOtherStayWhatTheyWere) {
+  std::uint64_t all = 0;
+  unsigned lanes = 0, strips = 0, parted = 0;
+  for (unsigned seed = 0; seed < 400; ++seed) {
+    SCOPED_TRACE(testing::Message() << "seed " << seed);
+    std::mt19937 random(seed);
+    const Geometry geometry = geometry_of(random);
+    const JobProgram list = random_layers(random, geometry);
+    for (const Job& job : list.jobs) {
+      lanes += job.plan.lanes ? 1 : 0;
+      strips += job.plan.lanes && job.plan.lanes->in_strips() ? 1 : 0;
+    }
+    for (const CommandOrigin& origin : list.origins) parted += origin.parts_job ? 1 : 0;
+    const Prediction found = predict(list.program, geometry, memory_of(random));
+    system_test::expect_causes_add_up(found.counters);
+    system_test::expect_traffic(found.counters, list);
+    fold(all, found.counters);
+    for (const PredictedSnapshot& snapshot : found.snapshots) fold(all, snapshot.counters);
+    if (HasFailure()) return;
+  }
+  EXPECT_GT(lanes, 200u);
+  EXPECT_GT(strips, 50u);
+  EXPECT_GT(parted, 100u);
+  EXPECT_EQ(all, 9284125128233933844u);
 }
 
 /// Layers whose results are sums of 32 bits, some of which the host adds up.

@@ -505,20 +505,26 @@ TEST(DriverRun, GivesUpAResetAsTheWatchdogWould) {
   message_of<DeviceError>([&] { driver.reset(); });
 }
 
+/// The clocks after which a driver gives up what `run` asks of it, on a device that never ends.
+template <class Run>
+std::uint64_t limit_of(std::uint64_t memory_latency, Run run) {
+  NiceMock<MockDevice> device;
+  Driver driver(device, Patience{memory_latency});
+  std::uint64_t now = 0;
+  EXPECT_CALL(device, clocks).WillRepeatedly([&now] { return now; });
+  EXPECT_CALL(device, wait_interrupt).WillRepeatedly([&now](std::uint64_t) {
+    now += 1'000'000'000;
+    return false;
+  });
+  const std::string text = message_of<DeviceError>([&] { run(driver); });
+  return std::stoull(text.substr(text.find("limit ") + 6));
+}
+
 TEST(DriverRun, GivesASlowMemoryMoreClocks) {
   const auto limit = [](std::uint64_t memory_latency) {
-    NiceMock<MockDevice> device;
-    Driver driver(device, Patience{memory_latency});
-    std::uint64_t now = 0;
-    EXPECT_CALL(device, clocks).WillRepeatedly([&now] { return now; });
-    EXPECT_CALL(device, wait_interrupt).WillRepeatedly([&now](std::uint64_t) {
-      now += 1'000'000'000;
-      return false;
-    });
     const Product product;
-    const std::string text =
-        message_of<DeviceError>([&] { driver.run(product.job, product.weights, product.a); });
-    return std::stoull(text.substr(text.find("limit ") + 6));
+    return limit_of(memory_latency,
+                    [&](Driver& driver) { driver.run(product.job, product.weights, product.a); });
   };
   const Traffic traffic = predict_traffic(Product().job.plan);
   const std::uint64_t bytes =
@@ -610,6 +616,28 @@ TEST(DriverRun, WorksAgainAfterAnError) {
   EXPECT_THROW(driver.run_program(0, {bad}, 1000), DeviceError);
   EXPECT_EQ(driver.run(product.job, product.weights, product.a).sums,
             reference_gemm(product.a, product.w));
+}
+
+TEST(DriverRun, GivesAListOfJobsTheClocksOfAllTheirBytes) {
+  Output output{ResultFormat(ResultCode::kInt8), 0, -128, 127};
+  output.vector = StoreCommand{};
+  output.vector->add = 1;
+  const Job job =
+      make_job("sum", {11, 20, 13}, Accumulate::kDevice, MockDevice::geometry(), output);
+  const Traffic traffic = predict_traffic(job.plan);
+  const std::uint64_t bytes = traffic.weights + traffic.parameters + traffic.activations +
+                              traffic.operands + traffic.results;
+  ASSERT_NE(traffic.parameters, 0U);
+  ASSERT_NE(traffic.operands, 0U);
+  const JobProgram list = make_job_program({job, job}, MockDevice::geometry());
+  const Product product;
+  const std::vector<std::uint8_t> parameters(traffic.parameters);
+  const MatrixI8 added = MatrixI8::Zero(11, 13);
+  const JobOperands operands{product.weights, product.a, &parameters, &added};
+  const std::uint64_t limit = limit_of(0, [&](Driver& driver) {
+    driver.run(list, {operands, operands});
+  });
+  EXPECT_EQ(limit, 65536 + 1000 * (2 * bytes / MockDevice::geometry().n + 1000));
 }
 
 TEST(DriverRun, RunsAListOfJobsAsOneProgram) {

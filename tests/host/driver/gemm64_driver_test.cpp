@@ -310,6 +310,17 @@ TEST_F(Core, PollingEndsAtItsLimit) {
   open();
   EXPECT_EQ(gemm64_wait(&driver, 20), GEMM64_TIMEOUT);
   EXPECT_EQ(fake.reads[GEMM64_REG_INTERRUPT], 20u);
+  EXPECT_EQ(gemm64_wait(&driver, 3000), GEMM64_TIMEOUT) << "no line is high for nothing";
+  EXPECT_EQ(fake.reads[GEMM64_REG_INTERRUPT], 3020u);
+}
+
+TEST_F(Core, ABarrierStandsBeforeResultsAreRead) {
+  fake.log_hooks();
+  open();
+  fake.log.clear();
+  raise(1);
+  EXPECT_EQ(gemm64_wait(&driver, 1), GEMM64_OK);
+  EXPECT_EQ(fake.log, (std::vector<std::string>{"barrier", "write"})) << "and clears the cause";
 }
 
 TEST_F(Core, WaitingIsTheHooks) {

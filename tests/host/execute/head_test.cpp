@@ -118,6 +118,8 @@ TEST(Head, NeverCutsWhereAStepMixesImages) {
       {"{r = Relu(x) y = Concat <axis = 0> (r, x)}", {}},
       // Positions are counted from the first image on.
       {"{p, y = MaxPool <kernel_shape = [2,2]> (x)}", {}},
+      // What is dropped depends on the place in the batch.
+      {"<float r = {0.5}, bool t = {1}> {y = Dropout <seed = 1> (x, r, t)}", {}},
       // Weights that are no images, and images that are weights.
       {"{v = Relu(w) y = Conv(x, v)}", {"w"}},
       {"{v = AveragePool <kernel_shape = [2,2]> (x) y = Conv(x, v)}", {}}};

@@ -9,6 +9,7 @@
 #include <fstream>
 
 #include "host/execute/head.hpp"
+#include "host/execute/known_inputs.hpp"
 #include "host/execute/npy.hpp"
 #include "tests/folder.hpp"
 #include "tests/host/execute/run_node.hpp"
@@ -82,6 +83,67 @@ TEST_F(NetworkInput, MustFitTheModel) {
   EXPECT_THAT(refusal(open_, {(folder_ / "none.npy").string()}), Says("cannot be read"));
   EXPECT_THAT(refusal(open_, {"z=" + array(floats({1, 2}, {1, 2}))}),
               Says("has no input 'z'; its inputs are: x"));
+}
+
+TEST_F(NetworkInput, HasAsManyRowsAsTheBatchAtLeast) {
+  const std::string two = array(floats({2, 2}, {1, 2, 3, 4}));
+  EXPECT_EQ(refusal(open_, {two}, 2), "");
+  EXPECT_THAT(refusal(open_, {two}, 3), Says("is 2x2; --batch 3 needs a first size of at least"));
+}
+
+TEST_F(NetworkInput, NamesItsFilesWithoutItsOwnName) {
+  EXPECT_EQ(input_files("x=a.npy"), (std::vector<std::string>{"a.npy"}));
+  EXPECT_EQ(input_files("a.npy"), (std::vector<std::string>{"a.npy"}));
+  EXPECT_EQ(input_files("x=1.5"), (std::vector<std::string>{})) << "a number for each value";
+  const std::string file = (folder_ / "x=1").string();
+  std::ofstream(file) << "exists";
+  EXPECT_EQ(input_files(file), (std::vector<std::string>{file}));
+}
+
+TEST_F(NetworkInput, IsKnownWhereItIsANumber) {
+  const OnnxModel model =
+      load_text("(float[2] x, int32[1] i, bool[1] b, int64[1] l) => (float[2] y) {y = Relu(x)}");
+  const auto known = [&](std::vector<std::string> texts) {
+    const auto found = take_known_inputs(model, texts);
+    EXPECT_TRUE(texts.empty()) << texts[0];
+    return Tensor::from_proto(found.begin()->second);
+  };
+  EXPECT_EQ(values_of<float>(known({"x=1.5"})), (std::vector<float>{1.5F, 1.5F}));
+  EXPECT_EQ(values_of<std::int32_t>(known({"i=-7"})), (std::vector<std::int32_t>{-7}));
+  EXPECT_TRUE(known({"b=true"}).values<bool>()[0]);
+  EXPECT_FALSE(known({"b=false"}).values<bool>()[0]);
+  EXPECT_EQ(known({"l=9007199254740992"}).values<std::int64_t>()[0], std::int64_t{1} << 53);
+  const auto refused = [&](const std::string& text) {
+    std::vector<std::string> texts{text};
+    return message_of([&] { take_known_inputs(model, texts); });
+  };
+  EXPECT_THAT(refused("i=1.5"), Says("--input i: 1.5 is no int32"));
+  EXPECT_THAT(refused("i=2147483648"), Says("is no int32"));
+  EXPECT_THAT(refused("l=9223372036854775808"), Says("is no int64"));
+  for (const std::string text : {"x=1.5x", "z=1", "x", "x=y.npy"}) {
+    std::vector<std::string> texts{text};
+    EXPECT_TRUE(take_known_inputs(model, texts).empty());
+    EXPECT_EQ(texts, (std::vector<std::string>{text})) << "is left to others";
+  }
+}
+
+TEST_F(NetworkInput, IsKnownWhereAConditionWaitsForAFileOfOneInteger) {
+  const OnnxModel model = load_text(
+      "(int64[N] n, float[1] x) => (float[M] y) {"
+      "t = Constant <value_int = 1> () u = ReduceSum <keepdims = 0> (n) c = Equal(t, u) "
+      "y = If <then_branch = () => (float[1] p) {p = Neg(x)}, "
+      "else_branch = () => (float[2] q) {q = Concat <axis = 0> (x, x)}> (c)}");
+  const auto left = [&](const std::string& file) {
+    std::vector<std::string> texts{"n=" + file};
+    const auto found = take_known_inputs(model, texts);
+    EXPECT_EQ(found.size() + texts.size(), 1U);
+    return texts;
+  };
+  const std::string one = array(ints({1}));
+  EXPECT_TRUE(left(one).empty());
+  fs::copy_file(one, folder_ / "x.bin");
+  EXPECT_EQ(left((folder_ / "x.bin").string()).size(), 1U);
+  EXPECT_EQ(left(array(ints({1, 2}))).size(), 1U);
 }
 
 TEST_F(NetworkInput, IsNamedWhereThereAreSeveral) {

@@ -45,6 +45,20 @@ TEST(Convolution, GroupsShareTilesWhereTheyAreWholePlanesTogether) {
   EXPECT_EQ(tiling(96, 192, 3), (Tiling{2, 1, 2, 3}));     // the last has one pass of two
   EXPECT_EQ(tiling(48, 48, 4), (Tiling{1, 1, 1, 1}));      // all in one tile
   EXPECT_EQ(tiling(288, 288, 3), (Tiling{5, 5, 5, 5}));    // planes of the last would be missing
+  EXPECT_EQ(tiling(40, 160, 40), (Tiling{1, 1, 3, 3}));    // 64 groups would have four passes
+}
+
+TEST(Convolution, IsToldBySizesAndWhatIsUnusual) {
+  Convolution c = same(8, 16, 10, 3, 8);
+  EXPECT_EQ(to_string(c), "3x3 convolution of 1x8x10x10 to 1x16x10x10, padding 1x1, 8 groups");
+  c.groups = c.images = 2;
+  c.kernel_width = 5;
+  c.stride_height = 2;
+  c.dilation_width = 3;
+  c.pad_top = c.pad_left = 0;
+  c.out_height = 4;
+  EXPECT_EQ(to_string(c),
+            "3x5 convolution of 2x8x10x10 to 2x16x4x10, stride 2x1, dilation 1x3, 2 groups");
 }
 
 TEST(Convolution, RefusesWhatIsNone) {

@@ -107,23 +107,6 @@ TEST_P(ConvolutionValues, OfRowsThatTheLanesTakeInStripsAreToo) {
   EXPECT_EQ(strips, on_lanes);
 }
 
-/// A convolution over the results of `before`.
-Convolution behind(std::mt19937& random, const Convolution& before) {
-  Convolution c;
-  do {
-    c = system_test::random_convolution(random, 12, 10, 50'000);
-    c.images = before.images;
-    c.height = before.out_height;
-    c.width = before.out_width;
-    c.channels = before.out_channels;
-    c.groups = random() % 4 == 0 ? c.channels : 1;
-    c.out_channels = c.groups != 1 ? c.channels : c.out_channels;
-    c.kernel_height = std::min(c.kernel_height, 5U);
-    c.pad_top = std::min(c.pad_top, c.kernel_height - 1);
-  } while (!system_test::draw_output(random, c) || system_test::macs(c) > 50'000);
-  return c;
-}
-
 TEST_P(ConvolutionValues, OfLayersThatReadEachOtherAreToo) {
   for (unsigned seed = 100; seed < 200; ++seed) {
     SCOPED_TRACE(testing::Message() << "seed " << seed);
@@ -135,8 +118,9 @@ TEST_P(ConvolutionValues, OfLayersThatReadEachOtherAreToo) {
       std::optional<std::size_t> source;
       if (!layers.empty() && random() % 5 != 0)
         source = layers.size() - 1 - random() % std::min<std::size_t>(2, layers.size());
-      const Convolution c = source ? behind(random, layers[*source])
-                                   : system_test::random_convolution(random, 12, 10, 50'000);
+      const Convolution c =
+          source ? system_test::convolution_behind(random, layers[*source], 12, 10, 50'000)
+                 : system_test::random_convolution(random, 12, 10, 50'000);
       try {
         program.add(c, output, source);
         layers.push_back(c);

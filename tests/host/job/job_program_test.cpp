@@ -218,6 +218,9 @@ TEST(JobProgram, RefusesChainsThatDoNotFit) {
   jobs = chain_of(5, {8, 24, 17}, small());
   jobs[1].source_tile = 1;
   EXPECT_THROW(make_job_program(jobs, small()), std::invalid_argument) << "past the end";
+  jobs = chain_of(5, {8, 24, 17}, small());
+  jobs[1].source_row = 0;
+  EXPECT_THROW(make_job_program(jobs, small()), std::invalid_argument) << "is no convolution";
 }
 
 TEST(JobProgram, ReadsSomeTilesOfWhatAJobGives) {
@@ -264,7 +267,8 @@ TEST(JobProgram, LoadsOperandsBeforeTheFenceThatEndsTheJobBefore) {
   Output adds = kInt8;
   adds.vector = StoreCommand{};
   adds.vector->add = 1;
-  const auto opcodes_with = [&](std::size_t operand) {
+  const auto opcodes_with = [&](std::size_t operand, bool table = false) {
+    adds.vector->table = table ? 1 : 0;
     std::vector<Job> jobs = chain_of(4, {8, 8, 8}, geometry);
     jobs.push_back(make_job("sum", {4, 8, 8}, Accumulate::kDevice, geometry, adds));
     jobs[2].source = 1;
@@ -278,6 +282,42 @@ TEST(JobProgram, LoadsOperandsBeforeTheFenceThatEndsTheJobBefore) {
   };
   EXPECT_EQ(fences_before(opcodes_with(0)), 1) << "that of the job that gives them";
   EXPECT_EQ(fences_before(opcodes_with(1)), 2);
+  EXPECT_EQ(fences_before(opcodes_with(1, true)), 1) << "a table waits for no job";
+}
+
+TEST(JobProgram, LeavesRoomForAsManyCommandsAsThereMayBe) {
+  const auto places = [](std::size_t count, bool of_a_map) {
+    std::vector<Job> jobs(count, make_job("layer", {4, 8, 8}, Accumulate::kDevice, small(), kInt8));
+    for (Job& job : jobs) {
+      if (!of_a_map) continue;
+      job.map = 1;
+      job.plan.output.part = ResultPart{0, 8};
+    }
+    return make_job_program(jobs, small()).snapshots / kCommandBytes;
+  };
+  // Six commands each, and eight more; of a part of a map twenty-four.
+  EXPECT_EQ(places(36, false), 512U);
+  EXPECT_EQ(places(37, false), 1024U);
+  EXPECT_EQ(places(17, true), 512U);
+  EXPECT_EQ(places(18, true), 1024U);
+}
+
+TEST(JobProgram, RefusesOperandsThatDoNotFit) {
+  const Geometry geometry = small();
+  Output adds = kInt8;
+  adds.vector = StoreCommand{};
+  adds.vector->add = 1;
+  const auto takes = [&](const GemmShape& given, const Output& output, const Output& taker) {
+    std::vector<Job> jobs = {make_job("operand", given, Accumulate::kDevice, geometry, output),
+                             make_job("sum", {4, 8, 16}, Accumulate::kDevice, geometry, taker)};
+    jobs[1].operand = 0;
+    return make_job_program(jobs, geometry);
+  };
+  EXPECT_NO_THROW(takes({4, 8, 16}, kInt8, adds));
+  EXPECT_THROW(takes({4, 8, 16}, Output{}, adds), std::invalid_argument) << "sums of 32 bits";
+  EXPECT_THROW(takes({5, 8, 16}, kInt8, adds), std::invalid_argument) << "a row more";
+  EXPECT_THROW(takes({4, 8, 17}, kInt8, adds), std::invalid_argument) << "a column more";
+  EXPECT_THROW(takes({4, 8, 16}, kInt8, kInt8), std::invalid_argument) << "nothing takes it";
 }
 
 TEST(JobProgram, RefusesAnEmptyList) {

@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <limits>
 #include <optional>
 #include <vector>
 
@@ -156,11 +157,25 @@ TEST(LanesCut, CutsRowsThatAreTooWideIntoStripsThatShareColumns) {
   EXPECT_EQ(left->command().width, 78U);
 }
 
-TEST(LanesCommands, LoadStripsAndStoreTheirRowsWhereTheyLie) {
+TEST(LanesCut, HasNoStripsBeyondTheBorderNorOfTooFewWords) {
+  Geometry geometry = small();
+  geometry.accumulator_rows = 3;  // a strip for each column
+  Convolution c = wide_rows();
+  c.out_width = 300;  // the last strip begins with the column 298
+  EXPECT_TRUE(cut_for_lanes(c, geometry, LaneSum::kProducts));
+  c.out_width = 301;
+  EXPECT_FALSE(cut_for_lanes(c, geometry, LaneSum::kProducts)) << "nothing but the last column";
+  geometry.accumulator_rows = 2;
+  EXPECT_FALSE(cut_for_lanes(wide_rows(), geometry, LaneSum::kProducts)) << "windows of 3 columns";
+}
+
+class LanesCommandsOfStrips : public testing::TestWithParam<LaneSum> {};
+
+TEST_P(LanesCommandsOfStrips, LoadThemAndStoreTheirRowsWhereTheyLie) {
   Geometry geometry = small();
   geometry.accumulator_rows = 128;
   Output output{ResultFormat(ResultCode::kInt8), 0, -128, 127};
-  const auto plan = make_lanes_plan(wide_rows(), geometry, output, LaneSum::kProducts);
+  const auto plan = make_lanes_plan(wide_rows(), geometry, output, GetParam());
   ASSERT_TRUE(plan);
   const std::vector<Command> commands = lanes_commands(*plan, {}, {}).commands;
   std::vector<std::uint64_t> stored;
@@ -197,6 +212,33 @@ TEST(LanesCommands, LoadStripsAndStoreTheirRowsWhereTheyLie) {
     const std::uint64_t plane = stored[i] / 3000, row = stored[i] % 3000;
     ASSERT_EQ(plan->lanes->rows_before(plane, row), i) << "plane " << plane << ", row " << row;
   }
+}
+
+INSTANTIATE_TEST_SUITE_P(Sums, LanesCommandsOfStrips,
+                         testing::Values(LaneSum::kProducts, LaneSum::kMaximum),
+                         [](const auto& info) {
+                           return info.param == LaneSum::kMaximum ? "Maximum" : "Products";
+                         });
+
+TEST(LanesCommands, BeginEarlyWithTheFirstStripAlone) {
+  Geometry geometry = small();
+  geometry.accumulator_rows = 128;
+  const Output output{ResultFormat(ResultCode::kInt8), 0, -128, 127};
+  const auto plan = make_lanes_plan(wide_rows(), geometry, output, LaneSum::kProducts);
+  ASSERT_TRUE(plan);
+  const auto early = [&](std::uint64_t words) {
+    Overlaps overlaps;
+    overlaps.early_words = words;
+    const JobCommands job = lanes_commands(*plan, {}, overlaps);
+    std::vector<Opcode> found;
+    for (std::size_t i = 0; i < job.commands.size(); ++i) {
+      if (job.phases[i] == Phase::kEarly) found.push_back(job.commands[i].opcode);
+    }
+    return found;
+  };
+  EXPECT_EQ(early(0), std::vector<Opcode>{});
+  EXPECT_EQ(early(std::numeric_limits<std::uint64_t>::max()),
+            (std::vector<Opcode>{Opcode::kLoadActivations, Opcode::kDepthwise}));
 }
 
 TEST(LanesCommands, AskForTheParametersOfAsManyPlanesAheadAsThereIsRoomFor) {

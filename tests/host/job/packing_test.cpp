@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cstdint>
 #include <limits>
 #include <random>
@@ -50,6 +51,20 @@ TEST(PackWeights, PutsTilesInTheOrderOfTheirUseAndPadsWithZeros) {
               }
               EXPECT_EQ(wrong, 0u);
             });
+}
+
+TEST(PackWeights, LeavesLanesAheadOfAPartEmpty) {
+  Geometry geometry;
+  geometry.n = 4;
+  for (const std::uint32_t ahead : {0U, 1U, 3U}) {
+    Output output{ResultFormat(ResultCode::kInt8), 0, -128, 127};
+    output.vector = StoreCommand{};
+    output.part = ResultPart{ahead, 8};
+    const Job job = make_job("part", {1, 4, 1}, Accumulate::kDevice, geometry, output);
+    std::vector<std::uint8_t> expected(16);
+    std::fill_n(expected.begin() + 4 * static_cast<std::ptrdiff_t>(ahead), 4, 7);
+    EXPECT_EQ(pack_weights(job, MatrixI8::Constant(1, 4, 7)), expected) << ahead;
+  }
 }
 
 TEST(PackWeights, PutsTheProductsOfAStackOneAfterTheOther) {

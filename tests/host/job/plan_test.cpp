@@ -119,6 +119,22 @@ TEST(Traffic, IsTheClosedForm) {
       });
 }
 
+TEST(Plan, TakesAnotherWindowInPlaceOfItsOwn) {
+  Convolution c;
+  c.images = c.groups = 1;
+  c.channels = c.out_channels = 4;
+  c.height = c.width = c.out_height = c.out_width = 40;
+  c.kernel_height = c.kernel_width = c.stride_height = c.stride_width = 1;
+  c.dilation_height = c.dilation_width = 1;
+  Geometry geometry;
+  geometry.n = 4;
+  Plan plan = make_plan(c, geometry);
+  const std::uint64_t blocks = plan.row_blocks();
+  ASSERT_GT(blocks, 1U);
+  set_window(plan, WindowCut(*plan.window));
+  EXPECT_EQ(plan.row_blocks(), blocks);
+}
+
 TEST(Plan, CutsEachProductOfAStackByItself) {
   for_plans(
       6, 40, kAnySize, [](const GemmShape& shape, Accumulate accumulate, const Geometry& geometry) {

@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <deque>
 #include <map>
+#include <utility>
 #include <vector>
 
 #include "host/job/job_commands.hpp"
@@ -293,6 +294,69 @@ TEST(Program, OfAProductInAChainReadsAsDocumented) {
   constexpr Phase kAhead = Phase::kAhead, kEarly = Phase::kEarly, kRest = Phase::kRest;
   EXPECT_EQ(list.phases,
             (std::vector<Phase>{kAhead, kEarly, kRest, kEarly, kAhead, kRest, kRest, kRest}));
+}
+
+TEST(Program, OfAStackLoadsWeightsAndParametersOfEachProduct) {
+  Geometry geometry;
+  geometry.n = 8;
+  const Output output{ResultFormat(ResultCode::kInt8), 0, -128, 127};
+  const Plan plan = make_plan({6, 8, 8}, Accumulate::kDevice, geometry, output, 3);
+  std::vector<std::string> words;
+  for (const Command& command : make_program(plan, make_layout(plan, 0))) {
+    if (command.opcode == Opcode::kLoadWeights || command.opcode == Opcode::kLoadParameters) {
+      words.push_back(to_string(command));
+    }
+  }
+  EXPECT_EQ(words, (std::vector<std::string>{"LOAD_WEIGHTS count=8 passes=1 address=0",
+                                             "LOAD_PARAMETERS count=8 passes=1 address=4096",
+                                             "LOAD_WEIGHTS count=8 passes=1 address=64",
+                                             "LOAD_PARAMETERS count=8 passes=1 address=4160",
+                                             "LOAD_WEIGHTS count=8 passes=1 address=128",
+                                             "LOAD_PARAMETERS count=8 passes=1 address=4224"}));
+}
+
+/// The STOREs of so many rows of results that are a part of 24 columns, on an array of 8.
+std::vector<StoreCommand> stores_of_part(std::uint64_t rows, std::uint64_t first,
+                                         std::uint64_t columns) {
+  Geometry geometry;
+  geometry.n = 8;
+  geometry.accumulator_rows = 8;
+  Output output{ResultFormat(ResultCode::kInt8), 0, -128, 127};
+  output.vector = StoreCommand{};
+  output.part = ResultPart{first, 24};
+  const Plan plan = make_plan({rows, 8, columns}, Accumulate::kDevice, geometry, output);
+  Layout layout = make_layout(plan);
+  layout.results = 0;
+  std::vector<StoreCommand> stores;
+  for (const Command& command : make_program(plan, layout)) {
+    if (command.opcode == Opcode::kStore) stores.emplace_back(command);
+  }
+  return stores;
+}
+
+std::vector<std::pair<std::uint32_t, std::uint32_t>> stored_lanes(std::uint64_t first,
+                                                                  std::uint64_t columns) {
+  std::vector<std::pair<std::uint32_t, std::uint32_t>> lanes;
+  for (const StoreCommand& store : stores_of_part(3, first, columns)) {
+    lanes.emplace_back(store.first_lane, store.lanes);
+  }
+  return lanes;
+}
+
+TEST(Program, StoresTheLanesOfAPartAlone) {
+  using Lanes = std::vector<std::pair<std::uint32_t, std::uint32_t>>;
+  EXPECT_EQ(stored_lanes(2, 4), (Lanes{{2, 4}}));
+  EXPECT_EQ(stored_lanes(3, 17), (Lanes{{3, 5}, {0, 0}, {0, 4}})) << "0 are all eight";
+  EXPECT_EQ(stored_lanes(8, 16), (Lanes{{0, 0}}));
+}
+
+TEST(Program, StoresEachBlockOfAPartByItselfWhereTilesHaveOtherLanes) {
+  std::vector<std::uint64_t> words;
+  for (const StoreCommand& store : stores_of_part(20, 3, 17)) {  // blocks of 7, 7 and 6 rows
+    EXPECT_EQ(store.blocks, 1U);
+    words.push_back(store.address / 8);
+  }
+  EXPECT_EQ(words, (std::vector<std::uint64_t>{0, 20, 40, 7, 27, 47, 14, 34, 54}));
 }
 
 TEST(Program, HasSeamsOnlyInASingleBlockOfTilesThatCanBeParted) {

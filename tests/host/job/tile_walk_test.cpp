@@ -101,6 +101,25 @@ TEST(TileWalk, MeetsEveryTapOfAWindow) {
   EXPECT_EQ(tiles, plan.tiles() * plan.row_blocks());
 }
 
+TEST(TileWalk, TakesALayerOfTheLanesForOneTileOfAllItsClocks) {
+  Convolution c;
+  c.channels = c.out_channels = c.groups = 20;
+  c.images = 1;
+  c.height = c.width = c.out_height = c.out_width = 6;
+  c.kernel_height = c.kernel_width = 3;
+  c.pad_top = c.pad_left = 1;
+  c.stride_height = c.stride_width = c.dilation_height = c.dilation_width = 1;
+  const Job job = make_lanes_job("walked", c, small()).value();
+  TileWalk walk(job);
+  ASSERT_FALSE(walk.done());
+  EXPECT_EQ(job.program.at(walk.command()).opcode, Opcode::kDepthwise);
+  EXPECT_EQ(walk.tile().rows, job.plan.lanes->clocks());
+  EXPECT_TRUE(walk.tile().begins_block && walk.tile().ends_block);
+  EXPECT_EQ(walk.tile().result, 0U);
+  walk.next();
+  EXPECT_TRUE(walk.done());
+}
+
 TEST(RowWalk, SkipsTheRestOfATile) {
   const Job job = make_job("walked", {35, 20, 9}, Accumulate::kDevice, small());
   RowWalk walk(job);

@@ -104,6 +104,29 @@ TEST(GroupQueryAttention, GivesTheOneKeyThatAQueryMaySee) {
   expect_refusal(node, {one, one, one, Tensor(), Tensor(), end, huge}, "2000000000 keys in all");
 }
 
+TEST(Attention, SetsThePastOfEachHeadBeforeItsKeysAndValues) {
+  const auto heads = [](float first) {  // of one value, a key each
+    return floats({1, 2, 1, 1}, {first, first + 1});
+  };
+  const Tensor past = floats({1, 2, 2, 1}, {10, 11, 12, 13});
+  const Tensors y = run_node("y, k, v = Attention (q, k, v, m, pk, pv)",
+                             {heads(0), heads(1), heads(3), Tensor(), past, past}, 23);
+  EXPECT_EQ(y[1].dims(), (Dims{1, 2, 3, 1}));
+  EXPECT_THAT(values_of<float>(y[1]), ElementsAre(10, 11, 1, 12, 13, 2));
+  EXPECT_THAT(values_of<float>(y[2]), ElementsAre(10, 11, 3, 12, 13, 4));
+}
+
+TEST(Attention, CapsTheProductsWhereTheFileSaysSo) {
+  const Tensor q = floats({1, 1, 1, 1}, {1}), k = floats({1, 1, 2, 1}, {0, 10});
+  const Tensor v = floats({1, 1, 2, 1}, {0, 1});
+  const auto y = [&](const std::string& more) {
+    return values_of<float>(
+        run_node("y = Attention <scale = 1.0" + more + "> (q, k, v)", {q, k, v}, 23)[0])[0];
+  };
+  EXPECT_FLOAT_EQ(y(""), 1 / (1 + std::exp(-10.0F)));
+  EXPECT_FLOAT_EQ(y(", softcap = 2.0"), 1 / (1 + std::exp(-2 * std::tanh(5.0F))));
+}
+
 TEST(MultiHeadAttention, RefusesPackedInputsByName) {
   const Tensor x = floats({1, 1, 2}, {1, 2});
   expect_refusal("y = com.microsoft.MultiHeadAttention <num_heads = 1> (q)", {x},

@@ -4,8 +4,18 @@
 #include <gtest/gtest.h>
 
 #include <atomic>
+#include <mutex>
+#include <set>
 #include <stdexcept>
+#include <thread>
+#include <utility>
 #include <vector>
+
+// OpenMP's, of which clang has no header.
+extern "C" {
+int omp_get_max_threads();
+void omp_set_num_threads(int threads);
+}
 
 namespace gemm64 {
 namespace {
@@ -33,6 +43,34 @@ TEST(HostThreads, DoAllPartsOnce) {
       for (const auto& one : done) EXPECT_EQ(one, 1);
     }
   }
+}
+
+TEST(HostThreads, OfOpenMpAreThoseThatAreLeft) {
+  std::vector<int> threads;
+  std::thread other([&] {  // which counts its own threads, however many processors there are
+    omp_set_num_threads(3);
+    for (const std::size_t simulations : {1, 5, 0}) {
+      leave_processors(simulations);
+      threads.push_back(omp_get_max_threads());
+    }
+  });
+  other.join();
+  EXPECT_EQ(threads, (std::vector<int>{2, 1, 3}));
+}
+
+TEST(HostThreads, HaveEqualParts) {
+  using Part = std::pair<std::int64_t, std::int64_t>;
+  std::set<Part> parts;
+  std::thread other([&] {
+    omp_set_num_threads(3);
+    std::mutex mutex;
+    on_host_threads(10, kMany, [&](std::int64_t first, std::int64_t last) {
+      const std::lock_guard<std::mutex> lock(mutex);
+      parts.emplace(first, last);
+    });
+  });
+  other.join();
+  EXPECT_EQ(parts, (std::set<Part>{{0, 3}, {3, 6}, {6, 10}}));
 }
 
 TEST(HostThreads, HandOnWhatIsThrown) {

@@ -8,6 +8,7 @@
 
 #include "host/kernels/integer_rows.hpp"
 #include "host/kernels/quantization.hpp"
+#include "host/numerics/reference.hpp"
 #include "tests/host/execute/run_node.hpp"
 #include "tests/says.hpp"
 
@@ -107,6 +108,41 @@ TEST(Quantized, ConvolutionsScaleEachChannel) {
                    {bytes({1, 1, 1, 1}, {10}), scale(1), zero(0), bytes({2, 1, 1, 1}, {3, 3}),
                     floats({2}, {1, 0.5F}), zero(0), scale(1), zero(1)}),
             (Bytes{31, 16}));
+}
+
+TEST(ConvInteger, KeepsImagesAndGroupsApart) {
+  const Tensor x = Tensor::of<std::uint8_t>({2, 2, 1, 2}, {1, 2, 3, 4, 5, 6, 7, 8});
+  const Tensor weights = Tensor::of<std::uint8_t>({6, 1, 1, 1}, {1, 10, 100, 2, 20, 200});
+  const onnx::NodeProto node = parse_node("y = ConvInteger <group = 2> (x, w)");
+  const IntegerProduct elsewhere = [](const MatrixI8& a, const MatrixI8& b) {
+    return reference_gemm(a, b);
+  };
+  const IntegerProduct* const here = nullptr;
+  for (const IntegerProduct* const product : {here, &elsewhere}) {
+    const NodeContext context{&node, "the node", 13, product};
+    const Tensor y = compute(*find_operator("", "ConvInteger"), context, {x, weights})[0];
+    EXPECT_EQ(y.dims(), (Dims{2, 6, 1, 2}));
+    EXPECT_EQ(
+        values_of<std::int32_t>(y),
+        (std::vector<std::int32_t>{1, 2, 10, 20, 100, 200, 6,  8,  60,  80,  600,  800,  // image 0
+                                   5, 6, 50, 60, 500, 600, 14, 16, 140, 160, 1400, 1600}));
+  }
+}
+
+TEST(Quantized, RefusesScalesAndZeroPointsThatAreNone) {
+  const auto refusal = [](const Tensor& s, const Tensor& z) {
+    return message_of([&] {
+      run_node(
+          "y = QLinearMatMul (a, s, z, b, t, w, u, o)",
+          {bytes({1, 1}, {2}), s, z, bytes({1, 1}, {4}), scale(1), zero(0), scale(1), zero(0)});
+    });
+  };
+  EXPECT_EQ(refusal(scale(1), zero(0)), "");
+  EXPECT_THAT(refusal(floats({1, 1}, {1}), zero(0)), Says("a scale is"));
+  EXPECT_THAT(refusal(floats({0}, {}), zero(0)), Says("a scale is"));
+  EXPECT_THAT(refusal(Tensor::of<double>({}, {1}), zero(0)), Says("a scale is"));
+  EXPECT_THAT(refusal(scale(1), bytes({1, 1}, {0})), Says("a zero point is"));
+  EXPECT_THAT(refusal(scale(1), bytes({0}, {})), Says("a zero point is"));
 }
 
 TEST(Quantized, GemmWithoutAnOutputScaleGivesFloats) {

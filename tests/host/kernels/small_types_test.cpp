@@ -13,16 +13,18 @@ using onnx::TensorProto;
 struct SmallType {
   DataType type;
   unsigned bits;
-  unsigned char minus_one, three;  // 1.5 times two where 3 is beyond the range
+  unsigned char minus_one, three, largest;
+  float largest_value;
+  unsigned char nan, minus_nan;  // of integers 0
 };
 
-const SmallType kTypes[] = {{TensorProto::FLOAT8E4M3FN, 8, 0xb8, 0x44},
-                            {TensorProto::FLOAT8E4M3FNUZ, 8, 0xc0, 0x4c},
-                            {TensorProto::FLOAT8E5M2, 8, 0xbc, 0x42},
-                            {TensorProto::FLOAT8E5M2FNUZ, 8, 0xc0, 0x46},
-                            {TensorProto::FLOAT4E2M1, 4, 0xa, 0x5},
-                            {TensorProto::INT4, 4, 0xf, 0x3},
-                            {TensorProto::UINT4, 4, 0, 0x3}};
+const SmallType kTypes[] = {{TensorProto::FLOAT8E4M3FN, 8, 0xb8, 0x44, 0x7e, 448, 0x7f, 0xff},
+                            {TensorProto::FLOAT8E4M3FNUZ, 8, 0xc0, 0x4c, 0x7f, 240, 0x80, 0x80},
+                            {TensorProto::FLOAT8E5M2, 8, 0xbc, 0x42, 0x7b, 57344, 0x7e, 0xfe},
+                            {TensorProto::FLOAT8E5M2FNUZ, 8, 0xc0, 0x46, 0x7f, 57344, 0x80, 0x80},
+                            {TensorProto::FLOAT4E2M1, 4, 0xa, 0x5, 0x7, 6, 0x8, 0x8},
+                            {TensorProto::INT4, 4, 0xf, 0x3, 0x7, 7, 0, 0},
+                            {TensorProto::UINT4, 4, 0, 0x3, 0xf, 15, 0, 0}};
 
 TEST(SmallTypes, HoldTheValuesOfTheirFormats) {
   for (const SmallType& item : kTypes) {
@@ -30,6 +32,10 @@ TEST(SmallTypes, HoldTheValuesOfTheirFormats) {
     EXPECT_TRUE(is_small_type(item.type));
     EXPECT_EQ(decode_small(item.type, item.three), 3.0F);
     EXPECT_EQ(encode_small(item.type, 3.0, {}), item.three);
+    EXPECT_EQ(decode_small(item.type, item.largest), item.largest_value);
+    EXPECT_EQ(encode_small(item.type, double{item.largest_value}, {}), item.largest);
+    EXPECT_EQ(encode_small(item.type, std::nan(""), {}), item.nan);
+    EXPECT_EQ(encode_small(item.type, -std::nan(""), {}), item.minus_nan);
     if (item.type == TensorProto::UINT4) continue;  // has no sign
     EXPECT_EQ(decode_small(item.type, item.minus_one), -1.0F);
     EXPECT_EQ(encode_small(item.type, -1.0, {}), item.minus_one);

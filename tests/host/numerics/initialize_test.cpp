@@ -5,6 +5,8 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstdint>
+#include <random>
 #include <string>
 #include <vector>
 
@@ -32,6 +34,14 @@ TEST(FillUniform, MapsTheUpperBitsOfMt19937) {
   fill_uniform(generator, 1.0f, values, 2);
   EXPECT_EQ(values[0], (13668795.0f - 8388608.0f) / 8388608.0f);
   EXPECT_EQ(values[1], (2272926.0f - 8388608.0f) / 8388608.0f);
+}
+
+TEST(FillInt8, TakesTheUpperByteOfMt19937) {
+  std::mt19937 generator;  // 3499211612 and 581869302
+  std::int8_t values[2];
+  fill_int8(generator, values, 2);
+  EXPECT_EQ(values[0], 0xd0 - 256);
+  EXPECT_EQ(values[1], 0x22);
 }
 
 TEST(FillUniform, HasTheMeanVarianceAndBoundsOfItsDistribution) {

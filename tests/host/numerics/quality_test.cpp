@@ -108,6 +108,9 @@ TEST(Quality, NaNAgreesWithNothing) {
   EXPECT_EQ(top1_agreement(a, a), 0.5);
   EXPECT_EQ(signal_to_noise_db(a, a), -std::numeric_limits<double>::infinity());
   EXPECT_TRUE(std::isnan(max_abs_error(a, a)));
+  const MatrixF ones = MatrixF::Ones(2, 2);
+  EXPECT_EQ(signal_to_noise_db(a, ones), -std::numeric_limits<double>::infinity());
+  EXPECT_EQ(signal_to_noise_db(ones, a), -std::numeric_limits<double>::infinity());
 }
 
 TEST(Quality, EqualInfinitiesAreNoError) {

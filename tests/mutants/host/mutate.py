@@ -70,9 +70,9 @@ def refused(source, numbered):
     return bad
 
 
-def drawn(source, file, count):
-    """`count` mutants of a file that compile, with what they are."""
-    rest = sorted(identities(source, file), key=lambda m: hashlib.sha256(m[0].encode()).digest())
+def drawn(source, found, count, seed):
+    """`count` of the mutants of a file, drawn by the seed, that compile."""
+    rest = sorted(found, key=lambda m: hashlib.sha256((seed + m[0]).encode()).digest())
     good = []
     while rest and len(good) < count:
         # A quarter more than is needed, since some are refused
@@ -153,27 +153,28 @@ def sources(root):
 
 
 def of_file(job):
-    """The mutants of one file, drawn, and how many it could hold; kept in a file, since headers take long to read."""
-    path, file, arguments, count, kept = job
+    """The mutants of one file, drawn, and the names of all it could hold; kept in a file, since headers take long to read."""
+    path, file, arguments, count, seed, kept = job
     with open(path, "rb") as source:
         text = source.read()
     with open(places.__file__, "rb") as tool:
-        key = hashlib.sha256(text + tool.read() + file.encode()).hexdigest()
+        key = hashlib.sha256(text + tool.read() + f"{file} {seed}".encode()).hexdigest()
     kept = os.path.join(kept, key + ".json")
     if os.path.exists(kept):
         with open(kept, encoding="utf-8") as known:
-            wanted, chosen, found = json.load(known)
+            wanted, chosen, names = json.load(known)
         if wanted >= count:
-            return [(name, places.Mutant(b, e, o.encode(), *rest)) for name, (b, e, o, *rest) in chosen[:count]], found, text
+            return [(name, places.Mutant(b, e, o.encode(), *rest)) for name, (b, e, o, *rest) in chosen[:count]], names, text
     source = places.Source(path, arguments)
-    chosen = drawn(source, file, count)
+    found = list(identities(source, file))
+    chosen, names = drawn(source, found, count, seed), [name for name, _ in found]
     plain = [(name, (m.begin, m.end, m.other.decode(), m.statement, m.operator)) for name, m in chosen]
-    write(kept, json.dumps([count, plain, len(source.found)]).encode())
-    return chosen, len(source.found), text
+    write(kept, json.dumps([count, plain, names]).encode())
+    return chosen, names, text
 
 
-def mutate(root, tree, build, pool, count):
-    """Writes the mutated sources; the mutants, each as a dictionary, of `count` a folder, and how many there could be."""
+def mutate(root, tree, build, pool, count, seed):
+    """Writes the mutated sources; the mutants, each as a dictionary, of `count` a folder, and the names of all there could be."""
     arguments = arguments_of(build)
     files = list(sources(root))
     sizes = {item: os.path.getsize(os.path.join(root, item[1])) for item in files}
@@ -182,11 +183,13 @@ def mutate(root, tree, build, pool, count):
         whole = sum(size for other, size in sizes.items() if other[0] == item[0])
         wanted = max(1, round(count[item[0]] * sizes[item] / whole))
         return os.path.join(root, item[1]), item[1], arguments[os.path.realpath(os.path.join(tree, item[1]))], wanted, \
-            os.path.join(build, "drawn")
+            seed, os.path.join(build, "drawn")
 
-    mutants, total = [], 0
+    mutants, names = [], []
     for (folder, file), (chosen, found, text) in zip(files, pool.map(of_file, map(job, files))):
-        numbered, total = [], total + found
+        if found and not chosen:
+            raise SystemExit(f"host-mutants: {file} compiles with none of its {len(found)} mutants")
+        numbered, names = [], names + found
         for name, mutant in sorted(chosen, key=lambda m: m[1]):
             numbered.append((len(mutants) + 1, mutant))
             mutants.append({"number": len(mutants) + 1, "folder": folder, "file": file, "mutant": name,
@@ -195,4 +198,4 @@ def mutate(root, tree, build, pool, count):
                             "is": " ".join(mutant.other.decode().split()) or "nothing"})
         prologue = PROLOGUE if numbered else b""
         write(os.path.join(tree, file), prologue + render(text, 0, len(text), ordered(numbered)))
-    return mutants, total
+    return mutants, names

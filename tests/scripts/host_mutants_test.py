@@ -1,0 +1,158 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What `tests/mutants/host/run` says of a build, with stand-ins for the test programs; never that all is well where nothing was tried."""
+import importlib.util
+import json
+import os
+import subprocess
+import sys
+import tempfile
+import types
+import unittest
+
+ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+HOST = os.path.join(ROOT, "tests", "mutants", "host")
+PROGRAMS = ("gemm64_driver_test", "gemm64_matmul_test", "gemm64_host_test", "gemm64_execute_test")
+# A program of one test, which comes by the places of both mutants and notices the first one.
+PROGRAM = """\
+#!/bin/bash
+passed=1
+if [[ "$GEMM64_HOST_MUTANT" == 1 ]]; then passed=0; fi
+if [[ -n "$GEMM64_REACHED" && "$GTEST_SHARD_INDEX" == 0 ]]; then echo "Some.Test 1000 $passed 1 2" >"$GEMM64_REACHED"; fi
+if [[ $passed == 0 ]]; then echo "[  FAILED  ] Some.Test (1 ms)"; exit 1; fi
+"""
+
+
+def mutant(number):
+    return {"number": number, "folder": "job", "file": "host/job/a.cpp", "mutant": f"mutant {number}", "line": number, "operator": "==",
+            "was": "a == b", "is": "a != b"}
+
+
+class Run(unittest.TestCase):
+    def setUp(self):
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        self.folder = folder.name
+        for name in PROGRAMS:
+            self.program(name, PROGRAM)
+        self.mutants([mutant(1)])
+
+    def program(self, name, text):
+        path = os.path.join(self.folder, name)
+        with open(path, "w", encoding="utf-8") as file:
+            file.write(text)
+        os.chmod(path, 0o755)
+
+    def mutants(self, mutants):
+        with open(os.path.join(self.folder, "mutants.json"), "w", encoding="utf-8") as file:
+            json.dump({"names": [m["mutant"] for m in mutants], "mutants": mutants}, file)
+
+    def run_mutants(self, *arguments):
+        done = subprocess.run([os.path.join(HOST, "run"), "--built", "--build", self.folder, "--jobs", "1", *arguments],
+                              capture_output=True, text=True, check=False)
+        return done.returncode, done.stdout + done.stderr
+
+    def test_what_a_test_notices_is_killed(self):
+        code, text = self.run_mutants()
+        self.assertEqual(code, 0, text)
+        self.assertRegex(text, r"host/job +1 +1 +0 +0 +100\.0 %")
+
+    def test_a_survivor_without_a_reason_is_told(self):
+        self.mutants([mutant(1), mutant(2)])
+        for arguments in ((), ("--draw", "2")):
+            code, text = self.run_mutants(*arguments)
+            self.assertEqual(code, 1, text)
+            self.assertRegex(text, r"2 host/job/a\.cpp:2  a == b  ->  a != b\n +unexplained, 4 tests come by")
+
+    def test_what_one_test_makes_another_may_notice(self):
+        self.mutants([mutant(1), mutant(2)])
+        notices = "#!/bin/bash\n" + """\
+if [[ -n "$GEMM64_REACHED" ]]; then printf 'First.Test 1000 1 2\\nOther.Test 1000 1 1\\n' >"$GEMM64_REACHED"; fi
+if [[ "$GEMM64_HOST_MUTANT" != 0 && "$GTEST_FILTER" == *Other* ]]; then echo "[  FAILED  ] Other.Test (1 ms)"; exit 1; fi
+"""
+        self.program("gemm64_host_test", notices)
+        code, text = self.run_mutants("--only", "2")
+        self.assertEqual(code, 0, text)
+
+    def test_sources_that_fail_without_a_mistake_are_an_error(self):
+        fails = PROGRAM.replace("passed=1", "passed=0")
+        ends = "#!/bin/bash\n" + 'echo "Some.Test 1000 1 1 2" >"$GEMM64_REACHED"; kill -SEGV $$\n'
+        for text, why in ((fails, "fails on the sources as they are: Some.Test"),
+                          (ends, "fails on the sources as they are: it ends with -11"),
+                          ("#!/bin/bash\n", "has run no test")):
+            self.program("gemm64_host_test", text)
+            for arguments in ((), ("--draw", "1")):
+                code, told = self.run_mutants(*arguments)
+                self.assertEqual(code, 1, told)
+                self.assertRegex(told, f"host-mutants: gemm64_host_test {why}")
+
+    def test_no_mutants_at_all_are_an_error(self):
+        self.mutants([])
+        for arguments in ((), ("--draw", "60")):
+            code, text = self.run_mutants(*arguments)
+            self.assertEqual(code, 1, text)
+            self.assertIn("there are no mutants to try", text)
+
+
+class Source:
+    """Stands for a source of which the compiler takes what `refuses` says."""
+
+    refuses = False
+
+    def __init__(self, path, _):
+        with open(path, "rb") as file:
+            self.text = file.read()
+        at = self.text.index(b"!a")
+        self.found = [Mutant(at, at + 2, b"a", False, "unary")]
+
+    def errors(self, text):
+        return [text.index(b"GEMM64_IS")] if self.refuses else []
+
+
+class Mutant(tuple):
+    """As the one of places.py, which needs libclang."""
+
+    def __new__(cls, *fields):
+        return super().__new__(cls, fields)
+
+    begin, end, other, statement, operator = (property(lambda self, i=i: self[i]) for i in range(5))
+
+
+class Mutate(unittest.TestCase):
+    def setUp(self):
+        stand_in = types.ModuleType("places")
+        stand_in.Source, stand_in.Mutant, stand_in.__file__ = Source, Mutant, __file__
+        sys.modules["places"] = stand_in
+        self.addCleanup(sys.modules.pop, "places")
+        spec = importlib.util.spec_from_file_location("mutate", os.path.join(HOST, "mutate.py"))
+        self.mutate = importlib.util.module_from_spec(spec)
+        spec.loader.exec_module(self.mutate)
+        self.mutate.FOLDERS = {"job": 1}
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        self.root = folder.name
+        for tree in (self.root, os.path.join(self.root, "tree")):
+            os.makedirs(os.path.join(tree, "host", "job"))
+        self.path = os.path.join("host", "job", "a.cpp")
+        with open(os.path.join(self.root, self.path), "w", encoding="utf-8") as file:
+            file.write("bool f(bool a) { return !a; }\n")
+        with open(os.path.join(self.root, "compile_commands.json"), "w", encoding="utf-8") as file:
+            json.dump([{"file": os.path.join(self.root, "tree", self.path), "command": "clang++ -c a.cpp"}], file)
+
+    def write(self):
+        return self.mutate.mutate(self.root, os.path.join(self.root, "tree"), self.root, types.SimpleNamespace(map=map), {"job": 1}, "")
+
+    def test_both_sides_of_a_mutant_have_one_type(self):
+        mutants, names = self.write()
+        self.assertEqual([m["mutant"] for m in mutants], names)
+        with open(os.path.join(self.root, "tree", self.path), encoding="utf-8") as file:
+            self.assertIn("return (GEMM64_IS(1) ? (!!(a)) : (!a));", file.read())
+
+    def test_a_source_that_compiles_with_no_mutant_is_an_error(self):
+        Source.refuses = True
+        self.addCleanup(setattr, Source, "refuses", False)
+        with self.assertRaisesRegex(SystemExit, "host/job/a.cpp compiles with none of its 1 mutants"):
+            self.write()
+
+
+if __name__ == "__main__":
+    unittest.main()
