@@ -3,12 +3,15 @@
 #
 #   make sim ARGS="--batch 1 --json report.json"     options of `gemm64 run`
 #   make test ARGS="-R TileWalk"                       options of ctest
+#   make netlist ARRAY=8 CELLS=255                     the gates of N = 8, and so many broken cells
 #   CXX=g++ (another compiler), JOBS=4 (at a time), SETUP=true (install nothing)
 
 BUILD := build
 JOBS  := $(shell nproc)
 SETUP := scripts/setup
 ARGS  :=
+ARRAY := 4
+CELLS := 20
 VIEW  := overview
 FUZZ_SECONDS := 60
 PREFIX := $(BUILD)/package
@@ -218,15 +221,16 @@ wires:
 	@$(SETUP) wires
 	@scripts/wires --out $(BUILD)/wires $(ARGS)
 
-# The gates of N = 4, as `make synth` maps them, behind the driver.
+# The gates of N = $(ARRAY), as `make synth` maps them, behind the driver; CELLS of them are broken, one at a time.
 netlist:
 	@$(SETUP) build test synth
 	$(call configure,test)
-	@scripts/netlist --out $(BUILD)/netlist
-	@cmake -S . -B $(BUILD) -DGEMM64_NETLIST=$(abspath $(BUILD)/netlist) >$(BUILD)/netlist.log || \
+	@scripts/netlist --array $(ARRAY) --out $(BUILD)/netlist
+	@cmake -S . -B $(BUILD) -DGEMM64_NETLIST=$(abspath $(BUILD)/netlist/gemm64_n$(ARRAY).v) >$(BUILD)/netlist.log || \
 	    { cat $(BUILD)/netlist.log >&2; exit 1; }
 	@$(compile) --target gemm64_netlist_test
-	@$(BUILD)/gemm64_netlist_test $(ARGS)
+	@tests/netlist/reset $(BUILD)/netlist/gemm64_n$(ARRAY).json
+	@GEMM64_BROKEN_CELLS=$(CELLS) $(BUILD)/gemm64_netlist_test $(ARGS)
 
 # The gates of each block, and of all else around the blocks, proved to do what the RTL does.
 equivalence:
@@ -316,7 +320,8 @@ help:
 	@echo "make tidy   checks the C++ with clang-tidy"
 	@echo "make synth  synthesizes the accelerator at five sizes: area and longest paths by module, memories"
 	@echo "make wires      places and routes a column of the array, and tells what its wires cost"
-	@echo "make netlist    runs the gates that make synth maps, N = 4, beside the RTL"
+	@echo "make netlist    runs the gates that make synth maps, N = 4 (or ARRAY=8), beside the RTL,"
+	@echo "            and CELLS=20 of them that are other ones"
 	@echo "make equivalence  proves that the gates which make synth maps do what the RTL does, block by block"
 	@echo "make energy weighs what the gates take in tiles of AlexNet's Linear layers: pJ a MAC, mJ an image"
 	@echo "make stuck  simulates each stuck pin of the array's gates in the self-test, and tells how many it finds"

@@ -1,11 +1,13 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: Apache-2.0
-"""What scripts/netlist writes is what was synthesized, but for the cell that is broken; what scripts/wires reads are qrouter's wires."""
+"""What scripts/netlist writes is what was synthesized, but for the cell that is broken; what tests/netlist/reset says of it; what scripts/wires reads
+are qrouter's wires."""
 
 import importlib.machinery
 import importlib.util
 import os
 import re
+import subprocess
 import unittest
 
 from harness import ROOT, SmallDesigns
@@ -46,7 +48,10 @@ class Gates(SmallDesigns):
         kinds = script("netlist").write("gemm64", {}, 3, 1, library, os.path.abspath("out/gemm64.v"))
         self.assertEqual(kinds["DFFPOSX1"], 4)
         with open("out/gemm64.broken", encoding="utf-8") as file:
-            self.assertEqual([line.split()[0] for line in file], ["1", "2", "3"])
+            lines = [line.split() for line in file]
+        self.assertEqual([line[0] for line in lines], ["1", "2", "3"])
+        for line in lines:
+            self.assertRegex(" ".join(line[3:]), r"^b_o\[[0-3]\](, b_o\[[0-3]\])*( and 1 more)?$")
         for broken in range(5):
             with self.subTest(broken=broken):
                 tools.write("./around.v", AROUND.format(broken=broken))
@@ -56,6 +61,19 @@ class Gates(SmallDesigns):
                 else:
                     with self.assertRaisesRegex(tools.ToolFailure, "proof did fail"):
                         tools.run(command, "proof.log")
+
+    def test_are_known_after_a_reset_where_they_are_reset(self):
+        for reset, wrong in (("!rst_ni", ""), ("!rst_ni && ready_i", "after the reset's first clock valid_o is unknown")):
+            with self.subTest(reset=reset):
+                self.rtl("gemm64", "module gemm64(input clk_i, input rst_ni, input ready_i, input go_i, output reg valid_o, output reg data_o);\n"
+                         f"always @(posedge clk_i) begin data_o <= go_i; if ({reset}) valid_o <= 1'b0; "
+                         "else valid_o <= ready_i ? data_o : valid_o; end\nendmodule\n")
+                script("netlist").write("gemm64", {}, 1, 1, cells.Cells(cells.OSU018), os.path.abspath("out/gemm64.v"))
+                run = subprocess.run([os.path.join(ROOT, "tests/netlist/reset"), "out/gemm64.json"], capture_output=True, text=True, check=False)
+                self.assertEqual(run.returncode, 1 if wrong else 0, run.stdout + run.stderr)
+                self.assertIn(wrong, run.stderr)
+                if not wrong:
+                    self.assertIn("after the reset: 1 of 2 registers are known", run.stdout)
 
     def test_have_the_wires_that_were_routed(self):
         tools.write("./one.rc", "n7 1 A_1/Y 3 ( 2.5 0.25 ( 1 0.125 B_1/A ) , ( 4 0.5 C_1/B , ( 8 1 PIN/out ) ) ) \n")
