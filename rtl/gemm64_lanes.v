@@ -329,12 +329,18 @@ module gemm64_lanes #(
     endgenerate
 
     // With SELF_CHECK, words go with the exclusive or of their bytes, which is 0 where all are the same; a lane's thirds with that of
-    // the three, its sum with that of its halves: both come late in a clock.
-    reg        [7:0]      together_q [0:SIZE*SIZE-1];
-    reg        [7:0]      together_2 [0:TAPS-1];
-    reg        [16:0]     thirds_3   [0:N-1];
-    reg        [15:0]     halves_4   [0:N-1];
-    reg                   wrong_q;
+    // the three, its sum with that of its halves: both come late in a clock. What differs is told in the clock after: of words, each
+    // eighth byte, of thirds, each lane. Not so of sums, which leave.
+    localparam GROUPS = N < 8 ? N : 8;
+    reg        [7:0]        together_q [0:SIZE*SIZE-1];
+    reg        [7:0]        together_2 [0:TAPS-1];
+    reg        [16:0]       thirds_3   [0:N-1];
+    reg        [15:0]       halves_4   [0:N-1];
+    reg        [8*GROUPS-1:0] groups_q;      // the exclusive or of the words under the taps, folded to so many bytes ...
+    reg        [7:0]        check_q;         // ... which must be this together
+    reg                     checked_q;
+    reg        [N-1:0]      lanes_wrong_q;
+    reg                     wrong_q;
 
     function [7:0] together;
         input [8*N-1:0] word;
@@ -361,6 +367,7 @@ module gemm64_lanes #(
     reg        [8*N-1:0]  value;
     reg        [7:0]      check;
     reg        [5:0]      tap;
+    reg        [8*GROUPS-1:0] groups;
     reg                   wrong;
     integer c, m, k;
 
@@ -374,12 +381,19 @@ module gemm64_lanes #(
                 value = value ^ value_2[m];
                 check = check ^ together_2[m];
             end
-            wrong = wrong_q | (sum_2_q & together(value) != check);
-            for (c = 0; c < N; c = c + 1) begin
-                if (sum_3_q & (third_3[3*c] ^ third_3[3*c + 1] ^ third_3[3*c + 2]) != thirds_3[c]) wrong = 1'b1;
+            groups = {8*GROUPS{1'b0}};
+            for (c = 0; c < N; c = c + GROUPS) groups = groups ^ value[8*c +: 8*GROUPS];
+            groups_q  <= groups;
+            check_q   <= check;
+            checked_q <= rst_ni & sum_2_q;
+            for (c = 0; c < N; c = c + 1)
+                lanes_wrong_q[c] <= rst_ni & sum_3_q & (third_3[3*c] ^ third_3[3*c + 1] ^ third_3[3*c + 2]) != thirds_3[c];
+            check = check_q;
+            for (c = 0; c < GROUPS; c = c + 1) check = check ^ groups_q[8*c +: 8];
+            wrong = wrong_q | lanes_wrong_q != {N{1'b0}} | (checked_q & check != 8'd0);
+            for (c = 0; c < N; c = c + 1)
                 if ((valid_q | (sum_3_q & ~first_3_q)) & (sum_4_q[32*c + 16 +: 16] ^ sum_4_q[32*c +: 16]) != halves_4[c])
                     wrong = 1'b1;
-            end
             wrong_q <= rst_ni & wrong;
         end
 

@@ -83,10 +83,14 @@ module gemm64_requantize #(
     // With SELF_CHECK = 2, rows go with bits that tell whether the ones of what a stage of a column holds are odd in number; of
     // stage 5, whose products come late in a clock, those of each twelfth bit. Operands go with the exclusive or of their bytes.
     localparam ODD = STAGES + 11;
-    reg              wrong_q;
+    // What differs in a column is told in the clock after, but of the last stage, whose row leaves.
+    reg              wrong_q, wrong_before_q;
+    reg [N-1:0]      differs_q;
     reg [ODD-1:0]    odd [0:N-1];
     reg [STAGES-1:1] bounds_odd_q;
     wire [ODD-1:0]   used = {valid_q[9:6], {12{valid_q[5]}}, valid_q[4:1]};
+
+    always @(posedge clk_i) if (SELF_CHECK > 1) wrong_before_q <= rst_ni & (wrong_before_q | differs_q != {N{1'b0}});
 
     generate
         if (SELF_CHECK > 1) begin : self_check
@@ -108,7 +112,7 @@ module gemm64_requantize #(
                 wrong_operand_q <= rst_ni & (wrong_operand_q
                                              | (move & beside_i & valid_o & together(operand_9_q) != bytes_9_q));
             end
-            assign wrong_o = wrong_q | wrong_operand_q;
+            assign wrong_o = wrong_q | wrong_before_q | wrong_operand_q;
         end else begin : unchecked
             assign wrong_o = 1'b0;
         end
@@ -157,16 +161,20 @@ module gemm64_requantize #(
     reg        [7:0]  exponent;
     reg        [31:0] by_16, by_8, by_4, by_2;
     reg               wrong;
+    reg [ODD-1:0]     differ;
     integer c;
 
     // One block, from the last stage to the first: each takes what the stage before it held. So the simulation skips all
     // of it while nothing moves.
-    always @(posedge clk_i) if (SELF_CHECK > 1 & !rst_ni) wrong_q <= 1'b0; else if (move) begin
+    always @(posedge clk_i) if (SELF_CHECK > 1 & !rst_ni) {differs_q, wrong_q} <= {N + 1{1'b0}}; else if (move) begin
         // What is used is still what was written.
         if (SELF_CHECK > 1) begin
             wrong = wrong_q | (valid_q[8] & ^bounds[8] != bounds_odd_q[8]);
-            for (c = 0; c < N; c = c + 1)
-                if (((odd_of(c, result_9_q[8*c +: 8]) ^ odd[c]) & used) != {ODD{1'b0}}) wrong = 1'b1;
+            for (c = 0; c < N; c = c + 1) begin
+                differ = (odd_of(c, result_9_q[8*c +: 8]) ^ odd[c]) & used;
+                if (differ[ODD-1]) wrong = 1'b1;
+                differs_q[c] <= differ[ODD-2:0] != {ODD-1{1'b0}};
+            end
             wrong_q <= wrong;
             bounds_odd_q <= {bounds_odd_q[STAGES-2:1], ^{zero_i, low_i, high_i}};
         end

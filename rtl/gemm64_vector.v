@@ -127,19 +127,23 @@ module gemm64_vector #(
         if (SELF_CHECK != 0) begin : self_check
             reg [N-1:0] odd_q [0:256/N-1];
             reg [N-1:0] odd;
+            reg [N-1:0] lanes_wrong_q;  // in the clock before, ...
             reg         wrong_q;
             reg [7:0]   index, wrong_entry_q;
             integer     i, lane;
+            wire [N-1:0] one_wrong = lanes_wrong_q & (~lanes_wrong_q + {{N-1{1'b0}}, 1'b1});
             always @* for (i = 0; i < N; i = i + 1) odd[i] = ^table_word_i[8*i +: 8];
             always @(posedge clk_i) begin
                 if (table_write_i) odd_q[table_index_i] <= odd;
+                for (lane = 0; lane < N; lane = lane + 1) begin
+                    index = result_i[8*lane +: 8];
+                    lanes_wrong_q[lane] <= rst_ni & valid_i & ready_o & table_on_q
+                        & ^{table_q[index[7:LOG_N]][8*index[LOG_N-1:0] +: 8], odd_q[index[7:LOG_N]][index[LOG_N-1:0]]};
+                end
+                index = 8'd0;  // ... where the first such lane looked
+                for (lane = 0; lane < N; lane = lane + 1) index = index | (result_1[lane] & {8{one_wrong[lane]}});
                 if (!rst_ni) {wrong_q, wrong_entry_q} <= 9'd0;
-                else if (valid_i & ready_o & table_on_q & ~wrong_q)
-                    for (lane = 0; lane < N; lane = lane + 1) begin
-                        index = result_i[8*lane +: 8];
-                        if (^{table_q[index[7:LOG_N]][8*index[LOG_N-1:0] +: 8], odd_q[index[7:LOG_N]][index[LOG_N-1:0]]})
-                            {wrong_q, wrong_entry_q} <= {1'b1, index};
-                    end
+                else if (~wrong_q & lanes_wrong_q != {N{1'b0}}) {wrong_q, wrong_entry_q} <= {1'b1, index};
             end
             assign {wrong_o, wrong_entry_o} = {wrong_q, wrong_entry_q};
         end else begin : unchecked
@@ -165,13 +169,16 @@ module gemm64_vector #(
     // With SELF_CHECK = 2, beside what each stage of a lane holds, whether its ones are odd in number; of stages 3 and 4, whose
     // products come late in a clock, those of two bits each, or three. What passes several stages takes its bit along.
     localparam ODD = STAGES + 16 + 30;
-    reg              wrong_row_q;
+    // What differs in a lane is told in the clock after, but of the last stage, whose row leaves.
+    reg              wrong_row_q, wrong_before_q;
+    reg [N-1:0]      differs_q;
     reg [ODD-1:0]    odd         [0:N-1];
     reg [7:4]        product_odd [0:N-1];
     reg [10:2]       plain_odd   [0:N-1];
     wire [ODD-1:0]   used = {valid_q[11:5], {31{valid_q[4]}}, {17{valid_q[3]}}, valid_q[2:1]};
 
-    assign wrong_row_o = SELF_CHECK > 1 & wrong_row_q;
+    always @(posedge clk_i) if (SELF_CHECK > 1) wrong_before_q <= rst_ni & (wrong_before_q | differs_q != {N{1'b0}});
+    assign wrong_row_o = SELF_CHECK > 1 & (wrong_row_q | wrong_before_q);
 
     function [ODD-1:0] odd_of;
         input integer     lane;
@@ -197,18 +204,20 @@ module gemm64_vector #(
     reg                     half, some, ones;
     reg signed [10:0]       whole;
     reg                     wrong;
+    reg [ODD-1:0]           differ;
     integer c;
 
     // One block, from the last stage to the first: each takes what the stage before it held. So the simulation skips all
     // of it while nothing moves.
-    always @(posedge clk_i) if (SELF_CHECK > 1 & !rst_ni) wrong_row_q <= 1'b0; else if (move) begin
+    always @(posedge clk_i) if (SELF_CHECK > 1 & !rst_ni) {differs_q, wrong_row_q} <= {N + 1{1'b0}}; else if (move) begin
         // What is used is still what was written.
         if (SELF_CHECK > 1) begin
             wrong = wrong_row_q;
             for (c = 0; c < N; c = c + 1) begin
-                if (((odd_of(c, result_11_q[8*c +: 8]) ^ odd[c]) & used) != {ODD{1'b0}}) wrong = 1'b1;
-                if (valid_q[10] & ^plain_10[c] != plain_odd[c][10]) wrong = 1'b1;
-                if (valid_q[7] & ^product_7[c] != product_odd[c][7]) wrong = 1'b1;
+                differ = (odd_of(c, result_11_q[8*c +: 8]) ^ odd[c]) & used;
+                if (differ[ODD-1]) wrong = 1'b1;
+                differs_q[c] <= differ[ODD-2:0] != {ODD-1{1'b0}} | (valid_q[10] & ^plain_10[c] != plain_odd[c][10])
+                              | (valid_q[7] & ^product_7[c] != product_odd[c][7]);
                 plain_odd[c]   = {plain_odd[c][9:2], ^result_1[c]};
                 product_odd[c] = {product_odd[c][6:4], ^product_3[c]};
             end

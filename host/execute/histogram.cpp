@@ -82,12 +82,17 @@ Histogram::Histogram(float first, float last, std::size_t bins) : counts_(bins) 
 void Histogram::add(const float* values, std::int64_t count, bool magnitudes) {
   const float first = edges_.front();
   const float last = edges_.back();
+  const auto bins = counts_.size();
+  const float width = last - first;
   for (std::int64_t i = 0; i < count; ++i) {
     const float value = magnitudes ? std::abs(values[i]) : values[i];
     if (!(value >= first && value <= last)) continue;
-    // Behind the last edge but one, all are of the last bin.
-    const auto edge = std::upper_bound(edges_.begin() + 1, edges_.end() - 1, value);
-    ++counts_[static_cast<std::size_t>(edge - edges_.begin()) - 1];
+    // Division may fall beside an edge; the edges decide.
+    auto bin = std::min(
+        bins - 1, static_cast<std::size_t>((value - first) / width * static_cast<float>(bins)));
+    while (bin > 0 && value < edges_[bin]) --bin;
+    while (bin + 1 < bins && value >= edges_[bin + 1]) ++bin;
+    ++counts_[bin];
   }
 }
 
