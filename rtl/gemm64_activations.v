@@ -116,6 +116,8 @@ module gemm64_activations #(
     wire begins     = next_valid & may_begin & reader_ready;
     assign next_ready = may_begin & reader_ready;
 
+    wire [16:0] pixels = pixels_q + (begins & new_pixels ? {1'b0, next_rows} : 17'd0);
+
     wire [47:0] next_run;
     wire [31:0] next_runs;
     gemm64_run u_run (
@@ -275,8 +277,7 @@ module gemm64_activations #(
                 ahead_q <= claim_i ? ahead - new_words : ring_read ? ahead - 1'b1 : ahead;
             end
             if (begins) window_q <= next_window;
-            pixels_q <= pixels_q + (begins & new_pixels ? {1'b0, next_rows} : 17'd0)
-                                 - (free_i ? {1'b0, freed_i} : 17'd0);
+            pixels_q <= free_i ? pixels - {1'b0, freed_i} : pixels;  // free_i comes late in the clock
         end else begin
             level_q  <= {WORDS_WIDTH{1'b0}};
             ahead_q  <= {WORDS_WIDTH{1'b0}};
