@@ -125,12 +125,13 @@ module gemm64_vector #(
     // A bit an entry, since each lane reads one of its own: whether the entry has an odd number of ones.
     generate
         if (SELF_CHECK != 0) begin : self_check
-            reg [N-1:0] odd_q [0:256/N-1];
-            reg [N-1:0] odd;
-            reg [N-1:0] lanes_wrong_q;  // in the clock before, ...
-            reg         wrong_q;
-            reg [7:0]   index, wrong_entry_q;
-            integer     i, lane;
+            reg [N-1:0]   odd_q [0:256/N-1];
+            reg [N-1:0]   odd;
+            reg [N-1:0]   lanes_wrong_q;  // in the clock before, ...
+            reg [8*N-1:0] looked_q;       // ... which looked here
+            reg           wrong_q;
+            reg [7:0]     index, wrong_entry_q;
+            integer       i, lane;
             wire [N-1:0] one_wrong = lanes_wrong_q & (~lanes_wrong_q + {{N-1{1'b0}}, 1'b1});
             always @* for (i = 0; i < N; i = i + 1) odd[i] = ^table_word_i[8*i +: 8];
             always @(posedge clk_i) begin
@@ -140,8 +141,9 @@ module gemm64_vector #(
                     lanes_wrong_q[lane] <= rst_ni & valid_i & ready_o & table_on_q
                         & ^{table_q[index[7:LOG_N]][8*index[LOG_N-1:0] +: 8], odd_q[index[7:LOG_N]][index[LOG_N-1:0]]};
                 end
-                index = 8'd0;  // ... where the first such lane looked
-                for (lane = 0; lane < N; lane = lane + 1) index = index | (result_1[lane] & {8{one_wrong[lane]}});
+                looked_q <= result_i;
+                index = 8'd0;
+                for (lane = 0; lane < N; lane = lane + 1) index = index | (looked_q[8*lane +: 8] & {8{one_wrong[lane]}});
                 if (!rst_ni) {wrong_q, wrong_entry_q} <= 9'd0;
                 else if (~wrong_q & lanes_wrong_q != {N{1'b0}}) {wrong_q, wrong_entry_q} <= {1'b1, index};
             end
