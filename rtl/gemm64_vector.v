@@ -179,7 +179,7 @@ module gemm64_vector #(
     reg [10:2]       plain_odd   [0:N-1];
     wire [ODD-1:0]   used = {valid_q[11:5], {31{valid_q[4]}}, {17{valid_q[3]}}, valid_q[2:1]};
 
-    always @(posedge clk_i) if (SELF_CHECK > 1) wrong_before_q <= rst_ni & (wrong_before_q | differs_q != {N{1'b0}});
+    always @(posedge clk_i) if (SELF_CHECK > 1 | !rst_ni) wrong_before_q <= rst_ni & (wrong_before_q | differs_q != {N{1'b0}});
     assign wrong_row_o = SELF_CHECK > 1 & (wrong_row_q | wrong_before_q);
 
     function [ODD-1:0] odd_of;
