@@ -200,9 +200,9 @@ void Inside::flip(const Fault& fault) {
       break;
     case Fault::Kind::kLaneWeight: {
       const std::size_t word = fault.bank * kWeightHalf + fault.row / kLaneTaps;
-      flip_bit(
-          lanes_.weights[word * lanes_.weight_word + fault.row % kLaneTaps * n_ + fault.column],
-          fault.bit);
+      flip_bit(lanes_.weights[word * lanes_.weight_word + std::size_t{fault.row % kLaneTaps} * n_ +
+                              fault.column],
+               fault.bit);
       break;
     }
     case Fault::Kind::kLaneValue:

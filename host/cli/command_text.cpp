@@ -139,7 +139,7 @@ OptionText option_text(const CLI::Option& option) {
     text.value = value_of(main_name(option), type, text);
     text.standard = option.get_default_str();
   }
-  const std::string description = option.get_description();
+  const std::string& description = option.get_description();
   const std::size_t border = description.find('\n');
   text.brief = description.substr(0, border);
   if (border != std::string::npos) text.details = description.substr(border + 1);

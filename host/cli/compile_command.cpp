@@ -21,6 +21,7 @@
 #include "host/rewrite/quantized_graph.hpp"
 #include "host/table.hpp"
 #include "host/text.hpp"
+#include "host/torchscript/network_file.hpp"
 
 namespace gemm64 {
 namespace {

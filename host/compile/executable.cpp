@@ -84,8 +84,8 @@ std::uint64_t products_together(const onnx::NodeProto& node, const Products& pro
   }
   const auto clocks = [&](std::uint64_t together) {
     const std::uint64_t rest = products.count % together;
-    return static_cast<double>(products.count / together) *
-               clocks_beside(one, together, geometry.n) +
+    const std::uint64_t whole = products.count / together;
+    return static_cast<double>(whole) * clocks_beside(one, together, geometry.n) +
            (rest == 0 ? 0 : clocks_beside(one, rest, geometry.n));
   };
   std::uint64_t best = 1;

@@ -188,13 +188,13 @@ std::uint32_t word_at(const std::uint8_t* bytes) {
 std::uint32_t get(const Command& command, const CommandField& field) {
   std::uint8_t bytes[kCommandBytes];
   command.encode(bytes);
-  return word_at(bytes + 4 * field.word) >> field.lsb & mask_of(field);
+  return word_at(bytes + std::size_t{4} * field.word) >> field.lsb & mask_of(field);
 }
 
 void set(Command& command, const CommandField& field, std::uint32_t value) {
   std::uint8_t bytes[kCommandBytes];
   command.encode(bytes);
-  std::uint8_t* const at = bytes + 4 * field.word;
+  std::uint8_t* const at = bytes + std::size_t{4} * field.word;
   const std::uint32_t word =
       (word_at(at) & ~(mask_of(field) << field.lsb)) | (value & mask_of(field)) << field.lsb;
   for (unsigned i = 0; i < 4; ++i) at[i] = static_cast<std::uint8_t>(word >> (8 * i));

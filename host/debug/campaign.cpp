@@ -91,7 +91,7 @@ struct Used {
     }
     rows = std::min<std::uint64_t>(rows, geometry.accumulator_rows);
     words = std::min<std::uint64_t>(words, geometry.scratchpad_words);
-    weights = std::min<std::uint64_t>(weights, geometry.weight_tiles * geometry.n);
+    weights = std::min(weights, std::uint64_t{geometry.weight_tiles} * geometry.n);
     operands = std::clamp<std::uint64_t>(operands, 1, geometry.operand_words());
     sets = std::min<std::uint64_t>(sets, geometry.parameter_sets);
   }

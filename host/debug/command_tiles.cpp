@@ -136,7 +136,8 @@ CommandTiles on_lanes(const Plan& plan, const Command& command, Operand operand,
   work.transfers = command.opcode == Opcode::kDepthwise
                        ? depthwise_clocks(DepthwiseCommand(command))
                        : moved_by(command);
-  if (operand == Operand::kResults) work.transfers *= command.rows * plan.results().beats_per_row();
+  if (operand == Operand::kResults)
+    work.transfers *= std::uint64_t{command.rows} * plan.results().beats_per_row();
   work.has_m = work.has_k = work.has_n = false;
   return work;
 }

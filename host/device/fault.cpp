@@ -212,7 +212,7 @@ void check_fault(const Fault& fault, const Geometry& geometry) {
       break;
     case Kind::kLaneWeight:
       check("half", fault.bank, 2);
-      check("tap", fault.row, kLaneWindow * kLaneWindow);
+      check("tap", fault.row, std::uint64_t{kLaneWindow} * kLaneWindow);
       check("lane", fault.column, geometry.n);
       break;
     case Kind::kLaneValue:
@@ -229,7 +229,7 @@ void check_fault(const Fault& fault, const Geometry& geometry) {
       check("word", fault.row, geometry.scratchpad_words);
       break;
     case Kind::kStoredWeight:
-      check("word", fault.row, geometry.weight_tiles * geometry.n);
+      check("word", fault.row, std::uint64_t{geometry.weight_tiles} * geometry.n);
       break;
     case Kind::kStoredOperand:
       check("word", fault.row, geometry.operand_words());

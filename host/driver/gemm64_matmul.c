@@ -105,6 +105,10 @@ static struct gemm64_command command_at(uint32_t opcode, uint64_t address) {
   return command;
 }
 
+static void append(uint8_t *bytes, uint32_t *count, const struct gemm64_command *command) {
+  gemm64_encode(command, bytes + (size_t)GEMM64_COMMAND_BYTES * (*count)++);
+}
+
 uint32_t gemm64_plan_commands(const struct gemm64_plan *plan,
                               uint8_t bytes[GEMM64_PLAN_COMMANDS * GEMM64_COMMAND_BYTES]) {
   const struct gemm64_product *const product = &plan->product;
@@ -115,7 +119,7 @@ uint32_t gemm64_plan_commands(const struct gemm64_plan *plan,
     command = command_at(GEMM64_OP_LOAD_WEIGHTS, plan->weights);
     command.count = plan->k_tiles * plan->n_tiles * plan->array;
     command.passes = group->blocks;
-    gemm64_encode(&command, bytes + GEMM64_COMMAND_BYTES * count++);
+    append(bytes, &count, &command);
 
     command = command_at(GEMM64_OP_LOAD_ACTIVATIONS,
                          plan->activations + (uint64_t)group->first_row * plan->array);
@@ -124,7 +128,7 @@ uint32_t gemm64_plan_commands(const struct gemm64_plan *plan,
     command.passes = group->retain ? 1 : plan->n_tiles;
     command.blocks = group->blocks;
     command.stride = product->m;
-    gemm64_encode(&command, bytes + GEMM64_COMMAND_BYTES * count++);
+    append(bytes, &count, &command);
 
     command = command_at(GEMM64_OP_MATMUL, 0);
     command.flags = GEMM64_FLAG_ACCUMULATE | (group->retain ? GEMM64_FLAG_RETAIN : 0);
@@ -132,13 +136,13 @@ uint32_t gemm64_plan_commands(const struct gemm64_plan *plan,
     command.count = plan->k_tiles;
     command.passes = plan->n_tiles;
     command.blocks = group->blocks;
-    gemm64_encode(&command, bytes + GEMM64_COMMAND_BYTES * count++);
+    append(bytes, &count, &command);
 
     if (plan->parameter_bytes != 0) {
       command = command_at(GEMM64_OP_LOAD_PARAMETERS, plan->parameters);
       command.count = (uint32_t)(plan->parameter_bytes / plan->array);
       command.passes = group->blocks;
-      gemm64_encode(&command, bytes + GEMM64_COMMAND_BYTES * count++);
+      append(bytes, &count, &command);
     }
 
     command = command_at(GEMM64_OP_STORE, plan->results + (uint64_t)group->first_row * plan->array *
@@ -153,10 +157,10 @@ uint32_t gemm64_plan_commands(const struct gemm64_plan *plan,
       command.high = (uint32_t)product->high & 0xff;
     }
     command.stride = product->m;
-    gemm64_encode(&command, bytes + GEMM64_COMMAND_BYTES * count++);
+    append(bytes, &count, &command);
   }
   command = command_at(GEMM64_OP_FINISH, 0);
-  gemm64_encode(&command, bytes + GEMM64_COMMAND_BYTES * count++);
+  append(bytes, &count, &command);
   return count;
 }
 

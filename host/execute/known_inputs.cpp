@@ -115,7 +115,7 @@ std::map<std::string, onnx::TensorProto> take_known_inputs(const OnnxModel& mode
     const int type = input->type().tensor_type().elem_type();
     Tensor tensor;
     if (is_constant_input(text)) {
-      tensor = filled(model, *input, *number_of(parts->second));
+      tensor = filled(model, *input, number_of(parts->second).value());
     } else if (may_follow && is_whole(type) &&
                std::filesystem::path(parts->second).extension() == ".npy") {
       tensor = load_tensor(parts->second, static_cast<DataType>(type));

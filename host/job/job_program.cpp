@@ -260,8 +260,10 @@ JobProgram make_job_program(const std::vector<Job>& jobs, const Geometry& geomet
       return std::optional(giver.map ? maps.at(*giver.map) : giver.layout.results);
     };
     std::optional<std::uint64_t> activations = results_of(job.source);
-    if (activations) *activations += job.source_tile * tile_bytes(list.jobs[*job.source].plan);
-    if (job.source_row) *activations += *job.source_row * job.plan.array;
+    if (job.source) {
+      const std::uint64_t tiles = job.source_tile * tile_bytes(list.jobs[*job.source].plan);
+      activations = activations.value() + tiles + job.source_row.value_or(0) * job.plan.array;
+    }
     job.layout = make_layout(job.plan, list.end, activations, results_of(job.operand));
     if (job.source_row) job.layout.plane_pixels = list.jobs[*job.source].plan.result_rows();
     if (job.map) place_part(job, maps);

@@ -307,11 +307,13 @@ Tensors roi_align(const NodeContext& node, const Tensors& inputs) {
     for (std::int64_t channel = 0; channel < channels; ++channel) {
       const double* const plane = map.data() + (image * channels + channel) * height * width;
       for (std::int64_t bin = 0; bin < out_height * out_width; ++bin) {
-        const auto row = static_cast<double>(bin / out_width);
+        const std::int64_t whole_row = bin / out_width;
+        const auto row = static_cast<double>(whole_row);
         const auto column = static_cast<double>(bin % out_width);
         double sum = 0, largest = 0;
         for (std::int64_t i = 0; i < in_bin; ++i) {
-          const auto down = static_cast<double>(i / region.columns) + 0.5;
+          const std::int64_t whole_down = i / region.columns;
+          const auto down = static_cast<double>(whole_down) + 0.5;
           const auto across = static_cast<double>(i % region.columns) + 0.5;
           const Corners corners = corners_at(
               region.top + (row + down / static_cast<double>(region.rows)) * region.bin_height,

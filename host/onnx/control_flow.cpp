@@ -182,7 +182,7 @@ void Unfolder::add_nodes(const GraphProto& body, const std::string& label, Names
   for (const NodeProto& inner : body.node()) {
     for (const std::string& output : inner.output()) {
       if (!output.empty() && value_of(inner) == nullptr) {
-        names[output] = fresh_.make(label + "/" + output);
+        names[output] = fresh_.make(fmt::format("{}/{}", label, output));
       }
     }
   }

@@ -108,7 +108,7 @@ class Inliner {
     for (const onnx::NodeProto& inner : function.node()) {
       for (const std::string& output : inner.output()) {
         if (!output.empty() && names.count(output) == 0) {
-          names[output] = fresh_.make(label + "/" + output);
+          names[output] = fresh_.make(fmt::format("{}/{}", label, output));
         }
       }
     }
@@ -121,7 +121,7 @@ class Inliner {
     for (const auto& [from, to] : passed) {
       onnx::NodeProto same;
       same.set_op_type("Identity");
-      same.set_name(label + "/" + to);
+      same.set_name(fmt::format("{}/{}", label, to));
       same.add_input(from);
       same.add_output(to);
       add(std::move(same), depth + 1, nodes);

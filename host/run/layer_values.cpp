@@ -26,10 +26,12 @@ std::int8_t met(const Convolution& c, const MatrixI8& a, Index pixel, std::uint3
   const std::uint64_t image = out / c.out_width / c.out_height;
   const std::uint64_t y = out / c.out_width % c.out_height, x = out % c.out_width;
   const auto row =
-      static_cast<std::int64_t>(y * c.stride_height + tap / c.kernel_width * c.dilation_height) -
+      static_cast<std::int64_t>(y * c.stride_height +
+                                std::uint64_t{tap / c.kernel_width} * c.dilation_height) -
       c.pad_top;
   const auto column =
-      static_cast<std::int64_t>(x * c.stride_width + tap % c.kernel_width * c.dilation_width) -
+      static_cast<std::int64_t>(x * c.stride_width +
+                                std::uint64_t{tap % c.kernel_width} * c.dilation_width) -
       c.pad_left;
   if (row < 0 || row >= c.height || column < 0 || column >= c.width) return c.zero;
   const auto line = static_cast<Index>(image * c.height) + row;

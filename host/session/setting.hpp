@@ -75,7 +75,8 @@ void read_settings(const Settings<Options>& settings, const nlohmann::json& json
 /// of the value in the options.
 template <class Options, class Field, class Value>
 Setting<Options> word_setting(std::string name, std::string help,
-                              std::vector<std::pair<std::string, Value>> values, Field field) {
+                              const std::vector<std::pair<std::string, Value>>& values,
+                              Field field) {
   Setting<Options> setting;
   setting.name = std::move(name);
   setting.help = std::move(help);
