@@ -184,7 +184,7 @@ MatrixI8 in_strips(const MatrixI8& rows, const DeviceLayer& layer) {
   MatrixI8 result(strips.rows * width, strips.count * columns);
   for (std::uint32_t i = 0; i < strips.count; ++i) {
     result.middleCols(i * columns, columns) =
-        rows.middleRows(i * strips.step * width, Eigen::Index{strips.rows} * width);
+        rows.middleRows(Eigen::Index{i} * strips.step * width, strips.rows * width);
   }
   return result;
 }
