@@ -329,18 +329,18 @@ module gemm64_lanes #(
     endgenerate
 
     // With SELF_CHECK, words go with the exclusive or of their bytes, which is 0 where all are the same; a lane's thirds with that of
-    // the three, its sum with that of its halves: both come late in a clock. What differs is told in the clock after: of words, each
-    // eighth byte, of thirds, each lane. Not so of sums, which leave.
+    // the three, its sum with that of its halves: both come late in a clock. A difference in words or thirds is noted in a register for
+    // each group of bytes or each lane, and told a clock later; one in sums is told at once, since they leave.
     localparam GROUPS = N < 8 ? N : 8;
-    reg        [7:0]        together_q [0:SIZE*SIZE-1];
-    reg        [7:0]        together_2 [0:TAPS-1];
-    reg        [16:0]       thirds_3   [0:N-1];
-    reg        [15:0]       halves_4   [0:N-1];
-    reg        [8*GROUPS-1:0] groups_q;      // the exclusive or of the words under the taps, folded to so many bytes ...
-    reg        [7:0]        check_q;         // ... which must be this together
-    reg                     checked_q;
-    reg        [N-1:0]      lanes_wrong_q;
-    reg                     wrong_q;
+    reg        [7:0]      together_q [0:SIZE*SIZE-1];
+    reg        [7:0]      together_2 [0:TAPS-1];
+    reg        [16:0]     thirds_3   [0:N-1];
+    reg        [15:0]     halves_4   [0:N-1];
+    reg [8*GROUPS-1:0]    groups_q;       // the exclusive or of the words under the taps, folded to GROUPS bytes,
+    reg        [7:0]      check_q;        // whose own exclusive or must be this
+    reg                   checked_q;
+    reg        [N-1:0]    lanes_wrong_q;
+    reg                   wrong_q;
 
     function [7:0] together;
         input [8*N-1:0] word;
@@ -367,7 +367,7 @@ module gemm64_lanes #(
     reg        [8*N-1:0]  value;
     reg        [7:0]      check;
     reg        [5:0]      tap;
-    reg        [8*GROUPS-1:0] groups;
+    reg [8*GROUPS-1:0]    groups;
     reg                   wrong;
     integer c, m, k;
 

@@ -83,7 +83,7 @@ module gemm64_requantize #(
     // With SELF_CHECK = 2, rows go with bits that tell whether the ones of what a stage of a column holds are odd in number; of
     // stage 5, whose products come late in a clock, those of each twelfth bit. Operands go with the exclusive or of their bytes.
     localparam ODD = STAGES + 11;
-    // What differs in a column is told in the clock after, but of the last stage, whose row leaves.
+    // A difference in a column is told a clock later; one in the last stage, whose row leaves, at once.
     reg              wrong_q, wrong_before_q;
     reg [N-1:0]      differs_q;
     reg [ODD-1:0]    odd [0:N-1];

@@ -171,7 +171,7 @@ module gemm64_vector #(
     // With SELF_CHECK = 2, beside what each stage of a lane holds, whether its ones are odd in number; of stages 3 and 4, whose
     // products come late in a clock, those of two bits each, or three. What passes several stages takes its bit along.
     localparam ODD = STAGES + 16 + 30;
-    // What differs in a lane is told in the clock after, but of the last stage, whose row leaves.
+    // A difference in a lane is told a clock later; one in the last stage, whose row leaves, at once.
     reg              wrong_row_q, wrong_before_q;
     reg [N-1:0]      differs_q;
     reg [ODD-1:0]    odd         [0:N-1];

@@ -171,10 +171,10 @@ void add_faults_command(CLI::App& app, int& result) {
       ->transform(one_of(program_names()))
       ->capture_default_str();
   command
-      ->add_option("--flips", options->flips,
-                   "bits that are flipped in one clock, 1 or 2: the second one in the same word, "
-                   "row of the array, command or set of parameters; handshakes and memories do not "
-                   "fail then")
+      ->add_option(
+          "--flips", options->flips,
+          "bits to flip in each try, 1 or 2. The second flip is in the same clock and, as a "
+          "rule, in the same word; with 2, no handshake is lost and no memory fails")
       ->transform(one_of({"1", "2"}))
       ->capture_default_str();
   command->add_option("--first", options->first, "number of the seed's first fault or program")

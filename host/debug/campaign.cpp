@@ -259,29 +259,25 @@ std::uint64_t first_clock(const FaultTry& drawn, const std::vector<Job>& jobs, s
 
 std::vector<Fault::Kind> kinds_of(FaultProgram program, unsigned flips) {
   using Kind = Fault::Kind;
-  std::vector<Kind> outside{Kind::kResult, Kind::kCommand, Kind::kRegister};
-  if (flips == 1) {
-    outside.insert(outside.end(), {Kind::kLost, Kind::kRepeated, Kind::kSlaveError,
-                                   Kind::kDecodeError, Kind::kHang});
-  }
-  const auto with_outside = [&](std::vector<Kind> kinds) {
-    kinds.insert(kinds.end(), outside.begin(), outside.end());
-    return kinds;
-  };
+  static const std::vector<Kind> outside{Kind::kResult, Kind::kCommand, Kind::kRegister};
+  static const std::vector<Kind> no_flips{Kind::kLost, Kind::kRepeated, Kind::kSlaveError,
+                                          Kind::kDecodeError, Kind::kHang};
   const auto array = [](std::vector<Kind> more) {
     more.insert(more.begin(), {Kind::kWeight, Kind::kActivation, Kind::kPartialSum,
                                Kind::kAccumulator, Kind::kScratchpad, Kind::kStoredWeight});
     return more;
   };
-  const std::array<std::vector<Kind>, kFaultPrograms> kinds{
-      with_outside(array({})),
-      with_outside(array({Kind::kStoredBias, Kind::kStoredScale, Kind::kBias, Kind::kScale})),
-      with_outside({Kind::kLaneWeight, Kind::kLaneLine, Kind::kLaneValue, Kind::kLaneSum,
-                    Kind::kAccumulator, Kind::kScratchpad, Kind::kStoredWeight, Kind::kStoredBias,
-                    Kind::kStoredScale, Kind::kBias, Kind::kScale}),
-      with_outside(array({Kind::kStoredBias, Kind::kStoredScale, Kind::kBias, Kind::kScale,
-                          Kind::kStoredOperand, Kind::kOperand, Kind::kTable, Kind::kVector}))};
-  return kinds.at(static_cast<std::size_t>(program));
+  static const std::array<std::vector<Kind>, kFaultPrograms> inside{
+      array({}), array({Kind::kStoredBias, Kind::kStoredScale, Kind::kBias, Kind::kScale}),
+      std::vector<Kind>{Kind::kLaneWeight, Kind::kLaneLine, Kind::kLaneValue, Kind::kLaneSum,
+                        Kind::kAccumulator, Kind::kScratchpad, Kind::kStoredWeight,
+                        Kind::kStoredBias, Kind::kStoredScale, Kind::kBias, Kind::kScale},
+      array({Kind::kStoredBias, Kind::kStoredScale, Kind::kBias, Kind::kScale, Kind::kStoredOperand,
+             Kind::kOperand, Kind::kTable, Kind::kVector})};
+  std::vector<Kind> kinds = inside.at(static_cast<std::size_t>(program));
+  kinds.insert(kinds.end(), outside.begin(), outside.end());
+  if (flips == 1) kinds.insert(kinds.end(), no_flips.begin(), no_flips.end());
+  return kinds;
 }
 
 std::vector<Fault> FaultTry::faults() const {
