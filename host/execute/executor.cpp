@@ -7,6 +7,7 @@
 #include <set>
 
 #include "host/onnx/linear_layer.hpp"
+#include "host/onnx/qdq_values.hpp"
 #include "host/onnx/supported.hpp"
 #include "host/proto/tensor_data.hpp"
 
@@ -35,8 +36,15 @@ void check_input(const OnnxModel& model, const onnx::ValueInfoProto& info, const
 Executor::Executor(const OnnxModel& model) : model_(model) {
   require_supported(model);
   const onnx::GraphProto& graph = model.graph();
+  std::set<std::string> dequantized;  // values that a DequantizeLinear makes, or others of these
   for (int i = 0; i < graph.node_size(); ++i) {
     const onnx::NodeProto& node = graph.node(i);
+    if (is_dequantize(node) ||
+        std::any_of(node.input().begin(), node.input().end(), [&](const std::string& name) {
+          return dequantized.count(name) != 0;
+        })) {
+      dequantized.insert(node.output().begin(), node.output().end());
+    }
     Step step;
     step.context = {&node, fmt::format("{} ({})", node_label(node, i), operator_name(node)),
                     model.opset()};
@@ -44,6 +52,8 @@ Executor::Executor(const OnnxModel& model) : model_(model) {
     const int weights = weights_input(node);
     step.context.constant_weights =
         node.input_size() > weights && model.is_constant(node.input(weights));
+    step.context.packed_weights =
+        step.context.constant_weights && dequantized.count(node.input(weights)) == 0;
     steps_.push_back(std::move(step));
   }
 

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "host/kernels/float_image.hpp"
 
+#include <functional>
+#include <numeric>
 #include <vector>
 
 #include "host/kernels/float_product.hpp"
@@ -33,7 +35,66 @@ std::vector<float> windows_of(const float* image, const Dims& dims, const Spatia
   return rows;
 }
 
+std::int64_t product_of(const Dims& dims) {
+  return std::accumulate(dims.begin(), dims.end(), std::int64_t{1}, std::multiplies<>());
+}
+
+/// Counts through `dims`, the last fastest; false after the end.
+bool next(const Dims& dims, Dims& at) {
+  for (std::size_t axis = dims.size(); axis-- > 0;) {
+    if (++at[axis] < dims[axis]) return true;
+    at[axis] = 0;
+  }
+  return false;
+}
+
+/// The value that tap `tap` of each window reads of a channel [spatial...], 0 in the padding.
+void append_tap(const float* channel, const Dims& spatial, const SpatialWindow& window,
+                const Dims& tap, std::vector<float>& values) {
+  Dims at(spatial.size(), 0);
+  do {
+    std::int64_t place = 0;
+    bool inside = true;
+    for (std::size_t i = 0; i < spatial.size(); ++i) {
+      const std::int64_t x =
+          at[i] * window.strides[i] - window.begin[i] + tap[i] * window.dilations[i];
+      inside = inside && x >= 0 && x < spatial[i];
+      place = place * spatial[i] + x;
+    }
+    values.push_back(inside ? channel[place] : 0.0F);
+  } while (next(window.output, at));
+}
+
 }  // namespace
+
+Tensor convolve_expanded(const Tensor& x, const Tensor& weights, const Tensor& bias,
+                         const SpatialWindow& window, std::int64_t groups) {
+  const Dims spatial(x.dims().begin() + 2, x.dims().end());
+  Dims dims{x.dim(0), weights.dim(0)};
+  dims.insert(dims.end(), window.output.begin(), window.output.end());
+  Tensor result(onnx::TensorProto::FLOAT, dims);
+  if (result.elements() == 0) return result;
+  const std::int64_t m = weights.dim(0) / groups, n = product_of(window.output);
+  const std::int64_t channels = weights.dim(1), k = channels * product_of(window.kernel);
+  for (std::int64_t part = 0; part < x.dim(0) * groups; ++part) {
+    const std::int64_t group = part % groups;
+    const float* const values = x.values<float>() + part * channels * product_of(spatial);
+    std::vector<float> columns;
+    columns.reserve(static_cast<std::size_t>(k * n));
+    for (std::int64_t channel = 0; channel < channels; ++channel) {
+      Dims tap(window.kernel.size(), 0);
+      do {
+        append_tap(values + channel * product_of(spatial), spatial, window, tap, columns);
+      } while (next(window.kernel, tap));
+    }
+    float* const to = result.mutable_values<float>() + part * m * n;
+    multiply({m, n, k, {weights.values<float>() + group * m * k, k}, {columns.data(), n}}, to);
+    for (std::int64_t i = 0; bias.present() && i < m * n; ++i) {
+      to[i] += bias.values<float>()[group * m + i / n];
+    }
+  }
+  return result;
+}
 
 Tensor convolve_image(const Tensor& x, const Tensor& weights, const Tensor& bias,
                       const SpatialWindow& window) {

@@ -27,6 +27,9 @@ struct NodeContext {
   /// Computes a matrix product of 8-bit integers in the host's place; nullptr: the host does.
   const IntegerProduct* product = nullptr;
   bool constant_weights = false;  // are its weights the same whatever the network's inputs are?
+  /// Would ONNX Runtime lay them out for its kernels before it runs? Not those of a
+  /// DequantizeLinear, which it does not fold.
+  bool packed_weights = false;
 };
 
 using Tensors = std::vector<Tensor>;

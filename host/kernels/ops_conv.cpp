@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Conv: images of few channels to the bit as ONNX Runtime, all else by oneDNN.
+// Conv: images of few channels, and weights that are not known before the network runs, to the bit
+// as ONNX Runtime, all else by oneDNN.
 #include <fmt/format.h>
 
 #include <oneapi/dnnl/dnnl.hpp>
@@ -104,6 +105,7 @@ Tensor convolve(const NodeContext& node, const Operands& operands) {
       make_window(node, x.dims(), Dims(weights.dims().begin() + 2, weights.dims().end()));
   Dims dims{x.dim(0), weights.dim(0)};
   dims.insert(dims.end(), window.output.begin(), window.output.end());
+  if (!node.packed_weights) return convolve_expanded(x, weights, bias, window, groups);
   if (has_few_channels(x.dims(), groups)) return convolve_image(x, weights, bias, window);
   Tensor result(onnx::TensorProto::FLOAT, dims);
   if (result.elements() == 0) return result;

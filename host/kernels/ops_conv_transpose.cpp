@@ -1,8 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// ConvTranspose: each value of the input is multiplied into a window of the output, by a product
-// with Eigen and a walk that adds up where windows overlap.
+// ConvTranspose: each value of the input is multiplied into a window of the output, by a product and
+// a walk that adds up where windows overlap. Of float32 in ONNX Runtime's order: the bias last.
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <type_traits>
+
+#include "host/kernels/float_product.hpp"
 #include "host/kernels/operators.hpp"
 #include "host/kernels/visit.hpp"
 #include "host/numerics/matrix.hpp"
@@ -96,6 +100,24 @@ std::int64_t product(const Dims& dims) {
   return result;
 }
 
+struct Sizes {
+  std::int64_t m, n, k;
+};
+
+/// weights [k, m] transposed, times values [k, n].
+template <class T>
+Matrix<T> products_of(const T* values, const T* weights, const Sizes& sizes) {
+  const auto [m, n, k] = sizes;
+  if constexpr (std::is_same_v<T, float>) {
+    Matrix<T> products(m, n);
+    multiply({m, n, k, {weights, m, true}, {values, n}}, products.data());
+    return products;
+  } else {
+    using Map = Eigen::Map<const Matrix<T>>;
+    return Map(weights, k, m).transpose() * Map(values, k, n);
+  }
+}
+
 template <class T>
 Tensor conv_transpose_of(const NodeContext& node, const Tensor& x, const Tensor& weights,
                          const Tensor& bias, std::int64_t groups) {
@@ -110,19 +132,13 @@ Tensor conv_transpose_of(const NodeContext& node, const Tensor& x, const Tensor&
   const std::int64_t plane = product(scatter.output);
   const std::int64_t positions = product(spatial);
   const std::int64_t taps = product(kernel);
-  for (std::int64_t i = 0; i < result.elements(); ++i) {
-    const std::int64_t channel = i / plane % dims[1];
-    result.mutable_values<T>()[i] = bias.present() ? bias.values<T>()[channel] : T{0};
-  }
-  if (positions == 0) return result;
-  using Map = Eigen::Map<const Matrix<T>>;
-  for (std::int64_t image = 0; image < x.dim(0); ++image) {
+  std::fill_n(result.mutable_values<T>(), result.elements(), T{0});
+  for (std::int64_t image = 0; positions != 0 && image < x.dim(0); ++image) {
     for (std::int64_t group = 0; group < groups; ++group) {
-      const Map values(x.values<T>() + (image * groups + group) * inputs * positions, inputs,
-                       positions);
-      const Map matrix(weights.values<T>() + group * inputs * outputs * taps, inputs,
-                       outputs * taps);
-      const Matrix<T> products = matrix.transpose() * values;
+      const Matrix<T> products =
+          products_of(x.values<T>() + (image * groups + group) * inputs * positions,
+                      weights.values<T>() + group * inputs * outputs * taps,
+                      {outputs * taps, positions, inputs});
       for (std::int64_t output = 0; output < outputs; ++output) {
         T* to = result.mutable_values<T>() + ((image * groups + group) * outputs + output) * plane;
         Dims tap(kernel.size(), 0);
@@ -132,6 +148,9 @@ Tensor conv_transpose_of(const NodeContext& node, const Tensor& x, const Tensor&
         } while (next(kernel, tap));
       }
     }
+  }
+  for (std::int64_t i = 0; bias.present() && i < result.elements(); ++i) {
+    result.mutable_values<T>()[i] += bias.values<T>()[i / plane % dims[1]];
   }
   return result;
 }

@@ -125,7 +125,7 @@ void product_of(const NodeContext& node, const GemmForm& form, const Sizes& size
                           k,
                           {a, form.transpose_a ? m : k, form.transpose_a},
                           {b, form.transpose_b ? k : n, form.transpose_b},
-                          weights && node.constant_weights,
+                          weights && node.packed_weights,
                           form.alpha,
                           form.beta},
              c);

@@ -46,8 +46,21 @@ std::pair<std::int64_t, std::int64_t> QuantizationReader::range(int type) {
                                    : std::pair<std::int64_t, std::int64_t>{0, 255};
 }
 
+std::optional<TensorType> QuantizationReader::type(const std::string& name) const {
+  if (auto known = model_.type(name)) return known;
+  const auto found = added_.find(name);
+  if (found == added_.end()) return std::nullopt;
+  return TensorType{found->second->data_type(),
+                    {found->second->dims().begin(), found->second->dims().end()}};
+}
+
+const TensorProto* QuantizationReader::constant(const std::string& name) const {
+  const auto found = added_.find(name);
+  return found == added_.end() ? model_.constant(name) : found->second;
+}
+
 int QuantizationReader::result_type(const onnx::NodeProto& quantize) const {
-  if (const auto type = model_.type(input_name(quantize, 2))) return type->data_type;
+  if (const auto zero = type(input_name(quantize, 2))) return zero->data_type;
   return static_cast<int>(attribute(quantize, "output_dtype", std::int64_t{TensorProto::UINT8}));
 }
 
@@ -61,17 +74,17 @@ Dequantized QuantizationReader::read(const onnx::NodeProto& dequantize) const {
   // Values that a rewrite added have no type yet; they are what their zero point is.
   result.type = TensorProto::UINT8;
   for (const std::string& name : {result.values, result.zero}) {
-    const auto type = model_.type(name);
-    if (!type) continue;
-    result.type = type->data_type;
+    const auto known = type(name);
+    if (!known) continue;
+    result.type = known->data_type;
     break;
   }
   return result;
 }
 
 bool QuantizationReader::is_scalar(const std::string& name) const {
-  const auto type = model_.type(name);
-  return type && type->dims.size() < 2 && type->elements() == 1;
+  const auto known = type(name);
+  return known && known->dims.size() < 2 && known->elements() == 1;
 }
 
 bool QuantizationReader::same_scale(const Dequantized& value,
@@ -83,7 +96,7 @@ bool QuantizationReader::same_scale(const Dequantized& value,
 }
 
 std::optional<std::vector<float>> QuantizationReader::floats(const std::string& name) const {
-  const TensorProto* tensor = model_.constant(name);
+  const TensorProto* const tensor = constant(name);
   constexpr std::int64_t kMost = 1 << 20;
   return tensor == nullptr ? std::nullopt : float_values(*tensor, kMost);
 }
@@ -95,8 +108,8 @@ std::optional<ScalarQuantization> QuantizationReader::scalar(const std::string& 
   if (!scales) return std::nullopt;
   ScalarQuantization result{scales->front(), 0, type};
   if (zero.empty()) return result;
-  const TensorProto* constant = model_.constant(zero);
-  const auto value = constant != nullptr && is_scalar(zero) ? one_integer(*constant) : std::nullopt;
+  const TensorProto* const tensor = constant(zero);
+  const auto value = tensor != nullptr && is_scalar(zero) ? one_integer(*tensor) : std::nullopt;
   if (!value) return std::nullopt;
   result.zero = *value;
   return result;

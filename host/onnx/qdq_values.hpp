@@ -42,6 +42,9 @@ class QuantizationReader {
  public:
   explicit QuantizationReader(const OnnxModel& model) : model_(model) {}
 
+  /// Reads this constant, too, which a rewrite added and which must outlive the reader.
+  void add(const onnx::TensorProto& constant) { added_[constant.name()] = &constant; }
+
   /// The type that a QuantizeLinear gives.
   int result_type(const onnx::NodeProto& quantize) const;
   Dequantized read(const onnx::NodeProto& dequantize) const;
@@ -58,7 +61,11 @@ class QuantizationReader {
   static std::pair<std::int64_t, std::int64_t> range(int type);
 
  private:
+  std::optional<TensorType> type(const std::string& name) const;
+  const onnx::TensorProto* constant(const std::string& name) const;
+
   const OnnxModel& model_;
+  std::map<std::string, const onnx::TensorProto*> added_;
 };
 
 }  // namespace gemm64

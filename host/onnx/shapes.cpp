@@ -44,9 +44,10 @@ std::optional<TensorType> declared(const onnx::ValueInfoProto& value, const std:
 /// Sizes that the file leaves open under a name.
 using Sizes = std::map<std::string, std::int64_t>;
 
-/// The name of dimension `i`; empty where it has none.
-const std::string& size_name(const onnx::ValueInfoProto& value, std::size_t i) {
-  return open_name(value.type().tensor_type().shape().dim(static_cast<int>(i)));
+/// The name of dimension `i`; empty where it has none, as all of a value without a shape.
+std::string size_name(const onnx::ValueInfoProto& value, std::size_t i) {
+  const auto& dims = value.type().tensor_type().shape().dim();
+  return i < static_cast<std::size_t>(dims.size()) ? open_name(dims.Get(static_cast<int>(i))) : "";
 }
 
 void fill_named_sizes(const onnx::ValueInfoProto& value, const Sizes& sizes, TensorType& type) {
@@ -61,7 +62,7 @@ void learn_sizes(const onnx::ValueInfoProto& value, const std::optional<TensorTy
   const auto& tensor = value.type().tensor_type();
   if (!type || static_cast<std::size_t>(tensor.shape().dim_size()) != type->dims.size()) return;
   for (std::size_t i = 0; i < type->dims.size(); ++i) {
-    const std::string& name = size_name(value, i);
+    const std::string name = size_name(value, i);
     if (!name.empty() && type->dims[i] >= 0) sizes.emplace(name, type->dims[i]);
   }
 }

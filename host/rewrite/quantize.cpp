@@ -19,7 +19,7 @@
 #include "host/onnx/supported.hpp"
 #include "host/onnx/without_data.hpp"
 #include "host/proto/tensor_data.hpp"
-#include "host/rewrite/drop_dropouts.hpp"
+#include "host/rewrite/eliminate_no_ops.hpp"
 #include "host/rewrite/fold_weights.hpp"
 #include "host/rewrite/masks.hpp"
 #include "host/rewrite/raise_opset.hpp"
@@ -533,7 +533,7 @@ QuantizedModel quantize_model(const OnnxModel& model, const Ranges& ranges,
   }
   check_choice(model, choice);
   onnx::ModelProto inference = without_data(model.proto());
-  drop_dropouts(*inference.mutable_graph(), model);
+  eliminate_no_ops(*inference.mutable_graph(), model);
   QuantizedModel result = Quantizer(model, std::move(inference), ranges, choice).run();
   check_quantized(model, result);
   return result;

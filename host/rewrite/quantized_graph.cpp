@@ -8,13 +8,16 @@
 #include "host/onnx/builder.hpp"
 #include "host/onnx/graph_links.hpp"
 #include "host/onnx/qdq_values.hpp"
-#include "host/rewrite/drop_dropouts.hpp"
+#include "host/proto/tensor_data.hpp"
 #include "host/rewrite/drop_redundant_clips.hpp"
+#include "host/rewrite/eliminate_no_ops.hpp"
 #include "host/rewrite/fold_pads.hpp"
+#include "host/rewrite/fuse_transpose_into_weights.hpp"
 #include "host/rewrite/join_equal_quantizes.hpp"
 #include "host/rewrite/join_nodes.hpp"
 #include "host/rewrite/qdq_double_pairs.hpp"
 #include "host/rewrite/quantize_before_moves.hpp"
+#include "host/rewrite/quantize_float_weights.hpp"
 #include "host/rewrite/split_to_slices.hpp"
 
 namespace gemm64 {
@@ -24,6 +27,7 @@ using onnx::NodeProto;
 using onnx::TensorProto;
 
 constexpr const char* kMicrosoft = "com.microsoft";
+constexpr std::int64_t kMostChannels = 1 << 20;  // of a bias
 
 bool is_byte(int type) { return type == TensorProto::INT8 || type == TensorProto::UINT8; }
 
@@ -66,8 +70,11 @@ class Fusion {
   bool fits_channels(const Dequantized& weights, std::int64_t axis) const;
   std::string zero_of(const std::string& zero, int type);
   std::vector<std::string> operand(const Dequantized& value);
-  std::optional<std::string> bias_of(const NodeProto& node, const Dequantized& x,
-                                     const Dequantized& weights);
+  std::optional<std::string> bias_of(const NodeProto& node) const;
+  std::optional<std::string> bias_in_steps(const NodeProto& node, const Dequantized& x,
+                                           const Dequantized& weights);
+  std::optional<std::string> converted(const Dequantized& bias, const std::vector<double>& ratios);
+  bool is_zero(const std::string& zero) const;
   NodeProto& emit(const NodeProto& like, const char* domain, const std::string& type,
                   const std::vector<std::string>& inputs, const std::string& output);
   NodeProto& emit(const Group& group, const char* domain, const std::string& type,
@@ -85,10 +92,13 @@ class Fusion {
 
 onnx::ModelProto Fusion::run() {
   onnx::GraphProto& graph = *proto_.mutable_graph();
-  drop_dropouts(graph, model_);
   join_equal_quantizes(graph);
   quantize_before_moves(graph, reader_, model_.opset());
   split_to_slices(graph, model_, reader_);
+  quantize_float_weights(graph, model_, reader_);
+  for (int i = model_.graph().initializer_size(); i < graph.initializer_size(); ++i) {
+    reader_.add(graph.initializer(i));
+  }
   drop_redundant_clips(graph, reader_);
   links_ = GraphLinks(graph);
   for (const NodeProto& node : graph.node()) {
@@ -267,47 +277,88 @@ bool Fusion::fuse_pad(const Group& group) {
   return true;
 }
 
-/// Is there one scale, or one for each index of `axis`?
+/// Is there one scale, or as many as `axis` has indices? ONNX Runtime 1.31 does not read which axis
+/// the scales are for: of a square matrix it takes them for the output channels' always.
 bool Fusion::fits_channels(const Dequantized& weights, std::int64_t axis) const {
   if (weights.in_blocks || !is_byte(weights.type)) return false;
   if (reader_.is_scalar(weights.scale)) return true;
   const auto type = model_.type(weights.values);
-  if (!type) return false;
+  const auto scales = model_.type(weights.scale);
+  if (!type || !scales || scales->dims.size() != 1) return false;
   const auto rank = static_cast<std::int64_t>(type->dims.size());
-  return (weights.axis + rank) % rank == (axis + rank) % rank;
+  const std::int64_t of = axis < 0 ? axis + rank : axis;
+  return of >= 0 && of < rank && scales->dims[0] == type->dims[static_cast<std::size_t>(of)];
 }
 
-/// The bias in int32: the file's, or a constant float one in steps of x's scale times the weights'.
-/// An empty name where the node has none; nothing where it cannot be had.
-std::optional<std::string> Fusion::bias_of(const NodeProto& node, const Dequantized& x,
-                                           const Dequantized& weights) {
+/// The integers of a bias that the file dequantizes; an empty name if the node has none.
+std::optional<std::string> Fusion::bias_of(const NodeProto& node) const {
   const std::string name = input_name(node, 2);
   if (name.empty()) return name;
-  if (const auto found = dequantized_.find(name); found != dequantized_.end()) {
-    if (found->second.type != TensorProto::INT32) return std::nullopt;
-    return found->second.values;
-  }
-  const auto bias = reader_.floats(name);
+  const auto found = dequantized_.find(name);
+  if (found == dequantized_.end() || found->second.type != TensorProto::INT32) return std::nullopt;
+  return found->second.values;
+}
+
+/// The same for a sum in steps of x's scale times the weights' only, which are the bias's as well:
+/// ONNX Runtime 1.31 accepts 1 % more or less and 1e-6. Others are converted if that is exact.
+std::optional<std::string> Fusion::bias_in_steps(const NodeProto& node, const Dequantized& x,
+                                                 const Dequantized& weights) {
+  const auto integers = bias_of(node);
+  if (!integers || integers->empty()) return integers;
+  const Dequantized& bias = dequantized_.at(node.input(2));
+  const auto own = reader_.floats(bias.scale);
   const auto x_scale = reader_.floats(x.scale);
   const auto scales = reader_.floats(weights.scale);
-  const auto type = model_.type(name);
-  if (!bias || !x_scale || !scales || !type || type->dims.size() != 1 ||
-      (scales->size() != 1 && scales->size() != bias->size()) ||
-      !std::all_of(bias->begin(), bias->end(), [](float value) { return std::isfinite(value); })) {
+  if (!own || !x_scale || !scales || own->empty() || scales->empty() || bias.in_blocks) {
     return std::nullopt;
   }
-  TensorProto& constant = *proto_.mutable_graph()->add_initializer();
-  constant.set_name(links_.new_name(name + "_quantized"));
-  constant.set_data_type(TensorProto::INT32);
-  constant.add_dims(static_cast<std::int64_t>(bias->size()));
-  for (std::size_t i = 0; i < bias->size(); ++i) {
-    const float scale = x_scale->front() * (*scales)[scales->size() == 1 ? 0 : i];
-    if (!(std::abs(scale) > 0)) return std::nullopt;
-    const float steps = std::nearbyint((*bias)[i] / scale);
-    constexpr float kLimit = 2147483520.0F;  // the largest float below 2^31
-    constant.add_int32_data(static_cast<std::int32_t>(std::clamp(steps, -kLimit, kLimit)));
+  const std::size_t count = std::max(own->size(), scales->size());
+  if ((own->size() != 1 && own->size() != count) ||
+      (scales->size() != 1 && scales->size() != count)) {
+    return std::nullopt;
   }
-  return constant.name();
+  bool same = is_zero(bias.zero);
+  std::vector<double> ratios;
+  for (std::size_t i = 0; i < count; ++i) {
+    const float is = (*own)[own->size() == 1 ? 0 : i];
+    const float step = x_scale->front() * (*scales)[scales->size() == 1 ? 0 : i];
+    same = same && std::abs(is - step) <= 1e-6F + 0.01F * std::abs(step);
+    ratios.push_back(static_cast<double>(is) / static_cast<double>(step));
+  }
+  return same ? integers : converted(bias, ratios);
+}
+
+/// Is a zero point absent, or constants of 0?
+bool Fusion::is_zero(const std::string& zero) const {
+  if (zero.empty()) return true;
+  const TensorProto* const constant = model_.constant(zero);
+  const auto values = constant == nullptr ? std::nullopt : integer_values(*constant, kMostChannels);
+  return values && std::all_of(values->begin(), values->end(), [](auto value) { return value == 0; });
+}
+
+/// The bias as integers in other steps, `ratios` times finer; nothing if they are none.
+std::optional<std::string> Fusion::converted(const Dequantized& bias,
+                                             const std::vector<double>& ratios) {
+  const TensorProto* const constant = model_.constant(bias.values);
+  const auto values = constant == nullptr ? std::nullopt : integer_values(*constant, kMostChannels);
+  if (!values || !is_zero(bias.zero) || constant->dims_size() != 1) return std::nullopt;
+  if (ratios.size() != 1 && ratios.size() != values->size()) return std::nullopt;
+  TensorProto other;
+  other.set_data_type(TensorProto::INT32);
+  other.add_dims(constant->dims(0));
+  for (std::size_t i = 0; i < values->size(); ++i) {
+    const double value = static_cast<double>((*values)[i]) * ratios[ratios.size() == 1 ? 0 : i];
+    const double steps = std::nearbyint(value);
+    constexpr double kRounding = 1.0 / (1 << 22);  // of the scales, which are float32
+    constexpr double kMost = 1 << 30;
+    if (!(std::abs(value - steps) <= kRounding * std::abs(value)) || std::abs(steps) > kMost) {
+      return std::nullopt;
+    }
+    other.add_int32_data(static_cast<std::int32_t>(steps));
+  }
+  other.set_name(links_.new_name(bias.values + "_converted"));
+  proto_.mutable_graph()->add_initializer()->Swap(&other);
+  return proto_.graph().initializer(proto_.graph().initializer_size() - 1).name();
 }
 
 bool Fusion::fuse_convolution(const Group& group) {
@@ -318,7 +369,7 @@ bool Fusion::fuse_convolution(const Group& group) {
       (x.type == TensorProto::INT8 && group.inputs[1]->type != x.type)) {
     return false;
   }
-  const auto bias = bias_of(group.node, x, *group.inputs[1]);
+  const auto bias = bias_in_steps(group.node, x, *group.inputs[1]);
   if (!bias) return false;
   std::vector<std::string> inputs = operand(x);
   for (std::string& name : operand(*group.inputs[1])) inputs.push_back(std::move(name));
@@ -360,12 +411,16 @@ bool Fusion::fuse_gemm(const Group& group) {
                                  : group.type != a.type)) {
     return false;
   }
-  const std::string name = input_name(group.node, 2);
-  // ONNX Runtime makes integers of a float bias only on the way to a QuantizeLinear.
-  if (!name.empty() && group.quantize == nullptr && dequantized_.count(name) == 0) return false;
-  if (!name.empty() && attribute(group.node, "beta", 1.0F) != 1.0F) return false;
-  const auto bias = bias_of(group.node, a, *b);
-  if (!bias) return false;
+  // ONNX Runtime 1.31 needs both zero points, and adds one to int8 weights of one scale only.
+  const bool is_added = a.type == TensorProto::UINT8 && b->type == TensorProto::INT8 &&
+                        reader_.is_scalar(b->scale) && model_.constant(b->values) != nullptr;
+  if (a.zero.empty() || (b->zero.empty() && !is_added)) return false;
+  // As ONNX Runtime 1.31 does, which multiplies no bias by a factor and looks at no scale of one.
+  const auto bias = bias_of(group.node);
+  if (!bias || (!bias->empty() && (attribute(group.node, "alpha", 1.0F) != 1.0F ||
+                                   attribute(group.node, "beta", 1.0F) != 1.0F))) {
+    return false;
+  }
   std::vector<std::string> inputs = operand(a);
   for (std::string& operand_name : operand(*b)) inputs.push_back(std::move(operand_name));
   inputs.push_back(*bias);
@@ -455,8 +510,16 @@ OnnxModel with_quantized_operators(OnnxModel model, const ImportOptions& import)
     });
   });
   if (!has_pairs || has_subgraphs) return with_joined_nodes(std::move(model), import);
+  if (has_no_ops(model)) {
+    onnx::ModelProto proto = model.proto();
+    eliminate_no_ops(*proto.mutable_graph(), model);
+    model = model.rewritten(std::move(proto), import);
+  }
   while (std::optional<onnx::ModelProto> joined = join_double_pairs(model)) {
     model = model.rewritten(*std::move(joined), import);
+  }
+  if (auto fused = fuse_transposes_into_weights(model)) {
+    model = model.rewritten(*std::move(fused), import);
   }
   model = with_folded_pads(model.rewritten(Fusion(model).run(), import), import);
   return with_joined_nodes(std::move(model), import);

@@ -6,6 +6,7 @@ import os
 import signal
 import struct
 
+import absent
 import samples
 from command_lines import draw_command, has_platform
 from mutate import NUMBERS, TEXTS, change_bytes, change_fields, change_json
@@ -367,5 +368,5 @@ def programs(random):
                  {}, outputs={"r.json": "json"}, codes={0})
 
 
-KINDS = [(elf, 2), (programs, 3), (onnx, 26), (npy, 12), (images, 8), (idx, 3), (judged, 6), (idx, 3), (replay, 9), (external, 5), (options, 12), (aimed, 9),
+KINDS = [(elf, 2), (programs, 3), (onnx, 26), (absent.drawn, 8), (npy, 12), (images, 8), (idx, 3), (judged, 6), (idx, 3), (replay, 9), (external, 5), (options, 12), (aimed, 9),
          (full_disk, 4), (streams, 4), (kills, 4), (limits, 4), (sizes, 3)]

@@ -109,6 +109,92 @@ def network(random):
                  [value_info("x", [1, 3, 8, 8])], [value_info("y", [1, 3])])
 
 
+def tensor(name, element, dims, data):
+    return field(1, dims) + field(2, element) + field(8, name) + field(9, data)
+
+
+def float_attribute(name, value):
+    return field(1, name) + varint(2 << 3 | FOUR) + struct.pack("<f", value) + field(20, 1)
+
+
+def text_attribute(name, value):
+    return field(1, name) + field(4, value) + field(20, 3)
+
+
+def message_attribute(name, number, kind, value):
+    return field(1, name) + field(number, value) + field(20, kind)
+
+
+def with_extras(data, value_infos, sparse, function):
+    """A model with all that few models have."""
+    more = field(13, value_infos) + field(15, sparse) + field(10, "a graph")
+    fields = [field(number, value + more if number == 7 else value) for number, _, value in read_model(data)]
+    return b"".join(fields) + field(4, "domain") + field(5, 1) + field(6, "a model") + field(14, field(1, "k") + field(
+        2, "v")) + field(25, function) + field(8, field(1, "own") + field(2, 1)) + field(3, "1.0")
+
+
+def read_model(data):
+    from mutate import read_fields
+    return read_fields(data)
+
+
+def function_of_relu():
+    """A function that the models call: own.Twice."""
+    return (field(1, "Twice") + field(4, "a") + field(5, "b") + field(10, "own") + field(9, field(2, 17)) +
+            field(7, node("Relu", ["a"], ["b"])))
+
+
+def graph_of(operator, source, target):
+    return field(1, node(operator, [source], [target])) + field(2, operator) + field(12, value_info(target, [1, 2, 4, 4]))
+
+
+def call(inputs, outputs):
+    return node("Twice", inputs, outputs) + field(7, "own")
+
+
+def float_of_all_fields(random):
+    """A float network that has attributes of most types, a subgraph, a function and a sparse tensor."""
+    branches = [message_attribute("then_branch", 6, 5, graph_of("Relu", "p", "t")),
+                message_attribute("else_branch", 6, 5, graph_of("Neg", "p", "e"))]
+    sparse = (field(1, floats("s", [2], [0.5, 0.25])) + field(2, tensor("si", INT64, [2], struct.pack("<2q", 1, 3))) +
+              field(3, [4]))
+    data = model([node("Constant", [], ["one"], [message_attribute("value", 5, 4, tensor("", 9, [], b"\1"))]),
+                  node("Conv", ["x", "k", "kb"], ["c"], [ints_attribute("pads", [1, 1, 1, 1]),
+                                                        text_attribute("auto_pad", "NOTSET"), int_attribute("group", 1)]),
+                  node("LeakyRelu", ["c"], ["p"], [float_attribute("alpha", 0.1)]),
+                  node("If", ["one"], ["i"], branches), call(["i"], ["j"]),
+                  node("Add", ["j", "d"], ["a"]), node("Flatten", ["a"], ["f"]), node("MatMul", ["f", "m"], ["y"])],
+                 [floats("k", [2, 2, 3, 3], weights(random, 36)), floats("kb", [2], weights(random, 2)),
+                  floats("m", [32, 3], weights(random, 96)), floats("d", [1], [0.5])],
+                 [value_info("x", [1, 2, 4, 4])], [value_info("y", [1, 3])])
+    return with_extras(data, value_info("c", [1, 2, 4, 4]), sparse, function_of_relu())
+
+
+def quantized_of_all_fields(random):
+    """The same in QDQ form, with nodes between its groups."""
+    scale, zero, int8_zero = "s", "z", "o"
+    pair = lambda x, q, y: [node("QuantizeLinear", [x, scale, zero], [q]), node("DequantizeLinear", [q, scale, zero], [y])]
+    data = model([*pair("x", "xq", "xd"),
+                  node("DequantizeLinear", ["w", scale, int8_zero], ["wt"]),
+                  node("Transpose", ["wt"], ["wd"], [ints_attribute("perm", [1, 0, 2, 3])]),
+                  node("DequantizeLinear", ["b", "bs"], ["bd"]),
+                  node("Conv", ["xd", "wd", "bd"], ["c"], [ints_attribute("pads", [1, 1, 1, 1])]),
+                  node("Identity", ["c"], ["n"]), *pair("n", "nq", "nd"), *pair("nd", "mq", "md"),
+                  node("Add", ["md", "xd"], ["a"]), *pair("a", "aq", "ad"),
+                  node("ConvTranspose", ["ad", "v"], ["t"]), *pair("t", "tq", "td"),
+                  node("MaxPool", ["td"], ["p"], [ints_attribute("kernel_shape", [2, 2])]), *pair("p", "pq", "pd"),
+                  node("Flatten", ["pd"], ["f"]), *pair("f", "fq", "fd"),
+                  node("DequantizeLinear", ["m", "ms", "mz"], ["mt"], [int_attribute("axis", 1)]),
+                  node("Gemm", ["fd", "mt", "g"], ["h"]), *pair("h", "hq", "y")],
+                 [floats("s", [], [0.05]), tensor("z", 2, [], b"\x80"), tensor("o", INT8, [], b"\0"),
+                  tensor("w", INT8, [2, 2, 3, 3], bytes(range(36))), tensor("b", 6, [2], struct.pack("<2i", 7, -9)),
+                  floats("bs", [], [0.0025]), floats("v", [2, 2, 2, 2], weights(random, 16)),
+                  tensor("m", INT8, [32, 3], bytes(range(96))), floats("ms", [3], [0.01, 0.02, 0.03]),
+                  tensor("mz", INT8, [3], bytes(3)), floats("g", [3], weights(random, 3))],
+                 [value_info("x", [1, 2, 4, 4])], [value_info("y", [1, 3])])
+    return with_extras(data, value_info("c", [1, 2, 4, 4]), [], function_of_relu())
+
+
 def npy(descr, shape, data, version=1, fortran=False):
     header = f"{{'descr': '{descr}', 'fortran_order': {fortran}, 'shape': {shape}, }}".encode()
     length = struct.pack("<H" if version == 1 else "<I", len(header) + 1)

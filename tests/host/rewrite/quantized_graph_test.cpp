@@ -3,7 +3,9 @@
 
 #include <gtest/gtest.h>
 
+#include "host/kernels/tensor.hpp"
 #include "host/onnx/graph_check.hpp"
+#include "host/proto/tensor_data.hpp"
 #include "tests/host/onnx_text.hpp"
 
 namespace gemm64 {
@@ -201,6 +203,131 @@ TEST(QuantizedGraph, LeavesASplitInFloatWhosePartsAreNotAllQuantizedAlike) {
 TEST(QuantizedGraph, LeavesFilesWithoutPairsAsTheyAre) {
   EXPECT_EQ(rewritten("(float[2,2] x) => (float[2,2] y) ", "{a = Relu(x) y = Tanh(a)}"),
             "Relu Tanh");
+}
+
+/// The integers of the bias that a Conv of scales 0.5 and 0.5 becomes; empty if it stays in float.
+std::vector<std::int64_t> fused_bias(const std::string& bias) {
+  const OnnxModel model = with_quantized_operators(
+      load_text(kImage +
+                "<float s = {0.5}, uint8 z = {0}, uint8[2,2,1,1] f = {1, 2, 3, 4}, int32[2] b = {5, 6},"
+                " int32 zero = {0}, int32 three = {3}, float same = {0.25}, float close = {0.2524},"
+                " float off = {0.2526}, float half = {0.125}, float twice = {0.5},"
+                " float[2] two = {0.25, 0.5}, float[2] shares = {0.25, 0.26}> "
+                "{a = DequantizeLinear(x, s, z) c = DequantizeLinear(f, s, z)"
+                " e = DequantizeLinear <axis = 0> (" +
+                bias + ") m = Conv(a, c, e) y = QuantizeLinear(m, s, z)}"),
+      {});
+  if (model.graph().node(0).op_type() != "QLinearConv") return {};
+  return *integer_values(*model.constant(model.graph().node(0).input(8)), 2);
+}
+
+TEST(QuantizedGraph, FusesABiasOnlyInStepsOfTheSums) {
+  using Integers = std::vector<std::int64_t>;
+  EXPECT_EQ(fused_bias("b, same"), (Integers{5, 6}));
+  EXPECT_EQ(fused_bias("b, same, zero"), (Integers{5, 6}));
+  EXPECT_EQ(fused_bias("b, close"), (Integers{5, 6})) << "ONNX Runtime allows 1 %";
+  EXPECT_EQ(fused_bias("b, off"), Integers{});
+  EXPECT_EQ(fused_bias("b, shares"), Integers{});
+  EXPECT_EQ(fused_bias("b, same, three"), Integers{});
+  EXPECT_EQ(fused_bias("b, twice"), (Integers{10, 12})) << "exact in other steps";
+  EXPECT_EQ(fused_bias("b, two"), (Integers{5, 12}));
+  EXPECT_EQ(fused_bias("b, half"), Integers{}) << "5 is odd";
+}
+
+TEST(QuantizedGraph, LeavesAGemmWithABiasAndAFactorInFloat) {
+  const auto gemm = [](const std::string& attributes, const std::string& bias) {
+    return rewritten(kMatrix, "{a = DequantizeLinear(x, s, z) c = DequantizeLinear(w, s, z)" +
+                                  std::string(bias.empty() ? "" : " e = DequantizeLinear(b, s)") +
+                                  " m = Gemm " + attributes + " (a, c" + bias +
+                                  ") y = QuantizeLinear(m, t, o)}");
+  };
+  EXPECT_EQ(gemm("", ", e"), "QGemm");
+  EXPECT_EQ(gemm("<alpha = 2.0>", ""), "QGemm");
+  EXPECT_EQ(gemm("<beta = 2.0>", ""), "QGemm");
+  const std::string in_float = "DequantizeLinear DequantizeLinear DequantizeLinear Gemm QuantizeLinear";
+  EXPECT_EQ(gemm("<alpha = 2.0>", ", e"), in_float);
+  EXPECT_EQ(gemm("<beta = 2.0>", ", e"), in_float);
+}
+
+TEST(QuantizedGraph, EliminatesNodesThatComputeNothing) {
+  const auto between = [](const std::string& node) {
+    std::string constants = kConstants;
+    constants.insert(1, "float none = {0}, float one = {1}, float[2,1,1] ones = {1, 1},"
+                        " float[1,1,1,1,1] deep = {1}, int64[1] size = {1}, int64[3] own = {2, 1, 4},"
+                        " int64[1] three = {3}, bool yes = {1}, bool no = {0}, float half = {0.5}, ");
+    const OnnxModel model = with_quantized_operators(
+        load_text(kImage + constants +
+                  "{a = DequantizeLinear(x, s, z) c = DequantizeLinear(f, s, z) m = Conv(a, c) n = " +
+                  node + " y = QuantizeLinear(n, t, o)}"),
+        {});
+    return model.graph().node_size() == 1;
+  };
+  for (const char* nothing :
+       {"Identity(m)", "Dropout(m)", "Dropout(m, half, no)", "Mul(m, one)", "Mul(one, m)",
+        "Div(m, one)", "Add(none, m)", "Sub(m, none)", "Cast <to = 1> (m)", "Expand(m, size)",
+        "Expand(m, own)"}) {
+    EXPECT_TRUE(between(nothing)) << nothing;
+  }
+  for (const char* something :
+       {"Dropout(m, half, yes)", "Mul(m, half)", "Mul(m, ones)", "Div(one, m)", "Sub(none, m)",
+        "Add(m, one)", "Neg(m)"}) {
+    EXPECT_FALSE(between(something)) << something;
+  }
+}
+
+TEST(QuantizedGraph, MakesOnePairOfTwoWithAnIdentityBetween) {
+  const OnnxModel model = with_quantized_operators(
+      load_text("(float[2] x) => (float[2] y) " + kConstants +
+                "{a = QuantizeLinear(x, s, z) c = DequantizeLinear(a, s, z) i = Identity(c)"
+                " e = QuantizeLinear(i, t, o) y = DequantizeLinear(e, t, o)}"),
+      {});
+  EXPECT_EQ(model.graph().node_size(), 2);
+}
+
+TEST(QuantizedGraph, TransposesWeightsOfAScaleForEachChannel) {
+  const std::string nodes =
+      "{a = DequantizeLinear(x, s, z) c = DequantizeLinear <axis = -1> (k, each, zeros)"
+      " r = Transpose <perm = [3, 2, 1, 0]> (c) m = Conv(a, r) y = QuantizeLinear(m, t, o)}";
+  std::string constants = kConstants;
+  constants.insert(1, "uint8[1,1,2,3] k = {1, 2, 3, 4, 5, 6}, float[3] each = {0.5, 1, 2},"
+                      " uint8[3] zeros = {0, 0, 0}, ");
+  const OnnxModel model = with_quantized_operators(
+      load_text("(uint8[1,2,4,4] x) => (uint8[1,3,4,4] y) " + constants + nodes), {});
+  ASSERT_EQ(model.graph().node_size(), 1);
+  const onnx::NodeProto& node = model.graph().node(0);
+  EXPECT_EQ(node.op_type(), "QLinearConv");
+  const onnx::TensorProto* weights = model.constant(node.input(3));
+  ASSERT_NE(weights, nullptr);
+  EXPECT_EQ(std::vector<std::int64_t>(weights->dims().begin(), weights->dims().end()),
+            (std::vector<std::int64_t>{3, 2, 1, 1}));
+  EXPECT_EQ(Tensor::from_proto(*weights).values<std::uint8_t>()[1], 4) << "channel 0, input 1";
+}
+
+TEST(QuantizedGraph, QuantizesFloatWeightsAsOnnxRuntimeDoes) {
+  const auto nodes = [](const std::string& node, const std::string& after) {
+    return "{a = DequantizeLinear(x, s, z) m = " + node + " " + after + "}";
+  };
+  std::string constants = kConstants;
+  constants.insert(1, "float[2,2,1,1] v = {-1, 0, 1, 1.55}, ");
+  const std::string image = kImage + constants;
+  const OnnxModel model = with_quantized_operators(
+      load_text(image + nodes("Conv(a, v, d)", "y = QuantizeLinear(m, t, o)")), {});
+  ASSERT_EQ(model.graph().node_size(), 1);
+  const onnx::NodeProto& node = model.graph().node(0);
+  ASSERT_EQ(node.op_type(), "QLinearConv");
+  EXPECT_FLOAT_EQ(model.constant(node.input(4))->float_data(0), 0.01F);  // 2.55 in 255 steps
+  EXPECT_EQ(model.constant(node.input(5))->int32_data(0), -28);          // -128 + 100
+  EXPECT_EQ(model.constant(node.input(8))->int32_data(1), 400);          // 2 / (0.5 * 0.01)
+  const auto operators = [&](const std::string& text) {
+    std::string names;
+    const OnnxModel other = with_quantized_operators(load_text(image + text), {});
+    for (const auto& one : other.graph().node()) names += one.op_type() + " ";
+    return names;
+  };
+  EXPECT_EQ(operators(nodes("ConvTranspose(a, v, d)", "r = Relu(m) y = QuantizeLinear(r, t, o)")),
+            "DequantizeLinear DequantizeLinear DequantizeLinear ConvTranspose Relu QuantizeLinear ");
+  EXPECT_EQ(operators(nodes("Conv(a, v, d)", "r = Tanh(m) y = QuantizeLinear(r, t, o)")),
+            "DequantizeLinear Conv Tanh QuantizeLinear ");
 }
 
 }  // namespace
