@@ -62,22 +62,18 @@ Tensor running(const Tensor& before, const Tensor& now, double momentum) {
 template <class T>
 Tensor batch_normalization_of(const NodeContext& node, const Tensors& inputs) {
   const Tensor& x = inputs[0];
-  const double epsilon = static_cast<double>(attribute(*node.node, "epsilon", 1e-5F));
+  const T epsilon = static_cast<T>(attribute(*node.node, "epsilon", 1e-5F));
   const std::int64_t channels = x.dim(1);
   const std::int64_t plane = product(x.dims(), 2, x.rank());
   Tensor result(x.type(), x.dims());
   const T* from = x.values<T>();
   T* to = result.mutable_values<T>();
   for (std::int64_t row = 0; row < x.dim(0) * channels; ++row) {
-    const auto parameter = [&](std::size_t index) {
-      return static_cast<double>(inputs[index].values<T>()[row % channels]);
-    };
-    const double scale = parameter(1) / std::sqrt(parameter(4) + epsilon);
-    const double mean = parameter(3);
-    const double shift = parameter(2);
-    for (std::int64_t i = row * plane; i < (row + 1) * plane; ++i) {
-      to[i] = static_cast<T>((static_cast<double>(from[i]) - mean) * scale + shift);
-    }
+    const auto parameter = [&](std::size_t index) { return inputs[index].values<T>()[row % channels]; };
+    // A factor and an addend for each channel, as in ONNX Runtime.
+    const T scale = parameter(1) * (T{1} / std::sqrt(parameter(4) + epsilon));
+    const T shift = parameter(2) - parameter(3) * scale;
+    for (std::int64_t i = row * plane; i < (row + 1) * plane; ++i) to[i] = from[i] * scale + shift;
   }
   return result;
 }

@@ -6,6 +6,8 @@
 #include <algorithm>
 #include <cmath>
 #include <numeric>
+#include <optional>
+#include <utility>
 
 #include "host/kernels/operators.hpp"
 #include "host/kernels/strided.hpp"
@@ -141,6 +143,78 @@ Tensor resized_along(const NodeContext& node, const Tensor& x, const Mode& mode,
   return result;
 }
 
+/// Two values of an axis that are mixed, and how much of the first and of the second.
+struct Pair {
+  std::int64_t first, second;
+  float of_first, of_second;
+};
+
+std::vector<Pair> pairs_along(const NodeContext& node, const Mode& mode, const Stretch& stretch) {
+  std::vector<Pair> pairs;
+  const auto scale = static_cast<float>(stretch.scale);
+  const auto last = static_cast<float>(stretch.from - 1);
+  for (std::int64_t at = 0; at < stretch.to; ++at) {
+    const auto x = static_cast<float>(at);
+    float place = static_cast<float>(position(node, mode, stretch, at));
+    // ONNX Runtime computes in float32; where that is a formula of one division, so is this.
+    if (scale == 1) place = x;
+    else if (mode.coordinates == "asymmetric") place = x / scale;
+    else if (mode.coordinates == "half_pixel") place = (x + 0.5F) / scale - 0.5F;
+    place = std::clamp(place, 0.0F, last);
+    const auto first = std::min(static_cast<std::int64_t>(place), stretch.from - 1);
+    const std::int64_t second = std::min(first + 1, stretch.from - 1);
+    Pair pair{first, second, std::abs(place - static_cast<float>(second)),
+              std::abs(place - static_cast<float>(first))};
+    if (first == second) pair.of_first = pair.of_second = 0.5F;
+    pairs.push_back(pair);
+  }
+  return pairs;
+}
+
+/// Maps of float32 between four values each, in ONNX Runtime's order.
+Tensor bilinear(const NodeContext& node, const Tensor& x, const Mode& mode, const Stretch& down,
+                const Stretch& across) {
+  Dims dims = x.dims();
+  dims[down.axis] = down.to;
+  dims[across.axis] = across.to;
+  Tensor result(x.type(), dims);
+  if (result.elements() == 0) return result;
+  const std::vector<Pair> rows = pairs_along(node, mode, down);
+  const std::vector<Pair> columns = pairs_along(node, mode, across);
+  const float* from = x.values<float>();
+  float* to = result.mutable_values<float>();
+  for (std::int64_t map = x.elements() / (down.from * across.from); map-- > 0;) {
+    for (const Pair& row : rows) {
+      const float* const upper = from + row.first * across.from;
+      const float* const lower = from + row.second * across.from;
+      for (const Pair& column : columns) {
+        *to++ = column.of_first * row.of_first * upper[column.first] +
+                column.of_second * row.of_first * upper[column.second] +
+                column.of_first * row.of_second * lower[column.first] +
+                column.of_second * row.of_second * lower[column.second];
+      }
+    }
+    from += down.from * across.from;
+  }
+  return result;
+}
+
+/// The last two axes, if these are all that is stretched, in a way that bilinear() computes.
+std::optional<std::pair<Stretch, Stretch>> bilinear_axes(const Tensor& x, const Mode& mode,
+                                                         const std::vector<Stretch>& stretches) {
+  if (x.type() != onnx::TensorProto::FLOAT || mode.mode != "linear" || mode.exclude_outside ||
+      (mode.coordinates != "asymmetric" && mode.coordinates != "half_pixel") ||
+      (x.rank() != 2 && x.rank() != 4) || x.elements() == 0 || stretches.size() != x.rank()) {
+    return std::nullopt;
+  }
+  for (std::size_t axis = 0; axis < stretches.size(); ++axis) {
+    if (stretches[axis].axis != axis || (axis + 2 < x.rank() && stretches[axis].scale != 1)) {
+      return std::nullopt;
+    }
+  }
+  return std::pair(stretches[x.rank() - 2], stretches[x.rank() - 1]);
+}
+
 std::vector<double> numbers(const NodeContext& node, const Tensor& tensor) {
   return visit_floats(node, tensor.type(), [&](auto zero) {
     const auto* values = tensor.values<decltype(zero)>();
@@ -153,6 +227,9 @@ Tensor resized(const NodeContext& node, const Tensor& x, const Mode& mode,
   if (mode.mode != "nearest" && mode.mode != "linear" && mode.mode != "cubic") {
     throw failure(node, fmt::format("mode '{}' is unknown; use nearest, linear or cubic",
                                     printable(mode.mode)));
+  }
+  if (const auto axes = bilinear_axes(x, mode, stretches)) {
+    return bilinear(node, x, mode, axes->first, axes->second);
   }
   Tensor result = x;
   for (const Stretch& stretch : stretches) {

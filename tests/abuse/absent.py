@@ -81,27 +81,30 @@ class Fixed:
 
 
 FIXED = Fixed()
+SAMPLES = [samples.float_of_all_fields, samples.quantized_of_all_fields]
+
+
+def singles():
+    """Each field of each sample: [(model, place)]."""
+    return [(data, place) for sample in SAMPLES for data in [sample(FIXED)] for place in places(data)]
 
 
 def numbered(number, random):
-    """Trial `number`: each field by itself for each command, then two drawn ones."""
-    models = [samples.float_of_all_fields(FIXED), samples.quantized_of_all_fields(FIXED)]
-    for data in models:
-        all_places = list(places(data))
-        if number < len(all_places) * len(COMMANDS):
-            return trial_of(data, [all_places[number // len(COMMANDS)]], number % len(COMMANDS))
-        number -= len(all_places) * len(COMMANDS)
-    data = random.choice(models)
-    return trial_of(data, random.sample(list(places(data)), 2), random.randrange(len(COMMANDS)))
+    """Trial `number`: each field by itself for the first command, then for the next one; at last two drawn ones."""
+    every = singles()
+    if number < len(every) * len(COMMANDS):
+        data, place = every[number % len(every)]
+        return trial_of(data, [place], number // len(every))
+    return drawn(random, 2)
 
 
 def count():
     """How many trials have one field absent."""
-    return len(COMMANDS) * sum(len(list(places(data))) for data in (
-        samples.float_of_all_fields(FIXED), samples.quantized_of_all_fields(FIXED)))
+    return len(COMMANDS) * len(singles())
 
 
-def drawn(random):
+def drawn(random, fields=None):
     """One field or two of any sample."""
-    data = random.choice([samples.float_of_all_fields, samples.quantized_of_all_fields, samples.linear])(random)
-    return trial_of(data, random.sample(list(places(data)), random.choice([1, 2])), random.randrange(len(COMMANDS)))
+    data = random.choice(SAMPLES + [samples.sparse, samples.linear])(random)
+    gone = random.sample(list(places(data)), fields or random.choice([1, 2]))
+    return trial_of(data, gone, random.randrange(len(COMMANDS)))

@@ -153,11 +153,9 @@ def call(inputs, outputs):
 
 
 def float_of_all_fields(random):
-    """A float network that has attributes of most types, a subgraph, a function and a sparse tensor."""
+    """A float network that has attributes of most types, a subgraph and a function."""
     branches = [message_attribute("then_branch", 6, 5, graph_of("Relu", "p", "t")),
                 message_attribute("else_branch", 6, 5, graph_of("Neg", "p", "e"))]
-    sparse = (field(1, floats("s", [2], [0.5, 0.25])) + field(2, tensor("si", INT64, [2], struct.pack("<2q", 1, 3))) +
-              field(3, [4]))
     data = model([node("Constant", [], ["one"], [message_attribute("value", 5, 4, tensor("", 9, [], b"\1"))]),
                   node("Conv", ["x", "k", "kb"], ["c"], [ints_attribute("pads", [1, 1, 1, 1]),
                                                         text_attribute("auto_pad", "NOTSET"), int_attribute("group", 1)]),
@@ -167,7 +165,14 @@ def float_of_all_fields(random):
                  [floats("k", [2, 2, 3, 3], weights(random, 36)), floats("kb", [2], weights(random, 2)),
                   floats("m", [32, 3], weights(random, 96)), floats("d", [1], [0.5])],
                  [value_info("x", [1, 2, 4, 4])], [value_info("y", [1, 3])])
-    return with_extras(data, value_info("c", [1, 2, 4, 4]), sparse, function_of_relu())
+    return with_extras(data, value_info("c", [1, 2, 4, 4]), [], function_of_relu())
+
+
+def sparse(random):
+    """A Linear layer and a sparse tensor, which the program refuses by name."""
+    values = (field(1, floats("s", [2], [0.5, 0.25])) + field(2, tensor("i", INT64, [2], struct.pack("<2q", 1, 3))) +
+              field(3, [4]))
+    return with_extras(linear(random), value_info("y", [2, 4]), values, function_of_relu())
 
 
 def quantized_of_all_fields(random):

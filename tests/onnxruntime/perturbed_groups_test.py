@@ -21,6 +21,7 @@ from onnx import TensorProto, helper, numpy_helper
 
 OPSETS = [13, 13, 17, 19, 21]
 BATCH = 50  # graphs in one file
+LAST_BITS = 2e-6  # of the largest: what a product in float may be off that the device computes, or the host otherwise
 STEP_OPERATORS = ("QuantizeLinear", "DequantizeLinear")
 
 
@@ -31,10 +32,16 @@ class Graph:
         self.random = numpy.random.default_rng([seed, number])
         self.number, self.opset = number, opset
         self.nodes, self.constants, self.inputs, self.notes = [], [], {}, []
+        self.in_float = False  # is its output a product that nothing quantizes?
+        self.keeps_zero = False  # of rows of pairs, of which ONNX Runtime joins those with a zero point
+        # May a sum lie between two steps, and be rounded otherwise than ONNX Runtime's in float32? That of a bias whose
+        # integers are exact in other steps, and of a pool that stays in float.
+        self.ties = False
         self.kind = self.choice([numpy.uint8, numpy.uint8, numpy.int8])
         draw = self.choice([self.conv, self.conv, self.conv, self.gemm, self.gemm, self.matmul, self.pair, self.pool,
                             self.move, self.function, self.concat, self.transposed_conv, self.double_pair])
         y = draw()
+        self.step = 0 if isinstance(y, str) else float(y[1])
         self.output = y if isinstance(y, str) else self.dequantize(*y)
 
     # Draws
@@ -85,7 +92,7 @@ class Graph:
     def steps(self, scale, zero, kind):
         """Inputs of a QuantizeLinear or DequantizeLinear behind its first; a zero point of 0 may be left out."""
         inputs = [self.constant(scale)]
-        if not numpy.any(zero) and kind == numpy.uint8 and self.coin(0.3):
+        if not numpy.any(zero) and kind == numpy.uint8 and not self.keeps_zero and self.coin(0.3):
             self.note("no zero point")
             return inputs
         return inputs + [self.constant(zero)]
@@ -131,9 +138,9 @@ class Graph:
     def result(self, y, scale):
         """What a pair makes of y: quantized values with their scale, zero point and kind."""
         kind = self.kind
-        if self.coin(0.05):
+        if kind == numpy.int8 and self.coin(0.05):  # int8 of uint8 ONNX Runtime makes uint8 here
             self.note("another type")
-            kind = numpy.int8 if kind == numpy.uint8 else numpy.uint8
+            kind = numpy.uint8
         zero = self.zero(kind)
         y = self.no_op(y)
         if self.coin(0.2):
@@ -192,6 +199,7 @@ class Graph:
         if self.coin(0.5):
             factor = numpy.float32(self.choice([1.0001, 0.995, 1.009, 1.02, 0.98, 2, 0.5, 3, 0.3, 10]))
             self.note(f"bias scale * {factor}")
+            self.ties = factor in (0.5, 2, 3, 10)
             if numpy.ndim(scale) and self.coin():
                 scale = scale.copy()
                 scale[-1] *= factor
@@ -277,6 +285,7 @@ class Graph:
         y = self.node("Gemm", inputs, **attributes)
         if self.coin(0.2):
             self.note("float result")
+            self.in_float = True
             return y
         return self.result(y, self.result_scale(x_scale, scales, k))
 
@@ -289,6 +298,7 @@ class Graph:
             w, scales = self.weights([k, n], 1, n)
         y = self.node("MatMul", [x, w])
         if self.coin(0.2):
+            self.in_float = True
             return y
         return self.result(y, self.result_scale(x_scale, scales, k))
 
@@ -311,6 +321,7 @@ class Graph:
         x, scale = self.activation([self.integer(1, 2), self.integer(1, 5), *size])
         operator = self.choice(["MaxPool", "AveragePool", "AveragePool", "GlobalAveragePool"])
         if operator == "GlobalAveragePool":
+            self.ties = True
             return self.result(self.node(operator, [x]), scale * self.choice([1, 0.5]))
         if self.coin(0.3) and "auto_pad" not in attributes:
             attributes["ceil_mode"] = 1
@@ -322,6 +333,7 @@ class Graph:
         elif self.coin(0.2):
             attributes["storage_order"] = 1
         self.note(f"{operator} {attributes}")
+        self.ties = operator == "AveragePool"
         return self.result(self.node(operator, [x], **attributes), scale * self.choice([1, 1, 0.5]))
 
     def move(self):
@@ -403,6 +415,7 @@ class Graph:
         return self.result(y, self.result_scale(x_scale, scales, channels * kernel[0] * kernel[1]))
 
     def double_pair(self):
+        self.keeps_zero = True
         x, scale = self.activation(self.sizes(3))
         for _ in range(self.integer(1, 2)):
             quantized = self.result(x, scale * self.choice([1, 0.7, 1.3]))
@@ -426,9 +439,8 @@ def wanted(graphs, path):
     options = onnxruntime.SessionOptions()
     options.log_severity_level = 4
     options.intra_op_num_threads = 1
-    options.add_session_config_entry("session.qdqisint8allowed", "1")
-    if graphs[0].kind == numpy.uint8:  # with both, ONNX Runtime has no kernels for int8 activations
-        options.add_session_config_entry("session.x64quantprecision", "1")
+    signed = graphs[0].kind == numpy.int8  # with both, ONNX Runtime has no kernels for int8 activations
+    options.add_session_config_entry("session.qdqisint8allowed" if signed else "session.x64quantprecision", "1")
     session = onnxruntime.InferenceSession(str(path), options, providers=["CPUExecutionProvider"])
     feeds = {name: value for graph in graphs for name, value in graph.inputs.items()}
     names = [graph.output for graph in graphs]
@@ -477,7 +489,10 @@ def compare(graphs, device, keep=None):
                 outcome[graph.number] = ("different", f"{b.dtype}{b.shape} for {a.dtype}{a.shape}")
             elif a.tobytes() != b.tobytes() and not numpy.array_equal(a, b, equal_nan=True):
                 far = numpy.max(numpy.abs(a - b))
-                outcome[graph.number] = ("different", f"{numpy.sum(a != b)} of {a.size}, by {far:.3g}")
+                few = numpy.sum(a != b) <= max(1, a.size // 20) and far <= 1.01 * graph.step
+                outcome[graph.number] = (
+                    "last bits" if graph.in_float and far <= LAST_BITS * numpy.max(numpy.abs(a)) else
+                    "ties" if graph.ties and few else "different", f"{numpy.sum(a != b)} of {a.size}, by {far:.3g}")
             else:
                 outcome[graph.number] = ("equal", "")
         return outcome, len(report["layers"]) if mine is not None else 0
@@ -511,11 +526,12 @@ def main():
             for graph in part:
                 outcome, text = outcomes[graph.number]
                 counts[outcome] += 1
-                if outcome != "equal":
+                if outcome not in ("equal", "last bits", "ties"):
                     print(f"{outcome}: --seed {options.seed} --first {graph.number} --graphs 1: {text}; {describe(graph)}",
                           flush=True)
     print(", ".join(f"{count} {outcome}" for outcome, count in sorted(counts.items())) + f"; {layers} layers on the device")
-    return 0 if counts["equal"] == options.graphs else 1
+    most = max(2, options.graphs // 50)  # ONNX Runtime itself refuses some, by its own faults
+    return 0 if not counts["different"] + counts["refused"] and counts["unusable"] <= most else 1
 
 
 if __name__ == "__main__":
