@@ -7,6 +7,7 @@
 #include "host/device/result_format.hpp"
 #include "host/device/vector_path.hpp"
 #include "host/float_bits.hpp"
+#include "host/kernels/quantization.hpp"
 #include "host/onnx/qdq_values.hpp"
 #include "host/onnx/supported.hpp"
 #include "host/proto/tensor_data.hpp"
@@ -91,7 +92,7 @@ std::optional<Quantization> constant_quantization(const OnnxModel& model,
 StoreCommand VectorNode::swapped() const {
   StoreCommand other = settings;
   if (settings.add != 0) {
-    other.swap = 1;
+    other.swap ^= 1;
   } else {
     std::swap(other.result_zero, other.operand_zero);
   }
@@ -149,7 +150,16 @@ std::optional<VectorNode> read_vector_node(const OnnxModel& model, int index,
   store.function_min = byte_of(format.least());
   store.function_max = byte_of(format.largest());
   store.broadcast = result.stretched ? 1 : 0;
-  (addition ? set_addition : set_product)(store, *of_a, *of_b, *of_y);
+  if (addition) {
+    // The order of additions decides how a sum is rounded. It is that of the inputs, except where
+    // ONNX Runtime swaps them, whichever of them the layer gives.
+    const bool swapped = is_addition_swapped(a->dims, b->dims);
+    const bool in_order = (result.a == 0) != swapped;
+    set_addition(store, in_order ? *of_a : *of_b, in_order ? *of_b : *of_a, *of_y);
+    store.swap = in_order ? 0 : 1;
+  } else {
+    set_product(store, *of_a, *of_b, *of_y);
+  }
   why = vector_refusal(store, geometry.n);
   if (why.empty()) return result;
   why = "the vector path does not take its scales: " + why;

@@ -11,6 +11,17 @@
 #include "host/kernels/quantization.hpp"
 
 namespace gemm64 {
+
+bool is_addition_swapped(const Dims& a, const Dims& b) {
+  for (std::size_t back = 1; back <= std::max(a.size(), b.size()); ++back) {
+    const std::int64_t left = back <= a.size() ? a[a.size() - back] : 1;
+    const std::int64_t right = back <= b.size() ? b[b.size() - back] : 1;
+    if (left != right) return left == 1;
+    if (left != 1) return false;
+  }
+  return false;
+}
+
 namespace host {
 
 OperatorFunction concat;  // ops_move.cpp
@@ -33,21 +44,10 @@ BinaryOperands binary_operands(const NodeContext& node, const Tensors& inputs) {
           quantization_of(node, inputs, 4, a.type()), quantization_of(node, inputs, 6, a.type())};
 }
 
-/// Is one value of `a` added to a run of values of `b`? ONNX Runtime swaps the two there.
-bool stretches_inside(const Dims& a, const Dims& b) {
-  for (std::size_t back = 1; back <= std::max(a.size(), b.size()); ++back) {
-    const std::int64_t left = back <= a.size() ? a[a.size() - back] : 1;
-    const std::int64_t right = back <= b.size() ? b[b.size() - back] : 1;
-    if (left != right) return left == 1;
-    if (left != 1) return false;
-  }
-  return false;
-}
-
 template <class T>
 Tensor add_of(const NodeContext& node, const BinaryOperands& in) {
   const Dims dims = stretched(node, in.a, in.b);
-  const bool swap = stretches_inside(in.a.dims(), in.b.dims());
+  const bool swap = is_addition_swapped(in.a.dims(), in.b.dims());
   const Tensor& a = swap ? in.b : in.a;
   const Tensor& b = swap ? in.a : in.b;
   const Quantization& of_a = swap ? in.of_b : in.of_a;

@@ -53,6 +53,10 @@ std::vector<std::int32_t> zeros_of(const NodeContext& node, const Tensor& zero, 
 Quantization quantization_of(const NodeContext& node, const Tensors& inputs, std::size_t scale,
                              DataType type);
 
+/// Returns whether a QLinearAdd of tensors of these sizes adds its first input to its second one,
+/// which ONNX Runtime does if one value of the first is added to a run of values of the second.
+bool is_addition_swapped(const Dims& a, const Dims& b);
+
 /// Calls function(T()) with T the 8-bit integer `type`; throws UsageError where it is another.
 template <class Function>
 auto visit_bytes(const NodeContext& node, DataType type, Function function) {

@@ -22,8 +22,9 @@ def operators(model):
     return collections.Counter(node.op_type for node in model.graph.node)
 
 
-def infer(model, feeds, optimize=True):
-    """All outputs of a model, given as a path or serialized, for the inputs `feeds`."""
+def infer(model, feeds, optimize=True, config=()):
+    """All outputs of a model, given as a path or serialized, for the inputs `feeds`. `config`: entries of the
+    session's configuration, by name."""
     options = onnxruntime.SessionOptions()
     options.log_severity_level = 3
     options.intra_op_num_threads = 1
@@ -31,6 +32,8 @@ def infer(model, feeds, optimize=True):
         # Else ONNX Runtime folds the cutting of the weights, block by block, while it loads.
         levels = onnxruntime.GraphOptimizationLevel
         options.graph_optimization_level = levels.ORT_DISABLE_ALL
+    for key, value in dict(config).items():
+        options.add_session_config_entry(key, value)
     session = onnxruntime.InferenceSession(model, options, providers=["CPUExecutionProvider"])
     return session.run(None, feeds)
 
