@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Slices of channels: what gives them is read where it lies, with weights of zero for the channels
+// Slices of channels, and Gathers: what gives them is read where it lies, with weights of zero for the channels
 // of others. Where that does not do, the array copies them to lanes of their own.
 #include <algorithm>
 #include <utility>
@@ -18,7 +18,7 @@ Convolution Planner::map_of(const Value& value) const {
   return map;
 }
 
-/// A Slice of the channels that a layer gives moves nothing.
+/// A Slice or a Gather of the channels that a layer gives moves nothing.
 bool Planner::add_view(int index) {
   if (proto(index).input_size() == 0) return false;
   const Value value = value_of(proto(index).input(0));

@@ -12,7 +12,8 @@ namespace gemm64 {
 
 std::optional<std::vector<std::uint32_t>> read_slice(const OnnxModel& model, int index) {
   const onnx::NodeProto& node = model.graph().node(index);
-  if (operator_name(node) != "Slice" || node.input_size() == 0) return std::nullopt;
+  const std::string name = operator_name(node);
+  if ((name != "Slice" && name != "Gather") || node.input_size() == 0) return std::nullopt;
   const auto from = model.type(node.input(0)), to = model.type(node.output(0));
   if (!from || !to || from->dims.size() < 2 || to->dims.size() != from->dims.size()) {
     return std::nullopt;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A Slice of channels.
+// A Slice of channels, or a Gather of some.
 #pragma once
 
 #include <cstdint>
@@ -10,8 +10,8 @@
 
 namespace gemm64 {
 
-/// The channels (axis 1) of its input that node `index` gives, in order, if it is a Slice of these
-/// alone, known before anything runs; nothing otherwise.
+/// The channels (axis 1) of its input that node `index` gives, in order, if it is a Slice or a
+/// Gather of these alone, known before anything runs; nothing otherwise.
 std::optional<std::vector<std::uint32_t>> read_slice(const OnnxModel& model, int index);
 
 }  // namespace gemm64

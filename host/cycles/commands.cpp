@@ -44,6 +44,15 @@ bool Commands::knows(Clock clock) const {
   return ledger_.accounted() >= clock && served_ == requested_ && when_next() >= clock;
 }
 
+Clock Commands::not_before() const {
+  if (done() || known(clear(program_[dispatched_]))) return free_;
+  const Command& command = program_[dispatched_];
+  Clock clock = free_;
+  if (command.opcode == Opcode::kFence) return std::max(clock, engines_.results.not_before());
+  if (command.opcode != Opcode::kFinish) return std::max(clock, engine(command).not_before());
+  return clock;
+}
+
 bool Commands::advance() {
   bool moved = false;
   for (; !seen_.empty() && !done(); moved = true) {

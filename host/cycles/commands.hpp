@@ -57,6 +57,9 @@ class Commands final : public Requester {
   /// As the Ledger's. Counts the bytes of commands, too.
   void keep_history(const Rate& rate);
   void count_before(Clock clock, Counters& counters);
+  void forget(Clock before) { ledger_.forget(before); }
+  /// A cycle before which no command is dispatched that has not been.
+  Clock not_before() const;
   /// Is all known that it spends on the clocks before `clock`, and fetches in them?
   bool knows(Clock clock) const;
 

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "host/cycles/compute.hpp"
 
+#include <algorithm>
+
 #include "host/device/window_taps.hpp"
 
 namespace gemm64::cycles {
@@ -72,6 +74,20 @@ Compute::Ready Compute::ready() {
           walk_->begins_block() ? memories_.banks.room(0) : memories_.banks.room()};
 }
 
+/// Tiles of the block under way, the next of which starts in cycle `start`, that follow each other
+/// as fast as the array takes them, since all that they wait for is there.
+Clock Compute::tiles_that_follow(Clock start) const {
+  if (walk_->begins_block()) return 1;
+  Clock tiles = walk_->left_in_block();
+  // In the first pass over a plane its first tile claims pixels.
+  if (window_ && tap_.pass == 0) tiles = std::min<Clock>(tiles, layer_.taps - tap_.tap);
+  const Clock rows = walk_->rows(), step = std::max(rows, n_);
+  tiles = memories_.weights.groups(weight_words_, n_, start, step, tiles);
+  if (window_) return tiles;
+  const Clock words = activation_words_ + static_cast<Clock>(walk_->first_word());
+  return memories_.scratchpad.groups(words, rows, start, step, tiles);
+}
+
 bool Compute::start_tile() {
   if (!walk_ || row_ != 0) return false;
   const Ready ready = this->ready();
@@ -82,16 +98,21 @@ bool Compute::start_tile() {
   ledger_.spend(counter::kComputeWaitWeights, ready.weights);
   ledger_.spend(counter::kComputeWaitActivations, ready.activations);
   ledger_.spend(counter::kComputeWaitResults, ready.bank);
-  columns_ = start + n_;
-  memories_.weights.free(start, n_);
-  weight_words_ += n_;
+  const Clock tiles = tiles_that_follow(start), rows = walk_->rows(), step = std::max(rows, n_);
+  columns_ = start + (tiles - 1) * step + n_;
+  memories_.weights.free(start, n_, step, tiles);
+  weight_words_ += tiles * n_;
   if (window_) pixel_words_ += claimed();
   if (walk_->begins_block()) {
     enter(start, 1);
-  } else {
-    enter(start, walk_->rows());
-    end_tile();
+    return true;
   }
+  if (!window_ && walk_->releases()) memories_.scratchpad.free(start, rows, step, tiles);
+  free_ = start + (tiles - 1) * step + rows;
+  ledger_.spend(counter::kComputeCompute, counter::kComputeWaitWeights, rows, step, tiles);
+  if (window_) tap_.tap = static_cast<std::uint32_t>((tap_.tap + tiles - 1) % layer_.taps);
+  walk_->skip(static_cast<std::uint32_t>(tiles - 1));
+  end_tile();
   return true;
 }
 

@@ -29,6 +29,9 @@ class Compute final : public EngineModel {
   void finish(Clock total) override { wait_for_work(total); }
   std::optional<Blocked> blocked() override;
 
+  bool waits_for_command() const override { return !walk_ && !lanes_ && !has_order(); }
+  Clock not_before() const override { return free_ - 1; }
+
   /// The starts of these MATMULs, indices in the program in ascending order, will be asked for.
   void watch(std::vector<std::size_t> matmuls) { watched_ = std::move(matmuls); }
   /// The clocks in which their first tiles start, as far as is known.
@@ -50,6 +53,7 @@ class Compute final : public EngineModel {
   };
   Ready ready();
   Clock claimed() const;
+  Clock tiles_that_follow(Clock start) const;
   bool take();
   void note_start(Clock start);
   bool start_tile();

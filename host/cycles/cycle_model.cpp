@@ -58,7 +58,10 @@ class Model {
     RingPrediction prediction;
     while (!commands_.done()) {
       if (!advance() && !bus_.advance_when_stuck()) refuse();
-      if (history_) take_snapshots(prediction, false);
+      if (!history_ || ++turns_ % kTurnsKept != 0) continue;
+      account_for_waiting();
+      take_snapshots(prediction, false);
+      forget(prediction);
     }
     // Commands behind which there is no FINISH end when nothing is left to do.
     const bool open = program_[commands_.last()].opcode != Opcode::kFinish;
@@ -88,14 +91,17 @@ class Model {
     return clock;
   }
 
-  /// Each engine goes as far as it can. Tells whether any went further.
+  /// Each engine goes as far as it can, those of most events first. Tells whether any went further.
   bool advance() {
-    bool moved = bus_.advance();
-    moved |= weights_.advance();
-    moved |= activations_.advance();
+    bool moved = false;
+    for (bool more = true; more; moved |= more) {
+      more = bus_.advance();
+      more |= weights_.advance();
+      more |= activations_.advance();
+      more |= compute_.advance();
+    }
     moved |= parameters_.advance();
     moved |= operands_.advance();
-    moved |= compute_.advance();
     moved |= results_.advance();
     moved |= commands_.advance();
     return moved;
@@ -127,6 +133,26 @@ class Model {
             .push_back({snapshots[snapshots_++].command, count_before(clock)});
       }
     }
+  }
+
+  /// Engines without work have none before the next command is dispatched.
+  void account_for_waiting() {
+    const Clock until = commands_.not_before();
+    for (EngineModel* engine : engines_) {
+      if (engine->waits_for_command()) engine->finish(until);
+    }
+  }
+
+  /// Each ledger forgets the cycles before all those in which counters are still to be asked for.
+  void forget(const RingPrediction& prediction) {
+    const auto& snapshots = commands_.snapshots();
+    const bool asked = snapshots_ < snapshots.size();
+    const std::size_t starts = prediction.starts.size();
+    const bool started = starts < compute_.starts().size();
+    const Clock before = std::min(asked ? snapshots[snapshots_].at : commands_.not_before(),
+                                  started ? compute_.starts()[starts] : compute_.not_before());
+    for (EngineModel* engine : engines_) engine->forget(before);
+    commands_.forget(before);
   }
 
   static bool asks_counters(const Command& command) {
@@ -184,7 +210,9 @@ class Model {
   Commands commands_;
   Bus bus_;
   bool history_ = false;
-  std::size_t snapshots_ = 0;  // taken
+  std::size_t snapshots_ = 0;                     // taken
+  static constexpr std::size_t kTurnsKept = 256;  // between which nothing is forgotten
+  std::size_t turns_ = 0;
   EngineModel* const engines_[6] = {&weights_,  &activations_, &parameters_,
                                     &operands_, &compute_,     &results_};
 };

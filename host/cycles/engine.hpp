@@ -43,10 +43,17 @@ class EngineModel {
   virtual Clock idle() const = 0;
   /// Accounts for the clocks up to `total`, the number of all.
   virtual void finish(Clock total) = 0;
+  /// Is nothing left to do of its commands so far? Then the cycles to come are accounted for as
+  /// those of finish() are, until it sees another command.
+  virtual bool waits_for_command() const = 0;
   /// As the Ledger's.
   void keep_history(const Rate& rate) { ledger_.keep_history(rate); }
   Clock accounted() const { return ledger_.accounted(); }
   void count_before(Clock clock, Counters& counters) { ledger_.count_before(clock, counters); }
+  void forget(Clock before) { ledger_.forget(before); }
+  /// A cycle before which nothing of it happens that is not known yet: no command leaves its queue,
+  /// no STORE is answered.
+  virtual Clock not_before() const = 0;
   /// The command under way and what it waits for, where it waits; asked when no engine advances.
   virtual std::optional<Blocked> blocked() = 0;
 

@@ -48,34 +48,52 @@ class Ledger {
     next_ = beats.last + 1;
   }
 
+  /// The cycles from the first that is not accounted for on: `times` times `busy` cycles on
+  /// `cause`, one such time every `period` cycles, and those between them on `waiting`.
+  void spend(std::size_t cause, std::size_t waiting, Clock busy, Clock period, Clock times) {
+    const Clock until = next_ + (times - 1) * period + busy;
+    if (busy == period || times == 1) return spend(cause, until);
+    if (keeps_history_) history_.push({next_, until, cause, waiting, {}, busy, period});
+    counters_[cause] += static_cast<std::uint64_t>(busy * times);
+    counters_[waiting] += static_cast<std::uint64_t>((period - busy) * (times - 1));
+    next_ = until;
+  }
+
   /// The first clock that is not accounted for.
   Clock accounted() const { return next_; }
 
   /// Adds to `counters` what the clocks before `clock` were spent on, all of which are accounted
   /// for. Goes on from the clock of the call before.
   void count_before(Clock clock, Counters& counters) {
-    for (; !history_.empty() && history_.front().until <= clock; history_.pop()) {
-      count(history_.front(), history_.front().until, past_);
-    }
+    forget(clock);
     for (std::size_t i = 0; i < past_.size(); ++i) counters[i] += past_[i];
     if (!history_.empty() && history_.front().from < clock) {
       count(history_.front(), clock, counters);
     }
   }
 
+  /// No counters will be asked for before this cycle.
+  void forget(Clock before) {
+    for (; !history_.empty() && history_.front().until <= before; history_.pop()) {
+      count(history_.front(), history_.front().until, past_);
+    }
+  }
+
  private:
-  /// The clocks with one of `beats` were spent on `transfer`, the others on `waiting`.
+  /// The clocks with one of `beats` were spent on `transfer`, the others on `waiting`; where there
+  /// is a period, the first `busy` ones of each.
   struct Span {
     Clock from, until;
     std::size_t transfer, waiting;
     Beats beats;
+    Clock busy = 0, period = 0;
   };
 
   /// The clocks from next_ to `until` were spent on `cause`.
   void remember(Clock until, std::size_t cause) {
     if (!history_.empty()) {
       Span& last = history_.back();
-      if (last.transfer == cause && last.beats.count == 0) {
+      if (last.transfer == cause && last.beats.count == 0 && last.period == 0) {
         last.until = until;
         return;
       }
@@ -88,6 +106,9 @@ class Ledger {
     Clock moved = 0;
     if (span.beats.count != 0) {
       moved = std::min(span.beats.count, 1 + rate_.within(clock - 1 - span.from, span.beats.left));
+    } else if (span.period != 0) {
+      const Clock cycles = clock - span.from;
+      moved = cycles / span.period * span.busy + std::min(cycles % span.period, span.busy);
     }
     counters[span.transfer] += static_cast<std::uint64_t>(moved);
     counters[span.waiting] += static_cast<std::uint64_t>(clock - span.from - moved);

@@ -45,6 +45,10 @@ class Loads final : public EngineModel, public Requester {
   Clock idle() const override;
   void finish(Clock total) override { ledger_.spend(causes_.idle, total); }
   std::optional<Blocked> blocked() override;
+  bool waits_for_command() const override {
+    return walk_.done() && !has_order() && known(under_way_.empty());
+  }
+  Clock not_before() const override { return asked_; }
 
   Clock next_request() override;
   void ask(Clock at) override;

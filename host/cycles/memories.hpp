@@ -29,8 +29,17 @@ class WordBuffer {
   // Those who take from it.
   /// First clock in which `words` words in all have come.
   Clock holds(Clock words) { return filled_.at(words - 1) + 1; }
+  /// Returns how many groups of `size` words behind `words` words are there when they are asked for
+  /// (Runs::groups()): the first in cycle `first`, each later one `step` cycles after that.
+  Clock groups(Clock words, Clock size, Clock first, Clock step, Clock most) const {
+    return filled_.groups(words, size, first, step, most);
+  }
   /// The oldest words leave in clock `first` and after, `count` times.
   void free(Clock first, Clock count) { freed_.push(first, count); }
+  /// The same for as many groups of words, each `step` cycles after the one before.
+  void free(Clock first, Clock count, Clock step, Clock groups) {
+    freed_.push(first, count, step, groups);
+  }
 
   /// First clock in which it holds no word; kUnknown while it does.
   Clock empty() const {

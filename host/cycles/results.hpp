@@ -32,6 +32,10 @@ class Results final : public EngineModel, public Requester {
   Clock idle() const override;
   void finish(Clock total) override { wait_for_work(total); }
   std::optional<Blocked> blocked() override;
+  bool waits_for_command() const override {
+    return walk_.done() && !has_order() && known(answers_.empty());
+  }
+  Clock not_before() const override { return listed_ - 1; }
 
   /// First clock in which every write of the first `stores` STOREs is answered.
   Clock answered(std::size_t stores) const;

@@ -3,6 +3,9 @@
 // free.
 #pragma once
 
+#include <algorithm>
+#include <cstddef>
+
 #include "host/cycles/clock.hpp"
 #include "host/cycles/queue.hpp"
 #include "host/cycles/rate.hpp"
@@ -17,16 +20,25 @@ class Runs {
 
   /// The next `count` events, the first of them in clock `first`, one a clock.
   void push(Clock first, Clock count) {
-    if (runs_.empty() || first != next_) runs_.push({count_, first, 0});
+    if (runs_.empty() || first != next_) runs_.push({count_, first, 0, 0, 0});
     next_ = first + count;
     count_ += count;
     last_ = next_ - 1;
+  }
+  /// As many groups of `count` events, the first of each `step` cycles after that of the one
+  /// before.
+  void push(Clock first, Clock count, Clock step, Clock groups) {
+    if (step == count || groups == 1) return push(first, count * groups);
+    runs_.push({count_, first, 0, count, step});
+    count_ += count * groups;
+    last_ = first + step * (groups - 1) + count - 1;
+    next_ = kUnknown;  // no run goes on behind gaps
   }
   /// The next events, at the rate.
   void push(const Beats& beats) {
     if (rate_.full()) return push(beats.first, beats.count);
     if (runs_.empty() || beats.first != next_) {
-      runs_.push({count_, beats.first, beats.left});
+      runs_.push({count_, beats.first, beats.left, 0, 0});
       next_ = beats.first + rate_.until(beats.count, beats.left);
     } else {
       next_ = runs_.back().clock +
@@ -46,18 +58,48 @@ class Runs {
   Clock at(Clock event) {
     if (event >= count_) return kUnknown;
     const Run& run = find(event);
-    return event <= run.event ? run.clock : run.clock + rate_.until(event - run.event, run.left);
+    if (event <= run.event) return run.clock;
+    const Clock behind = event - run.event;
+    if (run.group != 0) return run.clock + behind / run.group * run.step + behind % run.group;
+    return run.clock + rate_.until(behind, run.left);
+  }
+  /// Returns how many groups of `size` events, of which `event` is the first one, have come when
+  /// they are asked for: the first before cycle `before`, each later one `step` cycles after that.
+  /// At least as many have; `step` is no less than `size`, and there are no gaps in the runs.
+  Clock groups(Clock event, Clock size, Clock before, Clock step, Clock most) const {
+    Clock groups = 0;
+    for (std::size_t i = 0; i < runs_.size() && groups < most; ++i) {
+      const Run& run = runs_[i];
+      const Clock end = i + 1 < runs_.size() ? runs_[i + 1].event : count_;
+      const Clock last = event + (groups + 1) * size - 1;
+      if (last >= end) continue;
+      const Clock within = std::min(most, (end - event) / size);  // groups that end in the run
+      const Clock asked = before + groups * step - 1 - run.clock;
+      if (asked < 0) break;
+      if (rate_.full()) {  // later events come no later than they are asked for
+        if (last - run.event > asked) break;
+        groups = within;
+        continue;
+      }
+      const Clock come = run.event + 1 + rate_.within(asked, run.left);
+      const Clock now = std::min(within, (come - event) / size);
+      groups = std::max(groups, now);
+      if (now < within) break;
+    }
+    return groups;
   }
   /// How many events, from a known one on, come in clocks that follow each other.
   Clock stretch(Clock event) {
     if (!rate_.full()) return 1;
-    find(event);
+    const Run& run = find(event);
+    if (run.group != 0) return run.group - (event - run.event) % run.group;
     return (runs_.size() > 1 ? runs_[1].event : count_) - event;
   }
 
  private:
   struct Run {
     Clock event, clock, left;  // of its first
+    Clock group, step;         // events without a gap, and from one such group to the next; or 0
   };
 
   const Run& find(Clock event) {

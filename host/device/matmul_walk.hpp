@@ -31,6 +31,11 @@ class MatmulWalk {
     ++m_;
   }
 
+  /// Skips tiles of the block, fewer than it has left.
+  void skip(std::uint32_t tiles) { k_ += tiles; }
+  /// Tiles that the block has left.
+  std::uint32_t left_in_block() const { return accumulate_ ? k_tiles_ - k_ : 1; }
+
   /// Rows of activations of each tile.
   std::uint32_t rows() const { return rows_; }
   /// The tile's place, each coordinate from 0.
