@@ -10,6 +10,8 @@
     sums = device.matmul(a, b)                                    # a @ b, of int8: int32 [M, N]
 
     gemm64.predict(64, 9216, 4096)["cycles"]                      # the same, without simulating
+
+    onnxruntime.register_execution_provider_library("gemm64", gemm64.get_library_path())
 """
 
 from ._device import Device, Registers, Signal, Trace
@@ -24,6 +26,7 @@ from ._errors import (
     VerificationError,
 )
 from ._gemm64 import VERSION as __version__
+from ._provider import get_ep_name, get_library_path, last_report
 from ._report import Report
 from ._session import InferenceSession, ModelMetadata, NodeArg
 from ._sweep import sweep_points, sweep_row
@@ -48,6 +51,9 @@ __all__ = [
     "VerificationError",
     "__version__",
     "analyze",
+    "get_ep_name",
+    "get_library_path",
+    "last_report",
     "predict",
     "quantize",
     "sweep_points",

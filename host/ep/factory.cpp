@@ -1,0 +1,125 @@
+// SPDX-License-Identifier: Apache-2.0
+// What ONNX Runtime finds in the library, and what Python asks it for a report.
+#include <cstring>
+#include <memory>
+#include <string>
+
+#include "host/ep/options.hpp"
+#include "host/ep/provider.hpp"
+#include "host/error.hpp"
+
+namespace gemm64::ep {
+namespace {
+
+/// Every function that ONNX Runtime may call is there, since it does not ask whether one is.
+struct Factory : OrtEpFactory {
+  explicit Factory(const OrtApiBase& base) : OrtEpFactory{}, api(base) {
+    ort_version_supported = ort::kOldestApi;  // later functions are not declared
+    GetName = [](const OrtEpFactory*) { return kProviderName; };
+    GetVendor = [](const OrtEpFactory*) { return "gemm64"; };
+    GetVendorId = [](const OrtEpFactory*) { return std::uint32_t{0}; };
+    GetVersion = [](const OrtEpFactory*) { return GEMM64_VERSION; };
+    GetSupportedDevices = devices;
+    CreateEp = create;
+    ReleaseEp = [](OrtEpFactory*, OrtEp* provider) { release_provider(provider); };
+    ValidateCompiledModelCompatibilityInfo =
+        [](OrtEpFactory*, const OrtHardwareDevice* const*, std::size_t, const char*,
+           OrtCompiledModelCompatibility* compatibility) -> OrtStatus* {
+      *compatibility = OrtCompiledModelCompatibility_EP_NOT_APPLICABLE;
+      return nullptr;
+    };
+    CreateAllocator = [](OrtEpFactory*, const OrtMemoryInfo*, const OrtKeyValuePairs*,
+                         OrtAllocator** allocator) -> OrtStatus* {
+      *allocator = nullptr;
+      return nullptr;
+    };
+    ReleaseAllocator = [](OrtEpFactory*, OrtAllocator*) {};
+    CreateDataTransfer = [](OrtEpFactory*, OrtDataTransferImpl** transfer) -> OrtStatus* {
+      *transfer = nullptr;
+      return nullptr;
+    };
+    IsStreamAware = [](const OrtEpFactory*) { return false; };
+    CreateSyncStreamForDevice = [](OrtEpFactory*, const OrtMemoryDevice*, const OrtKeyValuePairs*,
+                                   OrtSyncStreamImpl** stream) -> OrtStatus* {
+      *stream = nullptr;
+      return nullptr;
+    };
+  }
+
+  /// The simulated device is one of the processor's: ONNX Runtime knows kinds of hardware only.
+  static OrtStatus* devices(OrtEpFactory* self, const OrtHardwareDevice* const* devices,
+                            std::size_t count, OrtEpDevice** found, std::size_t most,
+                            std::size_t* found_count) {
+    const ort::Api& api = static_cast<Factory*>(self)->api;
+    return guarded(api, ORT_FAIL, [&] {
+      *found_count = 0;
+      for (std::size_t i = 0; i < count && *found_count < most; ++i) {
+        if (api->HardwareDevice_Type(devices[i]) != OrtHardwareDeviceType_CPU) continue;
+        api.check(api.ep().CreateEpDevice(self, devices[i], nullptr, nullptr, found));
+        *found_count = 1;
+        return;
+      }
+    });
+  }
+
+  static OrtStatus* create(OrtEpFactory* self, const OrtHardwareDevice* const*,
+                           const OrtKeyValuePairs* const*, std::size_t,
+                           const OrtSessionOptions* options, const OrtLogger* logger,
+                           OrtEp** provider) {
+    const ort::Api& api = static_cast<Factory*>(self)->api;
+    return guarded(api, ORT_INVALID_ARGUMENT, [&] {
+      OrtKeyValuePairs* entries = nullptr;
+      api.check(api->GetSessionOptionsConfigEntries(options, &entries));
+      const ort::Owned<OrtKeyValuePairs> owned(entries, api->ReleaseKeyValuePairs);
+      *provider = make_provider(api, logger, ort::pairs(api, *entries));
+    });
+  }
+
+  const ort::Api api;
+};
+
+}  // namespace
+}  // namespace gemm64::ep
+
+extern "C" {
+
+__attribute__((visibility("default"))) OrtStatus* CreateEpFactories(
+    const char* /*registered_name*/, const OrtApiBase* base, const OrtLogger* /*logger*/,
+    OrtEpFactory** factories, std::size_t most, std::size_t* count) {
+  *count = 0;
+  if (most == 0) return nullptr;
+  try {
+    factories[0] = std::make_unique<gemm64::ep::Factory>(*base).release();
+    *count = 1;
+    return nullptr;
+  } catch (const std::exception& error) {
+    // Without the interface that was asked for, the first one has what it takes to say so.
+    const OrtApi* const oldest = base->GetApi(1);
+    return oldest == nullptr ? nullptr : oldest->CreateStatus(ORT_NOT_IMPLEMENTED, error.what());
+  }
+}
+
+__attribute__((visibility("default"))) OrtStatus* ReleaseEpFactory(OrtEpFactory* factory) {
+  delete static_cast<gemm64::ep::Factory*>(factory);
+  return nullptr;
+}
+
+/// The report that a session was told to keep under `token`, as JSON; its length, and with `to` of
+/// at least that size also its bytes, after which it is gone. 0 where there is none.
+__attribute__((visibility("default"))) std::size_t gemm64_ep_report(const char* token, char* to,
+                                                                    std::size_t size) {
+  static thread_local std::string report;
+  static thread_local std::string of;
+  if (of != token) {
+    report = gemm64::ep::take_report(token);
+    of = token;
+  }
+  const std::size_t length = report.size();
+  if (to == nullptr || size < length) return length;
+  std::memcpy(to, report.data(), length);
+  report.clear();
+  of.clear();
+  return length;
+}
+
+}  // extern "C"

@@ -1,0 +1,375 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "host/ep/partition.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <map>
+#include <optional>
+#include <set>
+#include <unordered_map>
+
+#include "host/compile/device_plan.hpp"
+#include "host/error.hpp"
+#include "host/onnx/linear_layer.hpp"
+#include "host/onnx/node_check.hpp"
+#include "host/onnx/operator.hpp"
+#include "host/onnx/supported.hpp"
+#include "host/ort/graph.hpp"
+#include "host/rewrite/quantized_graph.hpp"
+#include "host/text.hpp"
+
+namespace gemm64::ep {
+namespace {
+
+using onnx::GraphProto;
+using onnx::ModelProto;
+using onnx::NodeProto;
+using Indices = std::set<std::size_t>;
+
+/// Why the compiler must not see a node; empty where it may.
+std::string why_opaque(const NodeProto& node, const ModelProto& graph, const Opsets& opsets) {
+  if (node.domain() == ort::kOpaqueDomain) return "has a body, whose nodes are looked at apart";
+  if (find_operator(node.domain(), node.op_type()) == nullptr) {
+    return "is no operator that the compiler knows";
+  }
+  ModelProto alone;
+  alone.set_ir_version(graph.ir_version());
+  *alone.mutable_graph()->add_node() = node;
+  try {
+    check_nodes(alone, opsets, "the graph");
+  } catch (const UsageError& error) {
+    return error.what();
+  }
+  return "";
+}
+
+/// The graph with the nodes that the compiler must not see as opaque ones, and why they are.
+ModelProto with_opaque_nodes(ModelProto graph, std::map<std::size_t, std::string>& reasons) {
+  Opsets opsets;
+  for (const auto& opset : graph.opset_import()) opsets[opset.domain()] = opset.version();
+  for (int i = 0; i < graph.graph().node_size(); ++i) {
+    NodeProto& node = *graph.mutable_graph()->mutable_node(i);
+    const std::string why = why_opaque(node, graph, opsets);
+    if (why.empty()) continue;
+    reasons[static_cast<std::size_t>(i)] = why;
+    node.set_domain(ort::kOpaqueDomain);
+    node.clear_attribute();
+  }
+  return graph;
+}
+
+/// Who makes each value of a graph.
+std::unordered_map<std::string, std::size_t> producers_of(const GraphProto& graph) {
+  std::unordered_map<std::string, std::size_t> producers;
+  for (int i = 0; i < graph.node_size(); ++i) {
+    for (const std::string& name : graph.node(i).output()) {
+      if (!name.empty()) producers[name] = static_cast<std::size_t>(i);
+    }
+  }
+  return producers;
+}
+
+/// Adds to nodes of a graph in order those that lie on a path between two of them.
+Indices closed(const GraphProto& graph, Indices nodes) {
+  if (nodes.empty()) return nodes;
+  const auto first = static_cast<int>(*nodes.begin());
+  const auto last = static_cast<int>(*nodes.rbegin());
+  std::set<std::string> after;  // values that depend on one of them
+  Indices behind = nodes;
+  for (int i = first; i <= last; ++i) {
+    const NodeProto& node = graph.node(i);
+    const auto& inputs = node.input();
+    if (nodes.count(static_cast<std::size_t>(i)) == 0 &&
+        std::none_of(inputs.begin(), inputs.end(),
+                     [&](const std::string& name) { return after.count(name) != 0; })) {
+      continue;
+    }
+    behind.insert(static_cast<std::size_t>(i));
+    for (const std::string& name : node.output()) after.insert(name);
+  }
+  std::set<std::string> before;  // values that one of them depends on
+  for (int i = last; i >= first; --i) {
+    const NodeProto& node = graph.node(i);
+    const auto& outputs = node.output();
+    const auto index = static_cast<std::size_t>(i);
+    const bool reaches = nodes.count(index) != 0 ||
+                         std::any_of(outputs.begin(), outputs.end(), [&](const std::string& name) {
+                           return before.count(name) != 0;
+                         });
+    if (!reaches) continue;
+    before.insert(node.input().begin(), node.input().end());
+    if (behind.count(index) != 0) nodes.insert(index);
+  }
+  return nodes;
+}
+
+/// Can the graph's nodes run where each group is a single one?
+bool can_run(const GraphProto& graph, const std::vector<std::vector<std::size_t>>& groups) {
+  const auto nodes = static_cast<std::size_t>(graph.node_size());
+  std::vector<std::size_t> unit(nodes);  // that a node is in: a group, or itself
+  for (std::size_t i = 0; i < nodes; ++i) unit[i] = groups.size() + i;
+  for (std::size_t group = 0; group < groups.size(); ++group) {
+    for (const std::size_t node : groups[group]) unit[node] = group;
+  }
+  const auto producers = producers_of(graph);
+  std::vector<std::set<std::size_t>> readers(groups.size() + nodes);
+  std::vector<std::size_t> waits_for(readers.size(), 0);
+  for (std::size_t i = 0; i < nodes; ++i) {
+    for (const std::string& name : graph.node(static_cast<int>(i)).input()) {
+      const auto found = producers.find(name);
+      if (found == producers.end() || unit[found->second] == unit[i]) continue;
+      if (readers[unit[found->second]].insert(unit[i]).second) ++waits_for[unit[i]];
+    }
+  }
+  std::vector<std::size_t> ready;
+  for (std::size_t i = 0; i < readers.size(); ++i) {
+    if (waits_for[i] == 0) ready.push_back(i);
+  }
+  std::size_t run = 0;
+  for (; run < ready.size(); ++run) {
+    for (const std::size_t reader : readers[ready[run]]) {
+      if (--waits_for[reader] == 0) ready.push_back(reader);
+    }
+  }
+  return run == readers.size();
+}
+
+/// Finds the nodes of the graph that nodes of its rewritten form stand for.
+class Origins {
+ public:
+  Origins(const GraphProto& graph, const OnnxModel& rewritten)
+      : graph_(graph),
+        rewritten_(rewritten),
+        producers_(producers_of(graph)),
+        new_producers_(producers_of(rewritten.graph())) {
+    for (const auto& input : graph.input()) given_.insert(input.name());
+    for (const auto& constant : graph.initializer()) given_.insert(constant.name());
+  }
+
+  /// Nodes of the rewritten graph as nodes of the graph; empty where there are none for them.
+  std::optional<Indices> of(Indices nodes) const {
+    const std::set<std::string> inputs = boundary(nodes);
+    Indices found;
+    std::vector<std::string> values;
+    for (const std::size_t node : nodes) {
+      for (const std::string& name : rewritten_.graph().node(static_cast<int>(node)).output()) {
+        if (producers_.count(name) != 0) values.push_back(name);
+      }
+    }
+    while (!values.empty()) {
+      const std::string name = std::move(values.back());
+      values.pop_back();
+      const auto producer = producers_.find(name);
+      if (inputs.count(name) != 0 || producer == producers_.end()) {
+        // What the rewritten nodes do not read, those that they stand for cannot need.
+        if (inputs.count(name) == 0 && !is_constant(name)) return std::nullopt;
+        continue;
+      }
+      if (!found.insert(producer->second).second) continue;
+      for (const std::string& input : graph_.node(static_cast<int>(producer->second)).input()) {
+        if (!input.empty() && (producers_.count(input) != 0 || given_.count(input) != 0)) {
+          values.push_back(input);
+        }
+      }
+    }
+    return found;
+  }
+
+  bool is_constant(const std::string& name) const { return rewritten_.is_constant(name); }
+
+ private:
+  /// The values that the nodes read from others, each a value of the graph; nodes that make one
+  /// that is none are added.
+  std::set<std::string> boundary(Indices& nodes) const {
+    std::set<std::string> inputs;
+    for (bool changed = true; changed;) {
+      changed = false;
+      inputs.clear();
+      for (const std::size_t node : Indices(nodes)) {
+        for (const std::string& name : rewritten_.graph().node(static_cast<int>(node)).input()) {
+          if (name.empty() || is_constant(name)) continue;
+          const auto producer = new_producers_.find(name);
+          if (producer != new_producers_.end() && nodes.count(producer->second) != 0) continue;
+          if (producers_.count(name) != 0 || producer == new_producers_.end()) {
+            inputs.insert(name);
+          } else {
+            nodes.insert(producer->second);
+            changed = true;
+          }
+        }
+      }
+    }
+    return inputs;
+  }
+
+  const GraphProto& graph_;
+  const OnnxModel& rewritten_;
+  std::unordered_map<std::string, std::size_t> producers_, new_producers_;
+  std::set<std::string> given_;
+};
+
+/// The device's work, a set of the model's nodes for each program.
+std::vector<Indices> work_of_device(const OnnxModel& model, const Executable& executable) {
+  std::vector<Indices> work;
+  Indices listed;
+  for (const DeviceProgram& program : executable.plan.programs) {
+    Indices& nodes = work.emplace_back();
+    for (const DeviceLayer& layer : program.layers) {
+      for (const int node : layer.nodes()) nodes.insert(static_cast<std::size_t>(node));
+    }
+  }
+  for (const PassItem& item : executable.order) {
+    if (item.kind != PassItem::Kind::kSums) continue;
+    work.emplace_back(item.nodes.begin(), item.nodes.end());
+    listed.insert(item.nodes.begin(), item.nodes.end());
+  }
+  for (int i = 0; i < model.graph().node_size(); ++i) {
+    const NodeProto& node = model.graph().node(i);
+    const auto index = static_cast<std::size_t>(i);
+    const bool sums = executable.plan.sums.count(i) != 0 && listed.count(index) == 0;
+    const bool floats = is_float_product(node) && executable.plan.on_host.count(i) == 0 &&
+                        why_on_host(model, node).empty();
+    if ((sums && linear_product(model, node)) || floats) work.push_back({index});
+  }
+  return work;
+}
+
+class Partitioner {
+ public:
+  Partitioner(const ModelProto& graph, std::map<std::size_t, std::string> opaque)
+      : graph_(graph.graph()), reasons_(std::move(opaque)) {}
+
+  void run(const ModelProto& sized, const Geometry& geometry, const CompileOptions& options) {
+    ImportOptions import;
+    import.shapes_only = true;
+    const OnnxModel model =
+        with_quantized_operators(OnnxModel::from_proto(sized, "the graph", import), import);
+    CompileOptions planning = options;
+    planning.most_tiles = 0;  // nothing is lowered to commands
+    const Executable executable = compile(model, geometry, planning);
+    const Origins origins(sized.graph(), model);
+    groups_.clear();
+    claimed_.clear();
+    for (Indices& nodes : work_of_device(model, executable)) add(std::move(nodes), model, origins);
+    add_reasons(model, executable.plan.on_host);
+    add_reasons(model, executable.plan.between);
+  }
+
+  Partition finish() {
+    Partition made;
+    made.groups = std::move(groups_);
+    for (int i = 0; i < graph_.node_size(); ++i) {
+      const auto index = static_cast<std::size_t>(i);
+      if (claimed_.count(index) != 0) continue;
+      const auto why = reasons_.find(index);
+      made.not_claimed.push_back(
+          {node_label(graph_.node(i), i), graph_.node(i).op_type(),
+           why == reasons_.end() ? "nothing in it is for the device" : why->second});
+    }
+    return made;
+  }
+
+  void refuse_all(const std::string& why) {
+    for (int i = 0; i < graph_.node_size(); ++i) {
+      reasons_.emplace(static_cast<std::size_t>(i), why);
+    }
+  }
+
+ private:
+  void add(Indices nodes, const OnnxModel& model, const Origins& origins) {
+    const std::optional<Indices> found = origins.of(closed(model.graph(), std::move(nodes)));
+    if (!found || found->empty()) return;
+    const auto leave = [&](const std::string& why) {
+      for (const std::size_t node : *found) reasons_.emplace(node, why);
+    };
+    for (const std::size_t node : *found) {
+      if (claimed_.count(node) != 0) return leave("another program has a node that this one needs");
+      if (graph_.node(static_cast<int>(node)).domain() == ort::kOpaqueDomain) {
+        return leave("stands between nodes that the device would run as one program");
+      }
+    }
+    groups_.emplace_back(found->begin(), found->end());
+    if (!can_run(graph_, groups_)) {
+      groups_.pop_back();
+      return leave("other nodes stand between those of its program");
+    }
+    claimed_.insert(found->begin(), found->end());
+  }
+
+  void add_reasons(const OnnxModel& model, const std::map<int, std::string>& why) {
+    for (const auto& [node, reason] : why) {
+      const auto& own = model.graph().node(node);
+      for (int i = 0; i < graph_.node_size(); ++i) {
+        const NodeProto& one = graph_.node(i);
+        const bool same =
+            one.output_size() != 0 && own.output_size() != 0 &&
+            (one.output(0) == own.output(0) || (!one.name().empty() && one.name() == own.name()));
+        if (same) reasons_.emplace(static_cast<std::size_t>(i), reason);
+      }
+    }
+  }
+
+  const GraphProto& graph_;
+  std::map<std::size_t, std::string> reasons_;
+  std::vector<std::vector<std::size_t>> groups_;
+  Indices claimed_;
+};
+
+}  // namespace
+
+ModelProto with_sizes(ModelProto graph, std::int64_t size) {
+  std::map<std::string, std::int64_t> named;
+  std::set<std::string> opaque;
+  for (const NodeProto& node : graph.graph().node()) {
+    if (node.domain() != ort::kOpaqueDomain) continue;
+    opaque.insert(node.output().begin(), node.output().end());
+  }
+  const auto set = [&](onnx::ValueInfoProto& value) {
+    if (!value.type().tensor_type().has_shape()) return;
+    auto& shape = *value.mutable_type()->mutable_tensor_type()->mutable_shape();
+    for (int i = 0; i < shape.dim_size(); ++i) {
+      auto& dim = *shape.mutable_dim(i);
+      if (dim.has_dim_value() && dim.dim_value() >= 0) continue;
+      const std::int64_t own = i == 0 ? 1 : size;
+      const std::int64_t chosen =
+          dim.dim_param().empty() ? own : named.emplace(dim.dim_param(), own).first->second;
+      dim.set_dim_value(chosen);
+    }
+  };
+  GraphProto& own = *graph.mutable_graph();
+  for (auto& input : *own.mutable_input()) set(input);
+  google::protobuf::RepeatedPtrField<onnx::ValueInfoProto> kept;
+  for (auto& value : *own.mutable_value_info()) {
+    if (opaque.count(value.name()) == 0) continue;  // the compiler infers the others
+    set(value);
+    kept.Add()->Swap(&value);
+  }
+  own.mutable_value_info()->Swap(&kept);
+  for (auto& output : *own.mutable_output()) {
+    // Sizes that are open would be checked against those chosen.
+    output.mutable_type()->mutable_tensor_type()->clear_shape();
+  }
+  return graph;
+}
+
+Partition partition(const ModelProto& graph, const Geometry& geometry,
+                    const CompileOptions& options) {
+  // Sequences and images of this size stand for all.
+  constexpr std::int64_t kSize = 32;
+  std::map<std::size_t, std::string> opaque;
+  const ModelProto known = with_opaque_nodes(graph, opaque);
+  Partitioner partitioner(known, std::move(opaque));
+  try {
+    try {
+      partitioner.run(with_sizes(known, kSize), geometry, options);
+    } catch (const std::exception&) {
+      partitioner.run(with_sizes(known, 1), geometry, options);
+    }
+  } catch (const std::exception& error) {
+    partitioner.refuse_all(error.what());
+  }
+  return partitioner.finish();
+}
+
+}  // namespace gemm64::ep

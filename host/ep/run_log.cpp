@@ -1,0 +1,94 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "host/ep/run_log.hpp"
+
+#include <algorithm>
+#include <utility>
+
+#include "host/report/json.hpp"
+
+namespace gemm64::ep {
+
+void join(RunReport& report, RunReport more) {
+  if (report.device.empty()) {
+    const std::string model = std::move(report.model);
+    report = std::move(more);
+    report.model = model;
+    return;
+  }
+  std::size_t programs = 0;
+  for (const LayerReport& layer : report.layers) programs = std::max(programs, layer.program);
+  for (LayerReport& layer : more.layers) {
+    if (layer.program != 0) layer.program += programs;
+    report.layers.push_back(std::move(layer));
+  }
+  report.chained = report.chained || more.chained;
+  add(report.outputs, more.outputs);
+  for (HostLayer& layer : more.host_layers) report.host_layers.push_back(std::move(layer));
+  if (more.host) {
+    if (!report.host) report.host.emplace();
+    report.host->nodes += more.host->nodes;
+    report.host->seconds += more.host->seconds;
+    report.host->reference_seconds += more.host->reference_seconds;
+    for (const auto& [name, count] : more.host->operators) report.host->operators[name] += count;
+  }
+  if (report.error.empty()) report.error = std::move(more.error);
+  if (!report.failure) report.failure = std::move(more.failure);
+}
+
+void RunLog::add_not_claimed(std::vector<NotClaimed> nodes) {
+  const std::lock_guard<std::mutex> lock(mutex_);
+  for (NotClaimed& node : nodes) not_claimed_.push_back(std::move(node));
+}
+
+void RunLog::begin_run() {
+  const std::lock_guard<std::mutex> lock(mutex_);
+  last_begun_ = std::this_thread::get_id();
+  RunReport report;
+  report.model = model_;
+  runs_[last_begun_] = std::move(report);
+}
+
+std::map<std::thread::id, RunReport>::iterator RunLog::run_of_this_thread() {
+  const auto own = runs_.find(std::this_thread::get_id());
+  return own != runs_.end() ? own : runs_.find(last_begun_);
+}
+
+void RunLog::add(RunReport report, ProfileEvent event) {
+  const std::lock_guard<std::mutex> lock(mutex_);
+  if (profiled_) events_.push_back(std::move(event));
+  const auto run = run_of_this_thread();
+  if (run != runs_.end()) join(run->second, std::move(report));
+}
+
+nlohmann::ordered_json RunLog::end_run() {
+  const std::lock_guard<std::mutex> lock(mutex_);
+  const auto run = run_of_this_thread();
+  if (run == runs_.end()) return last_;
+  nlohmann::ordered_json json = to_json(run->second);
+  runs_.erase(run);
+  nlohmann::ordered_json& left = json["not_claimed"] = nlohmann::ordered_json::array();
+  for (const NotClaimed& node : not_claimed_) {
+    left.push_back({{"name", node.name}, {"op_type", node.op_type}, {"reason", node.reason}});
+  }
+  last_ = json;
+  return json;
+}
+
+nlohmann::ordered_json RunLog::last_report() const {
+  const std::lock_guard<std::mutex> lock(mutex_);
+  return last_;
+}
+
+void RunLog::start_profile() {
+  const std::lock_guard<std::mutex> lock(mutex_);
+  profiled_ = true;
+  events_.clear();
+}
+
+std::vector<ProfileEvent> RunLog::take_events() {
+  const std::lock_guard<std::mutex> lock(mutex_);
+  profiled_ = false;
+  return std::exchange(events_, {});
+}
+
+}  // namespace gemm64::ep

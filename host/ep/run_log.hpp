@@ -1,0 +1,62 @@
+// SPDX-License-Identifier: Apache-2.0
+// What the runs of a session did on the device: reports, and events for a profile.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <mutex>
+#include <nlohmann/json.hpp>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "host/ep/partition.hpp"
+#include "host/run/run_report.hpp"
+
+namespace gemm64::ep {
+
+/// A program that ran, as a profile shows it.
+struct ProfileEvent {
+  std::string name;
+  std::int64_t begin_us = 0;  // of the steady clock
+  std::int64_t duration_us = 0;
+  std::uint64_t cycles = 0, bytes = 0, layers = 0;
+};
+
+/// Runs may be concurrent. A run is on one thread, as ONNX Runtime's sequential executor has it;
+/// what another thread does meanwhile counts as the run's that began last.
+class RunLog {
+ public:
+  void set_model(std::string name) { model_ = std::move(name); }
+  /// Adds the nodes that a graph of the session leaves to ONNX Runtime.
+  void add_not_claimed(std::vector<NotClaimed> nodes);
+
+  void begin_run();
+  /// Adds a group's report, of the run on this thread.
+  void add(RunReport report, ProfileEvent event);
+  /// Returns the report of the run on this thread as JSON.
+  nlohmann::ordered_json end_run();
+
+  /// The last run's; null before the first.
+  nlohmann::ordered_json last_report() const;
+  bool is_profiled() const { return profiled_; }
+  void start_profile();
+  std::vector<ProfileEvent> take_events();
+
+ private:
+  std::map<std::thread::id, RunReport>::iterator run_of_this_thread();
+
+  mutable std::mutex mutex_;
+  std::string model_;
+  std::vector<NotClaimed> not_claimed_;
+  std::map<std::thread::id, RunReport> runs_;
+  std::thread::id last_begun_;
+  nlohmann::ordered_json last_;
+  bool profiled_ = false;
+  std::vector<ProfileEvent> events_;
+};
+
+/// Appends one report to another: its layers as programs of their own.
+void join(RunReport& report, RunReport more);
+
+}  // namespace gemm64::ep

@@ -1,0 +1,178 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "host/ort/library.hpp"
+
+#include <dlfcn.h>
+#include <fmt/format.h>
+
+#include <cstring>
+
+namespace gemm64::ort {
+namespace {
+
+const OrtApiBase& load(const std::string& file) {
+  void* const library = dlopen(file.c_str(), RTLD_NOW | RTLD_LOCAL);
+  if (library == nullptr) {
+    const char* const why = dlerror();
+    throw Error(ORT_NO_SUCHFILE, why == nullptr ? file + ": cannot be loaded" : why);
+  }
+  using GetBase = const OrtApiBase* (*)();
+  const auto get = reinterpret_cast<GetBase>(dlsym(library, "OrtGetApiBase"));
+  if (get == nullptr) {
+    throw Error(ORT_FAIL, file + ": is no library of ONNX Runtime: OrtGetApiBase is missing");
+  }
+  return *get();
+}
+
+template <class T, class... Arguments>
+T* make(const Api& api, OrtStatus* (*create)(Arguments..., T**),
+        std::common_type_t<Arguments>... arguments) {
+  T* made = nullptr;
+  api.check(create(arguments..., &made));
+  return made;
+}
+
+std::vector<const char*> texts(const std::vector<std::string>& names) {
+  std::vector<const char*> all;
+  for (const std::string& name : names) all.push_back(name.c_str());
+  return all;
+}
+
+}  // namespace
+
+Owned<OrtValue> to_value(const Api& api, const Tensor& tensor) {
+  const Owned<OrtMemoryInfo> memory(
+      make<OrtMemoryInfo, OrtAllocatorType, OrtMemType>(api, api->CreateCpuMemoryInfo,
+                                                        OrtDeviceAllocator, OrtMemTypeDefault),
+      api->ReleaseMemoryInfo);
+  OrtValue* value = nullptr;
+  api.check(api->CreateTensorWithDataAsOrtValue(
+      memory.get(), const_cast<std::byte*>(tensor.raw()), tensor.bytes(), tensor.dims().data(),
+      tensor.rank(), static_cast<ONNXTensorElementDataType>(tensor.type()), &value));
+  return {value, api->ReleaseValue};
+}
+
+Tensor to_tensor(const Api& api, const OrtValue& value) {
+  const ValueType type = type_of(api, value);
+  Tensor tensor(static_cast<DataType>(type.element_type), type.dims);
+  void* data = nullptr;
+  api.check(api->GetTensorMutableData(const_cast<OrtValue*>(&value), &data));
+  if (tensor.bytes() != 0) std::memcpy(tensor.mutable_raw(), data, tensor.bytes());
+  return tensor;
+}
+
+Library::Library(const std::string& file) : api_(load(file)) {}
+
+Environment::Environment(const Library& library, const std::string& name)
+    : api_(library.api()),
+      env_(make<OrtEnv, OrtLoggingLevel, const char*>(api_, api_->CreateEnv,
+                                                      ORT_LOGGING_LEVEL_ERROR, name.c_str()),
+           api_->ReleaseEnv) {}
+
+void Environment::register_provider(const std::string& name, const std::string& file) {
+  api_.check(api_->RegisterExecutionProviderLibrary(env_.get(), name.c_str(), file.c_str()));
+}
+
+void Environment::unregister_provider(const std::string& name) {
+  api_.check(api_->UnregisterExecutionProviderLibrary(env_.get(), name.c_str()));
+}
+
+std::vector<const OrtEpDevice*> Environment::devices(const std::string& name) const {
+  const OrtEpDevice* const* all = nullptr;
+  std::size_t count = 0;
+  api_.check(api_->GetEpDevices(env_.get(), &all, &count));
+  std::vector<const OrtEpDevice*> found;
+  for (std::size_t i = 0; i < count; ++i) {
+    if (name == api_->EpDevice_EpName(all[i])) found.push_back(all[i]);
+  }
+  return found;
+}
+
+SessionOptions::SessionOptions(const Environment& environment)
+    : environment_(environment),
+      options_(make<OrtSessionOptions>(environment.api(), environment.api()->CreateSessionOptions),
+               environment.api()->ReleaseSessionOptions) {}
+
+void SessionOptions::set_optimization(GraphOptimizationLevel level) {
+  const Api& api = environment_.api();
+  api.check(api->SetSessionGraphOptimizationLevel(options_.get(), level));
+}
+
+void SessionOptions::set_entry(const std::string& key, const std::string& value) {
+  const Api& api = environment_.api();
+  api.check(api->AddSessionConfigEntry(options_.get(), key.c_str(), value.c_str()));
+}
+
+void SessionOptions::add_provider(const std::vector<const OrtEpDevice*>& devices,
+                                  const Options& options) {
+  if (devices.empty()) throw Error(ORT_FAIL, "the provider has no device");
+  const Api& api = environment_.api();
+  std::vector<const char*> keys, values;
+  for (const auto& [key, value] : options) {
+    keys.push_back(key.c_str());
+    values.push_back(value.c_str());
+  }
+  api.check(api->SessionOptionsAppendExecutionProvider_V2(options_.get(), &environment_.get(),
+                                                          devices.data(), 1, keys.data(),
+                                                          values.data(), options.size()));
+}
+
+Session::Session(const Environment& environment, const std::string& file,
+                 const SessionOptions& options)
+    : api_(environment.api()), session_(nullptr, api_->ReleaseSession) {
+  OrtSession* made = nullptr;
+  api_.check(api_->CreateSession(&environment.get(), file.c_str(), &options.get(), &made));
+  session_.reset(made);
+  read_names();
+}
+
+Session::Session(const Environment& environment, std::string_view contents,
+                 const SessionOptions& options)
+    : api_(environment.api()), session_(nullptr, api_->ReleaseSession) {
+  OrtSession* made = nullptr;
+  api_.check(api_->CreateSessionFromArray(&environment.get(), contents.data(), contents.size(),
+                                          &options.get(), &made));
+  session_.reset(made);
+  read_names();
+}
+
+void Session::read_names() {
+  OrtAllocator* allocator = nullptr;
+  api_.check(api_->GetAllocatorWithDefaultOptions(&allocator));
+  const auto read = [&](auto count, auto get, std::vector<std::string>& names) {
+    std::size_t size = 0;
+    api_.check(count(session_.get(), &size));
+    for (std::size_t i = 0; i < size; ++i) {
+      char* name = nullptr;
+      api_.check(get(session_.get(), i, allocator, &name));
+      names.emplace_back(name);
+      api_.check(api_->AllocatorFree(allocator, name));
+    }
+  };
+  read(api_->SessionGetInputCount, api_->SessionGetInputName, inputs_);
+  read(api_->SessionGetOutputCount, api_->SessionGetOutputName, outputs_);
+}
+
+std::map<std::string, Tensor> Session::run(const std::map<std::string, Tensor>& inputs) const {
+  std::vector<std::string> names;
+  std::vector<Owned<OrtValue>> owned;
+  std::vector<const OrtValue*> values;
+  for (const auto& [name, tensor] : inputs) {
+    names.push_back(name);
+    owned.push_back(to_value(api_, tensor));
+    values.push_back(owned.back().get());
+  }
+  std::vector<OrtValue*> found(outputs_.size(), nullptr);
+  OrtStatus* const status =
+      api_->Run(session_.get(), nullptr, texts(names).data(), values.data(), values.size(),
+                texts(outputs_).data(), outputs_.size(), found.data());
+  std::vector<Owned<OrtValue>> results;
+  for (OrtValue* const value : found) results.emplace_back(value, api_->ReleaseValue);
+  api_.check(status);
+  std::map<std::string, Tensor> tensors;
+  for (std::size_t i = 0; i < outputs_.size(); ++i) {
+    tensors[outputs_[i]] = to_tensor(api_, *results[i]);
+  }
+  return tensors;
+}
+
+}  // namespace gemm64::ort

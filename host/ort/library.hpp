@@ -1,0 +1,89 @@
+// SPDX-License-Identifier: Apache-2.0
+// A library of ONNX Runtime, loaded by its file, and sessions of it.
+#pragma once
+
+#include <map>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "host/kernels/tensor.hpp"
+#include "host/ort/api.hpp"
+
+namespace gemm64::ort {
+
+/// Names and values of options.
+using Options = std::vector<std::pair<std::string, std::string>>;
+
+/// A value of ONNX Runtime's that shares the tensor's memory, which outlives it.
+Owned<OrtValue> to_value(const Api& api, const Tensor& tensor);
+/// A copy of a value. Throws Error where it is no tensor of numbers.
+Tensor to_tensor(const Api& api, const OrtValue& value);
+
+class Library {
+ public:
+  /// Throws Error where the file is no library of ONNX Runtime, or too old a one. It stays loaded
+  /// until the process ends.
+  explicit Library(const std::string& file);
+  const Api& api() const { return api_; }
+
+ private:
+  Api api_;
+};
+
+/// What sessions share: the libraries of providers among others.
+class Environment {
+ public:
+  explicit Environment(const Library& library, const std::string& name = "gemm64");
+
+  const Api& api() const { return api_; }
+  OrtEnv& get() const { return *env_; }
+
+  /// Loads a provider's library. `file` is an absolute path: ONNX Runtime would look for another
+  /// one next to its own library.
+  void register_provider(const std::string& name, const std::string& file);
+  void unregister_provider(const std::string& name);
+  /// The devices of the provider called `name`, which may be none.
+  std::vector<const OrtEpDevice*> devices(const std::string& name) const;
+
+ private:
+  const Api& api_;
+  Owned<OrtEnv> env_;
+};
+
+class SessionOptions {
+ public:
+  explicit SessionOptions(const Environment& environment);
+
+  OrtSessionOptions& get() const { return *options_; }
+  void set_optimization(GraphOptimizationLevel level);
+  void set_entry(const std::string& key, const std::string& value);
+  /// The first of these devices, with options of its provider.
+  void add_provider(const std::vector<const OrtEpDevice*>& devices, const Options& options);
+
+ private:
+  const Environment& environment_;
+  Owned<OrtSessionOptions> options_;
+};
+
+class Session {
+ public:
+  /// Of a model's file, or of its contents. Throws Error where ONNX Runtime refuses it.
+  Session(const Environment& environment, const std::string& file, const SessionOptions& options);
+  Session(const Environment& environment, std::string_view contents, const SessionOptions& options);
+
+  const std::vector<std::string>& inputs() const { return inputs_; }
+  const std::vector<std::string>& outputs() const { return outputs_; }
+  /// Runs the network; outputs by name. Throws Error.
+  std::map<std::string, Tensor> run(const std::map<std::string, Tensor>& inputs) const;
+
+ private:
+  void read_names();
+
+  const Api& api_;
+  Owned<OrtSession> session_;
+  std::vector<std::string> inputs_, outputs_;
+};
+
+}  // namespace gemm64::ort
