@@ -35,9 +35,17 @@ std::vector<std::uint8_t> pack_window_weights(const WindowCut& cut, const Matrix
   const auto* from = reinterpret_cast<const std::uint8_t*>(weights.data());
   for (std::uint64_t out = 0; out < c.out_channels; ++out) {
     const std::uint64_t first = out / c.group_out_channels() * c.group_channels();
-    for (std::uint64_t channel = first; channel < first + c.group_channels(); ++channel) {
+    const std::uint64_t end = first + c.group_channels();
+    // The channels of a word at a time: tiles are far from each other, and a cache has few places
+    // for addresses that far.
+    for (std::uint64_t channel = first; channel < end;) {
+      const std::uint64_t count = std::min(n - channel % n, end - channel);
       std::uint8_t* to = packed.data() + places.first(out, channel);
-      for (std::uint32_t tap = 0; tap < c.taps(); ++tap, to += places.tile_bytes()) *to = *from++;
+      for (std::uint32_t tap = 0; tap < c.taps(); ++tap, to += places.tile_bytes()) {
+        for (std::uint64_t i = 0; i < count; ++i) to[i] = from[i * c.taps() + tap];
+      }
+      from += count * c.taps();
+      channel += count;
     }
   }
   return packed;
