@@ -1,13 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 // What the page calls: one request and one answer as JSON, and the few calls that must be fast.
-#include <emscripten/emscripten.h>
 #include <unistd.h>
 
-#include <exception>
-#include <memory>
+#include <cstdint>
 #include <string>
 
 #include "sim/web/requests.hpp"
+
+#ifdef __EMSCRIPTEN__
+#include <emscripten/emscripten.h>
+#else
+#define EMSCRIPTEN_KEEPALIVE  // for the test that compiles this file without Emscripten
+#endif
 
 namespace {
 
