@@ -8,20 +8,15 @@
 #include <sstream>
 #include <stdexcept>
 
+#include "host/columns.hpp"
+
 namespace gemm64 {
 namespace {
 
 constexpr std::size_t kGap = 2;  // between columns
 
-/// Characters on the screen: UTF-8's continuation bytes take no place.
-std::size_t display_width(const std::string& text) {
-  return static_cast<std::size_t>(std::count_if(text.begin(), text.end(), [](char c) {
-    return (static_cast<unsigned char>(c) & 0xc0) != 0x80;
-  }));
-}
-
 std::string pad(const std::string& text, std::size_t width, Align align) {
-  const std::string space(width - display_width(text), ' ');
+  const std::string space(width - columns_of(text), ' ');
   return align == Align::kLeft ? text + space : space + text;
 }
 
@@ -36,7 +31,7 @@ void Table::add_column(const std::string& heading, Align align) {
   Column column{{}, align, 0};
   std::istringstream lines(heading);
   for (std::string line; std::getline(lines, line);) {
-    column.width = std::max(column.width, display_width(line));
+    column.width = std::max(column.width, columns_of(line));
     column.heading.push_back(line);
   }
   columns_.push_back(std::move(column));
@@ -48,7 +43,7 @@ void Table::add_row(std::vector<std::string> cells) {
         fmt::format("a row of {} cells in a table of {} columns", cells.size(), columns_.size()));
   }
   for (std::size_t i = 0; i < cells.size(); ++i) {
-    columns_[i].width = std::max(columns_[i].width, display_width(cells[i]));
+    columns_[i].width = std::max(columns_[i].width, columns_of(cells[i]));
   }
   rows_.push_back(std::move(cells));
 }

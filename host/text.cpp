@@ -5,6 +5,9 @@
 
 #include <algorithm>
 #include <cmath>
+#include <string_view>
+
+#include "host/utf8.hpp"
 
 namespace gemm64 {
 namespace {
@@ -12,19 +15,9 @@ namespace {
 /// Bytes of the character of UTF-8 that begins at `at`; 0 where none does, or one that steers a
 /// terminal.
 std::size_t character_length(const std::string& text, std::size_t at) {
-  const auto byte = [&text](std::size_t i) { return static_cast<unsigned char>(text[i]); };
-  const unsigned char first = byte(at);
-  if (first < 0x80) return first < 0x20 || first == 0x7f ? 0 : 1;
-  const std::size_t length = first >= 0xf0 ? 4 : first >= 0xe0 ? 3 : 2;
-  if (first < 0xc2 || first > 0xf4 || text.size() - at < length) return 0;
-  for (std::size_t i = 1; i < length; ++i) {
-    if ((byte(at + i) & 0xc0) != 0x80) return 0;
-  }
-  const unsigned char second = byte(at + 1);
-  const bool control = first == 0xc2 && second < 0xa0;
-  const bool overlong = (first == 0xe0 && second < 0xa0) || (first == 0xf0 && second < 0x90);
-  const bool beyond = (first == 0xed && second >= 0xa0) || (first == 0xf4 && second >= 0x90);
-  return control || overlong || beyond ? 0 : length;
+  const Character character = first_character(std::string_view(text).substr(at));
+  const bool control = character.code < 0x20 || (character.code >= 0x7f && character.code < 0xa0);
+  return control ? 0 : character.bytes;
 }
 
 }  // namespace

@@ -9,6 +9,7 @@
 #include <cmath>
 #include <system_error>
 
+#include "host/columns.hpp"
 #include "host/escaped.hpp"
 #include "host/interrupt.hpp"
 
@@ -20,7 +21,8 @@ using Clock = std::chrono::steady_clock;
 constexpr std::chrono::milliseconds kBetweenDrawings{100};
 constexpr std::chrono::milliseconds kBetweenLines{10000};
 constexpr std::chrono::milliseconds kBetweenNotes{100};
-constexpr double kFirstEstimate = 0.02;  // of the whole: before it an estimate would jump
+constexpr double kFirstEstimate = 0.02;      // of the whole: before it an estimate would jump
+constexpr std::size_t kUnknownColumns = 80;  // of a terminal that does not know its size
 constexpr const char* kErase = "\r\x1b[K";
 
 /// What is lost of progress is no loss.
@@ -35,9 +37,9 @@ std::string left_text(const char* before, std::optional<double> left) {
 
 }  // namespace
 
-std::size_t terminal_width() {
+std::size_t terminal_width(int file) {
   winsize size{};
-  if (isatty(STDOUT_FILENO) == 0 || ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) != 0) return 0;
+  if (isatty(file) == 0 || ioctl(file, TIOCGWINSZ, &size) != 0) return 0;
   return size.ws_col;
 }
 
@@ -77,13 +79,28 @@ ProgressBar::~ProgressBar() {
   if (ticker_.joinable()) ticker_.join();
 }
 
-std::string ProgressBar::line(const std::string& name, double done, std::optional<double> left) {
-  constexpr int kWidth = 30;
+std::string ProgressBar::line(const std::string& name, double done, std::optional<double> left,
+                              std::size_t columns) {
+  constexpr std::size_t kGap = 2, kFrame = 2;  // spaces after the name; the bar's brackets
+  constexpr std::size_t kMostBar = 30, kLeastBar = 10, kLeastName = 16;
   done = std::clamp(done, 0.0, 1.0);
-  const int filled = static_cast<int>(std::floor(done * kWidth));
-  return fmt::format("{}  [{}{}] {:3.0f} %{}", name, std::string(filled, '#'),
-                     std::string(kWidth - filled, '.'), std::floor(100 * done),
-                     left_text("  ", left));
+  const std::string share = fmt::format(" {:3.0f} %", std::floor(100 * done));
+  std::string end = share + left_text("  ", left);
+  if (end.size() > columns) end = cut_to_columns(share, columns);
+  const std::size_t space = columns - end.size();
+  const std::size_t named = columns_of(name);
+  // The bar has the space that the name leaves, and a long name leaves the least.
+  const std::size_t for_name = std::min(named, kLeastName) + kGap + kFrame;
+  std::size_t bar = space < for_name ? 0 : std::min(space - for_name, kMostBar);
+  if (named > kLeastName) {
+    const std::size_t whole = named + kGap + kFrame;
+    bar = std::min(bar, space < whole + kLeastBar ? kLeastBar : space - whole);
+  }
+  if (bar < kLeastBar) return cut_to_columns(name, space) + end;
+  const auto filled = static_cast<std::size_t>(std::floor(done * static_cast<double>(bar)));
+  return fmt::format("{}{}[{}{}]{}", cut_to_columns(name, space - bar - kGap - kFrame),
+                     std::string(kGap, ' '), std::string(filled, '#'),
+                     std::string(bar - filled, '.'), end);
 }
 
 std::string ProgressBar::plain_line(const std::string& name, double done, double seconds_spent,
@@ -131,7 +148,9 @@ void ProgressBar::draw() {
   const std::optional<double> left = remaining_.left(spent);
   const std::string name = escaped(name_);
   if (terminal_) {
-    say(file_, kErase + line(name, done_, left));
+    // The last column stays free, since some terminals begin another line when it is written.
+    const std::size_t columns = terminal_width(file_);
+    say(file_, kErase + line(name, done_, left, (columns == 0 ? kUnknownColumns : columns) - 1));
     drawn_ = true;
   } else {
     say(file_, "gemm64: " + plain_line(name, done_, spent, left) + "\n");

@@ -2,6 +2,8 @@
 // How far the work is: a bar on a terminal, else a line now and then.
 #pragma once
 
+#include <unistd.h>
+
 #include <chrono>
 #include <condition_variable>
 #include <mutex>
@@ -11,8 +13,9 @@
 
 namespace gemm64 {
 
-/// Columns of the terminal that standard output is; 0 where it is none.
-std::size_t terminal_width();
+/// Returns the columns of the terminal that an open file is, standard output by default; 0 where it
+/// is none.
+std::size_t terminal_width(int file = STDOUT_FILENO);
 
 /// Estimates what remains of work that goes on evenly. Time before its first part is under way,
 /// such as that of reading a network, is not the work's.
@@ -46,8 +49,11 @@ class ProgressBar {
   /// Ends the bar until show() is called again: to be called before a report is printed.
   void erase();
 
-  /// The line for a bar: "classifier.1  [#####.....]  50 %  3 s left".
-  static std::string line(const std::string& name, double done, std::optional<double> left);
+  /// Returns the line for a bar, "classifier.1  [#####.....]  50 %  3 s left", in at most
+  /// `columns`. Where they are few, the bar is shortened, then the name is cut, then the bar is
+  /// left out.
+  static std::string line(const std::string& name, double done, std::optional<double> left,
+                          std::size_t columns);
   /// The line off a terminal: "classifier.1: 50 %, 12 s, 12 s left".
   static std::string plain_line(const std::string& name, double done, double seconds_spent,
                                 std::optional<double> left);

@@ -88,5 +88,14 @@ TEST(Share, IsNeverRoundedToAllOrToNothing) {
   EXPECT_EQ(percent(1.0), "100.00 %");
 }
 
+TEST(Table, CountsTheColumnsOfWideCharacters) {
+  Table table;
+  table.add_column("name", Align::kLeft);
+  table.add_column("n");
+  table.add_row({"層🙂", "1"});
+  table.add_row({"Größe", "2"});
+  EXPECT_EQ(table.render(), "name   n\n--------\n層🙂   1\nGröße  2\n");
+}
+
 }  // namespace
 }  // namespace gemm64

@@ -1,23 +1,32 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "host/report/progress.hpp"
 
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <pty.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <chrono>
+#include <cstdint>
+#include <optional>
 #include <string>
 #include <thread>
+
+#include "host/columns.hpp"
+#include "host/escaped.hpp"
 
 namespace gemm64 {
 namespace {
 
 TEST(ProgressBar, TellsTheShareAndWhatIsLeft) {
-  EXPECT_EQ(ProgressBar::line("classifier.1", 0.5, 3.0),
+  EXPECT_EQ(ProgressBar::line("classifier.1", 0.5, 3.0, 80),
             "classifier.1  [###############...............]  50 %  3 s left");
 }
 
 TEST(ProgressBar, EstimatesNothingBeforeThereIsSomethingToEstimateFrom) {
-  EXPECT_EQ(ProgressBar::line("a", 0.0, std::nullopt), "a  [..............................]   0 %");
+  EXPECT_EQ(ProgressBar::line("a", 0.0, std::nullopt, 80),
+            "a  [..............................]   0 %");
   Remaining remaining;
   EXPECT_FALSE(remaining.left(1));
   remaining.note(0, 1);
@@ -42,8 +51,78 @@ TEST(Remaining, IsWithinHalfOfWhatItTakesAfterATenthOfTheWork) {
 }
 
 TEST(ProgressBar, StaysWithinItsBounds) {
-  EXPECT_EQ(ProgressBar::line("a", 1.5, 0.0),
+  EXPECT_EQ(ProgressBar::line("a", 1.5, 0.0, 80),
             "a  [##############################] 100 %  0 s left");
+}
+
+const std::string kLongName = "features.0, features.2, features.3, features.5, classifier.1";
+const std::string kWideName =
+    "層の名前、とても長い名前、もう一つの層🙂🙂🙂🙂🙂🙂🙂🙂🙂"
+    "🙂"
+    "🙂"
+    "🙂";
+
+TEST(ProgressBar, IsCutToTheColumnsThatThereAre) {
+  EXPECT_EQ(ProgressBar::line(kLongName, 0.5, 3.0, 100),
+            "features.0, features.2, features.3, features.5, classifier.1  "
+            "[##########..........]  50 %  3 s left");
+  EXPECT_EQ(ProgressBar::line(kLongName, 0.5, 3.0, 60),
+            "features.0, features.2, fea...  [#####.....]  50 %  3 s left");
+  EXPECT_EQ(ProgressBar::line(kLongName, 0.5, 3.0, 40), "features.0, features....  50 %  3 s left");
+  EXPECT_EQ(ProgressBar::line(kLongName, 0.5, 3.0, 20), "f...  50 %  3 s left");
+  EXPECT_EQ(ProgressBar::line("classifier.1", 0.5, 3.0, 44),
+            "classifier.1  [######......]  50 %  3 s left");
+  for (const std::string& name : {std::string("a"), kLongName, kWideName}) {
+    for (const std::optional<double> left :
+         {std::optional<double>(), std::optional<double>(12345)}) {
+      for (std::size_t columns = 0; columns <= 160; ++columns) {
+        const std::string line = ProgressBar::line(name, 0.5, left, columns);
+        EXPECT_LE(columns_of(line), columns) << line;
+        EXPECT_EQ(escaped(line), line) << "a character was cut in two";
+        if (columns >= 19) EXPECT_THAT(line, testing::HasSubstr(" 50 %"));
+      }
+    }
+  }
+}
+
+/// What a bar writes to a terminal of so many columns, in its lifetime.
+std::string on_terminal(std::uint16_t columns, const std::string& name) {
+  winsize size{};
+  size.ws_row = 24;
+  size.ws_col = columns;
+  int program = -1;
+  int screen = -1;
+  EXPECT_EQ(openpty(&screen, &program, nullptr, nullptr, &size), 0);
+  {
+    ProgressBar bar(program, true, std::chrono::milliseconds(10));
+    bar.show(name, 0.25);
+    std::this_thread::sleep_for(std::chrono::milliseconds(50));
+  }
+  close(program);
+  std::string text;
+  char c = 0;
+  while (read(screen, &c, 1) == 1) text += c;  // fails once the other end is closed and all is read
+  close(screen);
+  return text;
+}
+
+TEST(ProgressBar, NeverFillsALineOfATerminal) {
+  const std::string erase = "\r\x1b[K";
+  for (const std::string& name : {kLongName, kWideName}) {
+    for (const std::uint16_t columns : {20, 21, 40, 63, 80, 100, 120, 0}) {
+      std::string text = on_terminal(columns, name);
+      std::size_t drawn = 0;
+      while (!text.empty()) {
+        ASSERT_EQ(text.compare(0, erase.size(), erase), 0) << text;
+        const std::size_t next = std::min(text.find(erase, 1), text.size());
+        const std::string line = text.substr(erase.size(), next - erase.size());
+        EXPECT_LT(columns_of(line), columns == 0 ? 80 : columns) << line;
+        drawn += line.empty() ? 0 : 1;
+        text.erase(0, next);
+      }
+      EXPECT_GE(drawn, 1U);
+    }
+  }
 }
 
 /// What a bar writes to a pipe in about 20 of its intervals, in which nobody calls it.
