@@ -26,8 +26,8 @@ const std::vector<std::pair<std::string, std::vector<std::string>>> kGroups{
      {"--device", "--array", "--self-check", "--memory", "--memory-latency",
       "--memory-bytes-per-cycle", "--memory-stalls"}},
     {"Output",
-     {"--output", "--dump-activations", "--json", "--csv", "--plot", "--report", "--engines",
-      "--sort-by", "--top", "--modules"}},
+     {"--junit", "--output", "--dump-activations", "--json", "--csv", "--plot", "--report",
+      "--engines", "--sort-by", "--top", "--modules"}},
 };
 
 /// What an option's value is called where it is not a file, nor a number or one of some words.
@@ -59,6 +59,12 @@ const std::vector<Entry> kCommands{
     {"gemm", "Run",
      "gemm64 gemm 64 576 192                                random operands\n"
      "gemm64 gemm 8 64 32 --a a.npy --b b.npy -o c.npy      yours"},
+    {"dut", "Your array", "gemm64 dut new weight-stationary --size 4 my_array"},
+    {"dut new", "Commands", "gemm64 dut new output-stationary --size 8 my_array"},
+    {"dut check", "Commands", "gemm64 dut check my_array/array.toml --junit results.xml"},
+    {"dut run", "Commands",
+     "gemm64 dut run my_array/array.toml                     AlexNet's Linear layers\n"
+     "gemm64 dut run my_array/array.toml 5 100 30            one product"},
     {"firmware", "Run",
      "gemm64 firmware --device tlm --batch 4        AlexNet's Linear layers\n"
      "gemm64 firmware q.g64 --input photo.jpg       a compiled network"},
@@ -161,8 +167,8 @@ std::string usage_of(const CLI::App& command, const CommandText& text) {
 }  // namespace
 
 void group_commands(CLI::App& app) {
-  for (CLI::App* command : app.get_subcommands([](CLI::App*) { return true; })) {
-    const Entry* const entry = entry_of(command->get_name());
+  for (CLI::App* command : all_commands(app)) {
+    const Entry* const entry = entry_of(command_name(*command));
     if (entry != nullptr && !command->get_group().empty()) command->group(entry->group);
     for (CLI::Option* option : command->get_options()) {
       if (option->get_positional() || option->get_group() != "Options") continue;
@@ -177,7 +183,7 @@ void group_commands(CLI::App& app) {
 
 CommandText command_text(const CLI::App& command) {
   CommandText text;
-  text.name = command.get_name();
+  text.name = command_name(command);
   text.group = command.get_group();
   text.brief = command.get_description();
   std::vector<std::string> order;
@@ -197,6 +203,14 @@ CommandText command_text(const CLI::App& command) {
   for (const CLI::Option* option : command.get_options()) {
     if (option->get_positional()) text.operands.push_back(option_text(*option));
   }
+  if (const auto own = listed_commands(command); command.get_parent() != nullptr && !own.empty()) {
+    OptionText operand;
+    operand.names = {"command"};
+    operand.positional = operand.required = true;
+    operand.brief = "what to do; each has a --help of its own";
+    for (const CLI::App* one : own) operand.choices.push_back(one->get_name());
+    text.operands.push_back(operand);
+  }
   text.usage = usage_of(command, text);
   if (const Entry* const entry = entry_of(text.name)) text.example = entry->example;
   const std::string footer = command.get_footer();
@@ -212,6 +226,30 @@ std::vector<const CLI::App*> listed_commands(const CLI::App& app) {
     if (!command->get_group().empty()) commands.push_back(command);
   }
   return commands;
+}
+
+std::vector<const CLI::App*> documented_commands(const CLI::App& app) {
+  std::vector<const CLI::App*> commands;
+  for (const CLI::App* command : listed_commands(app)) {
+    commands.push_back(command);
+    for (const CLI::App* own : documented_commands(*command)) commands.push_back(own);
+  }
+  return commands;
+}
+
+std::vector<CLI::App*> all_commands(CLI::App& app) {
+  std::vector<CLI::App*> commands;
+  for (CLI::App* command : app.get_subcommands([](CLI::App*) { return true; })) {
+    commands.push_back(command);
+    for (CLI::App* own : all_commands(*command)) commands.push_back(own);
+  }
+  return commands;
+}
+
+std::string command_name(const CLI::App& command) {
+  const CLI::App* const parent = command.get_parent();
+  if (parent == nullptr || parent->get_parent() == nullptr) return command.get_name();
+  return command_name(*parent) + " " + command.get_name();
 }
 
 std::vector<std::string> wrapped(const std::string& text, std::size_t width) {

@@ -47,6 +47,12 @@ CommandText command_text(const CLI::App& command);
 
 /// The commands that help lists, in their order.
 std::vector<const CLI::App*> listed_commands(const CLI::App& app);
+/// The same, each followed by its own commands, such as "dut" by "dut run".
+std::vector<const CLI::App*> documented_commands(const CLI::App& app);
+/// Every command below `app`, listed or not.
+std::vector<CLI::App*> all_commands(CLI::App& app);
+/// "dut run".
+std::string command_name(const CLI::App& command);
 
 /// `text` in lines of at most `width` characters. Line ends in it stay.
 std::vector<std::string> wrapped(const std::string& text, std::size_t width);

@@ -27,6 +27,8 @@ void add_info_command(CLI::App& app, int& result);
 void add_report_command(CLI::App& app, int& result);
 void add_analyze_command(CLI::App& app, int& result);
 void add_sweep_command(CLI::App& app, int& result);
+/// The bench for a user's own array: commands of its own below `dut`.
+void add_dut_command(CLI::App& app, int& result);
 void add_compile_command(CLI::App& app, int& result);
 void add_tile_command(CLI::App& app, int& result);
 void add_quantize_command(CLI::App& app, int& result);

@@ -104,7 +104,7 @@ void arrange_help(CLI::App& app) {
   app.formatter(help);
   app.get_help_ptr()->description("prints this text");
   app.get_version_ptr()->description("prints the version");
-  for (CLI::App* command : app.get_subcommands([](CLI::App*) { return true; })) {
+  for (CLI::App* command : all_commands(app)) {
     command->formatter(help);
     if (command->get_help_ptr() != nullptr) {
       command->get_help_ptr()->description("prints this text");

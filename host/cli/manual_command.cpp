@@ -88,7 +88,7 @@ std::string man_page(const CLI::App& app) {
   out += fmt::format(".SH NAME\ngemm64 \\- {}\n", roff(program.brief));
   out += fmt::format(".SH SYNOPSIS\n.B {}\n", roff(program.usage));
   out += ".SH COMMANDS\n";
-  for (const CLI::App* command : listed_commands(app)) {
+  for (const CLI::App* command : documented_commands(app)) {
     const CommandText text = command_text(*command);
     out += fmt::format(".SS {}\n{}\n.PP\n.B {}\n", roff(text.name), roff(text.brief),
                        roff(text.usage));
@@ -128,7 +128,7 @@ std::string markdown(const CLI::App& app) {
       "# Commands\n\nMade by `gemm64 manual --markdown`: what stands here is what `--help` and the "
       "man page say.\n\n" +
       command_text(app).notes + "\n";
-  for (const CLI::App* command : listed_commands(app)) {
+  for (const CLI::App* command : documented_commands(app)) {
     const CommandText text = command_text(*command);
     out += fmt::format("\n## {}\n\n{}\n\n```text\n{}\n```\n", text.name, text.brief, text.usage);
     add_table(out, "operand", text.operands);

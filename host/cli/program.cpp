@@ -9,6 +9,7 @@
 #include <stdexcept>
 #include <system_error>
 
+#include "host/cli/command_text.hpp"
 #include "host/cli/commands.hpp"
 #include "host/cli/help.hpp"
 #include "host/cli/inspected_device.hpp"
@@ -30,11 +31,17 @@ int complain(const std::string& what, int code) {
   return code;
 }
 
+/// The command whose words could not be read: of nested ones the inner.
+const CLI::App* innermost(const CLI::App* command) {
+  const auto own = command->get_subcommands();
+  return own.empty() ? command : innermost(own.front());
+}
+
 /// The help that tells what would be right: that of the command, where there is one.
 std::string help_of(const CLI::App& app) {
   const auto commands = app.get_subcommands();
   return fmt::format("(see gemm64 {}--help)",
-                     commands.empty() ? "" : commands.front()->get_name() + " ");
+                     commands.empty() ? "" : command_name(*innermost(commands.front())) + " ");
 }
 
 /// A command that this build lacks says how to get it; help does not list it.
@@ -67,6 +74,7 @@ int run(int argc, const char* const* argv, const PlatformCommands& platform) {
   add_replay_command(app, result);
   add_faults_command(app, result);
   add_cosim_command(app, result, platform.add_sides);
+  add_dut_command(app, result);
   add_analyze_command(app, result);
   add_report_command(app, result);
 #ifdef GEMM64_SWEEP

@@ -127,6 +127,7 @@ void refuse_unusable_values(CLI::App& app) {
     for (CLI::Option* option : command->get_options()) {
       if (option->get_items_expected_max() > 0) option->check(usable);
     }
+    refuse_unusable_values(*command);
   }
 }
 

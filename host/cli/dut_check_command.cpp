@@ -1,0 +1,97 @@
+// SPDX-License-Identifier: Apache-2.0
+// `dut check`: the conformance suite.
+#include <fmt/format.h>
+
+#include <memory>
+
+#include "host/cli/dut_options.hpp"
+#include "host/cli/options.hpp"
+#include "host/console.hpp"
+#include "host/dut/check_report.hpp"
+#include "host/dut/verilated_bench.hpp"
+#include "host/dut/waveform.hpp"
+#include "host/error.hpp"
+#include "host/files/claimed_files.hpp"
+#include "host/files/lost_outputs.hpp"
+#include "host/report/progress.hpp"
+
+namespace gemm64 {
+namespace {
+
+struct DutCheckCommand : DutOptions {
+  std::string junit;
+  std::string trace = "dut.fst";
+  bool score = false;
+};
+
+/// The first failure that has an input to show.
+const dut::Failure* shown_failure(const dut::CheckResult& result) {
+  for (const dut::RuleResult& rule : result.rules) {
+    if (rule.failure && !rule.failure->stimulus.tiles.empty()) return &*rule.failure;
+  }
+  return nullptr;
+}
+
+int check(const DutCheckCommand& options) {
+  ClaimedFiles files;
+  files.input("the description", options.file);
+  files.output("--json", options.json);
+  files.output("--junit", options.junit);
+  files.output("--trace", options.trace);
+  const std::unique_ptr<OutputFile> json = open_output(options.json);
+  const std::unique_ptr<OutputFile> junit = open_output(options.junit);
+  const dut::Description description = dut::read_description(options.file);
+  const dut::BuiltModel model = build_dut(description, options);
+  dut::VerilatedBench bench(description, model.program);
+  std::uint32_t seed = 1;
+  ProgressBar bar;
+  const dut::CheckResult result = dut::check_conformance(
+      description,
+      [&](std::uint32_t wanted) -> dut::Bench& {
+        if (wanted != seed) bench.restart(wanted);
+        seed = wanted;
+        return bench;
+      },
+      [&bar](const std::string& rule, double done) { bar.show(rule, done); });
+  std::string waveform;
+  if (const dut::Failure* const failure = shown_failure(result)) {
+    bar.show("the waveform", 1);
+    keep_going([&] {
+      try {
+        waveform = dut::write_waveform(description, *failure, build_options(options), options.trace)
+                       .string();
+      } catch (const DeviceError&) {
+        // The design ended the simulation: there is nothing to be seen.
+      }
+    });
+  }
+  bar.erase();
+  print_report(dut::check_text(description, result, waveform));
+  if (options.score) print_report("score: {:.1f}\n", dut::score(result));
+  if (json) {
+    keep_going([&] { json->write(dut::check_json(description, result, waveform).dump(2) + "\n"); });
+  }
+  if (junit) keep_going([&] { junit->write(dut::check_junit(description, result)); });
+  return result.passed() == result.tried() ? 0 : 1;
+}
+
+}  // namespace
+
+void add_dut_check_command(CLI::App& dut, int& result) {
+  auto options = std::make_shared<DutCheckCommand>();
+  CLI::App* command = dut.add_subcommand(
+      "check", "runs the conformance suite and names the cell or rule of each failure");
+  add_dut_options(*command, *options);
+  command->add_option("--junit", options->junit, "writes JUnit's XML to this file");
+  command->add_flag("--score", options->score, "prints the share of rules that held, 0 to 100");
+  command
+      ->add_option("--trace", options->trace,
+                   "of a failure, writes the waveform to this FST file, and a save file for "
+                   "GTKWave next to it")
+      ->capture_default_str();
+  command->footer(
+      "Exit codes: 0 every rule held, 1 one did not, 2 bad usage or input, 3 an output was lost.");
+  command->callback([options, &result] { result = check(*options); });
+}
+
+}  // namespace gemm64

@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: Apache-2.0
+// A user's array compiled by Verilator into a bench of its own.
+#pragma once
+
+#include <filesystem>
+#include <string>
+#include <vector>
+
+#include "host/dut/description.hpp"
+
+namespace gemm64::dut {
+
+/// A port of the top module, as Verilator's header declares it.
+struct Port {
+  std::string name;
+  bool input = false;
+  unsigned bits = 1;
+  bool vector = false;  // an unpacked array
+};
+
+/// The ports that `header`, the text of a Verilated class, declares.
+std::vector<Port> read_ports(const std::string& header);
+
+/// Throws UsageError, which names every port that is missing, of the wrong direction or width, and
+/// the one that is expected.
+void check_ports(const Description& description, const std::vector<Port>& ports);
+
+struct BuiltModel {
+  std::filesystem::path program;  // the bench
+  std::vector<Port> ports;
+  std::vector<std::string> warnings;  // Verilator's, a line each
+  bool cached = false;
+};
+
+struct BuildOptions {
+  bool trace = false;           // a build of its own, which can write waveforms
+  std::filesystem::path cache;  // empty: default_cache()
+};
+
+/// $XDG_CACHE_HOME/gemm64/dut, or ~/.cache/gemm64/dut.
+std::filesystem::path default_cache();
+
+/// Verilates the sources, checks the ports, and compiles the bench unless one of the same content
+/// is in the cache. Throws UsageError: the compiler's first error with its file and line, or ports.
+BuiltModel build_model(const Description& description, const BuildOptions& options);
+
+}  // namespace gemm64::dut

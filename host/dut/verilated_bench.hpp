@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: Apache-2.0
+// The compiled bench of a user's array, as a child process.
+#pragma once
+
+#include <filesystem>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "host/dut/stimulus.hpp"
+#include "host/dut/subprocess.hpp"
+
+namespace gemm64::dut {
+
+/// Beats as they go over the pipe.
+struct Chunk {
+  Request request{};
+  std::vector<std::uint8_t> data[kInputs], last[kInputs];
+
+  void add(const Description& description, const Tile& tile);
+};
+
+class VerilatedBench : public Bench {
+ public:
+  VerilatedBench(const Description& description, std::filesystem::path program);
+
+  Observation run(const Stimulus& stimulus) override;
+  /// Sends a chunk as it is. Throws DeviceError if the design never returns or crashes.
+  Observation exchange(const Chunk& chunk);
+
+  /// The next run writes this waveform; only with a model built for that.
+  void trace(const std::string& file) { trace_ = file; }
+  /// Registers that nothing initializes start with other values from now on.
+  void restart(std::uint32_t seed);
+
+ private:
+  const Description& description_;
+  std::filesystem::path program_;
+  std::unique_ptr<Child> child_;
+  std::uint32_t seed_ = 1;
+  std::string trace_;
+};
+
+/// The same tiles as one request.
+Chunk chunk_of(const Description& description, const Stimulus& stimulus);
+
+}  // namespace gemm64::dut
