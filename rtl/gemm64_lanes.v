@@ -10,7 +10,7 @@
 
 module gemm64_lanes #(
     parameter N         = 64,  // lanes, bytes of a word
-    parameter LINE      = 128, // words of the longest row, a power of two
+    parameter LINE      = 128, // words of the longest row, or of the rows from a tap to the next; a power of two
     parameter LOG_LINE  = 7,   // log2 LINE
     parameter ROW_WIDTH = 7,   // bits of an accumulator row's index
     parameter SELF_CHECK = 0   // 0: wrong_o, and what it goes with, are 0
@@ -18,7 +18,7 @@ module gemm64_lanes #(
     input  wire                 clk_i,
     input  wire                 rst_ni,          // synchronous, active low
     // Layer
-    input  wire [255:0]         window_i,        // words 8 to 15 of its DEPTHWISE: 3, 5 or 7 rows and columns, at most LINE words a row
+    input  wire [255:0]         window_i,        // words 8 to 15 of its DEPTHWISE: as gemm64_lanes_check allows
     input  wire [7:0]           zero_i,          // what lies beyond the border
     // Command
     input  wire                 load_i,          // the next command, 5 clocks after a row at the earliest; all else holds to finished_o
@@ -64,16 +64,23 @@ module gemm64_lanes #(
     localparam SIZE  = 7;    // rows and columns of the window
     localparam TAPS  = 9;    // multipliers of a lane
 
-    wire [7:0] kernel = window_i[`GEMM64_CMD_KERNEL_HEIGHT_LSB - FIRST +: 8];
+    wire [7:0] kernel   = window_i[`GEMM64_CMD_KERNEL_HEIGHT_LSB - FIRST +: 8];
+    wire [7:0] dilation = window_i[`GEMM64_CMD_DILATION_WIDTH_LSB - FIRST +: 8];  // of columns
 
     // The command's own, as long as its sums are on their way
     reg [7:0]      kernel_q, zero_q;
     reg            maximum_q;
     reg [SIZE-1:0] row_q;  // bit r: the kernel has a row r
+    // Columns of a dilated kernel are further apart than a row of the window is long: rows without taps continue it.
+    reg            extend_3_q, extend_5_q;
+    reg [4:0]      layout_q;  // what makes the part's number that of its taps' places in the window
     integer        r;
     always @(posedge clk_i)
         if (load_i) begin
             {kernel_q, zero_q, maximum_q} <= {kernel, zero_i, maximum_i};
+            extend_3_q <= kernel == 8'd3 & dilation != 8'd1;
+            extend_5_q <= kernel == 8'd5 & dilation != 8'd1;
+            layout_q   <= dilation == 8'd1 ? 5'd0 : kernel == 8'd3 ? 5'd8 + dilation[4:0] : 5'd14;
             for (r = 0; r < SIZE; r = r + 1) row_q[r] <= kernel > r[7:0];
         end
 
@@ -94,6 +101,8 @@ module gemm64_lanes #(
         .kernel_i        (kernel),
         .stride_height_i (window_i[`GEMM64_CMD_STRIDE_HEIGHT_LSB - FIRST +: 8]),
         .stride_width_i  (window_i[`GEMM64_CMD_STRIDE_WIDTH_LSB - FIRST +: 8]),
+        .dilation_height_i (window_i[`GEMM64_CMD_DILATION_HEIGHT_LSB - FIRST +: 8]),
+        .dilation_width_i (dilation),
         .pad_top_i       (window_i[`GEMM64_CMD_PAD_TOP_LSB - FIRST +: 8]),
         .pad_left_i      (window_i[`GEMM64_CMD_PAD_LEFT_LSB - FIRST +: 8]),
         .height_i        (window_i[`GEMM64_CMD_HEIGHT_LSB - FIRST +: 16]),
@@ -186,7 +195,7 @@ module gemm64_lanes #(
     // 1: the word is there, and the window moves on; or values are chosen from it.
     reg                shift_1_q, sum_1_q, first_1_q, last_1_q, half_1_q;
     reg [LOG_LINE-1:0] column_1_q;
-    reg [3:0]          part_1_q;
+    reg [4:0]          part_1_q;  // its taps' places
     reg [2:0]          nine_1_q;  // the part's word of weights
     reg [SIZE-1:0]     row_inside_1_q, column_inside_1_q;
     wire [7:0]         inside_rows = {1'b0, row_inside_1_q}, inside_columns = {1'b0, column_inside_1_q};
@@ -205,7 +214,7 @@ module gemm64_lanes #(
         valid_q   <= last_3_q & rst_ni;
         if (shift) column_1_q <= column;
         if (sum) begin
-            {first_1_q, half_1_q, part_1_q}     <= {first_part, sum_half_q, part};
+            {first_1_q, half_1_q, part_1_q}     <= {first_part, sum_half_q, {1'b0, part} + layout_q};
             nine_1_q <= part < 4'd4 ? part[2:0] - {2'd0, part != 4'd0} : part[2:0] - 3'd4;
             {row_inside_1_q, column_inside_1_q} <= {row_inside, column_inside};
         end
@@ -260,24 +269,48 @@ module gemm64_lanes #(
     endgenerate
 
     // Where multiplier m of a part finds its tap: the row above, and the column before; NOWHERE if it has none. Parts are those
-    // of 3x3, then three of 5x5, then six of 7x7.
-    localparam integer PARTS = 10;
+    // of 3x3, then three of 5x5, then six of 7x7; then those of 3x3 with dilations of 2 to 6, and of 5x5 with 2.
+    localparam integer PARTS = 18;
     localparam [5:0]   NOWHERE = 6'd63;
     function [6*TAPS*PARTS-1:0] all_taps;
-        input integer unused;
-        integer which, at, size, number;
+        input integer words;  // 1: words of the window instead
+        integer which, at, size, number, up, back, apart;
         reg [31:0] place;
         begin
             for (which = 0; which < PARTS; which = which + 1)
                 for (at = 0; at < TAPS; at = at + 1) begin
-                    size   = which == 0 ? 3 : which < 4 ? 5 : 7;
-                    number = at + TAPS * (which == 0 ? 0 : which < 4 ? which - 1 : which - 4);
-                    place  = 8 * (size - 1 - number / size) + (size - 1 - number % size);
+                    size   = which == 0 | (which >= 10 & which < 15) ? 3 : which < 4 | which >= 15 ? 5 : 7;
+                    number = at + TAPS * (which == 0 ? 0 : which < 4 ? which - 1 : which < 10 ? which - 4 : which < 15 ? 0 : which - 15);
+                    up     = size - 1 - number / size;
+                    back   = size - 1 - number % size;
+                    apart  = which < 10 ? back : which < 15 ? back * (which - 8) : 2 * back;
+                    place  = words == 0 ? 8 * up + back
+                           : apart < SIZE ? SIZE * up + apart
+                           : size == 3 ? SIZE * (up + 3) + apart - SIZE
+                           : 5 * SIZE + 2 * up + apart - SIZE;
                     all_taps[6*(TAPS*which + at) +: 6] = number >= size * size ? NOWHERE : place[5:0];
                 end
         end
     endfunction
-    localparam [6*TAPS*PARTS-1:0] TAP = all_taps(0);
+    localparam [6*TAPS*PARTS-1:0] TAP = all_taps(0), PLACE = all_taps(1);
+
+    // The word of the window before each one; with extend_5_q, BEFORE_5.
+    function [6*SIZE*SIZE-1:0] all_before;
+        input integer five;
+        integer at, back, more;
+        reg [31:0] place;
+        begin
+            for (at = 0; at < SIZE * SIZE; at = at + 1) begin
+                back  = at % SIZE;
+                more  = at - 5 * SIZE;  // of the two words of each row
+                place = five != 0 & more >= 0 & more < 10 & more % 2 == 0 ? SIZE * (more / 2) + SIZE - 1
+                       : back == 0 & at >= 3 * SIZE & at < 6 * SIZE ? at - 2 * SIZE - 1
+                       : at == 0 ? 0 : at - 1;
+                all_before[6*at +: 6] = place[5:0];
+            end
+        end
+    endfunction
+    localparam [6*SIZE*SIZE-1:0] BEFORE = all_before(0), BEFORE_5 = all_before(1);
 
     wire [8*N*TAPS-1:0] weight;
     gemm64_set_ram #(.LANES(TAPS), .LOG_LANES(4), .LANE_WIDTH(8*N), .DEPTH(16), .ADDRESS_WIDTH(4)) u_weights (
@@ -353,7 +386,9 @@ module gemm64_lanes #(
         end
     endfunction
 
-    reg        [8*N-1:0]  window_q [0:SIZE*SIZE-1];  // word c of row r came r rows and c words before the last one
+    // Word c of row r came r lines and c words before the last one. Rows continue in those without taps: of 3x3, row r in row
+    // r + 3; of 5x5, with two words each, in rows 5 and 6.
+    reg        [8*N-1:0]  window_q [0:SIZE*SIZE-1];
     reg        [8*N-1:0]  value_2 [0:TAPS-1];        // under the taps of a part
     reg signed [16:0]     third_3 [0:3*N-1];         // of a lane's sum, or of its values the largest
     reg        [32*N-1:0] sum_4_q;                   // 22 bits, enough for 54 products; the others have its sign
@@ -366,7 +401,7 @@ module gemm64_lanes #(
     reg signed [7:0]      value_a, value_b, value_c, weight_a, weight_b, weight_c, largest;
     reg        [8*N-1:0]  value;
     reg        [7:0]      check;
-    reg        [5:0]      tap;
+    reg        [5:0]      tap, place, place_5;
     reg [8*GROUPS-1:0]    groups;
     reg                   wrong;
     integer c, m, k;
@@ -444,37 +479,43 @@ module gemm64_lanes #(
                 value = {N{maximum_q ? 8'h80 : 8'h00}};
                 check = 8'd0;
                 for (k = 0; k < PARTS; k = k + 1) begin
-                    tap = TAP[6*(TAPS*k + m) +: 6];
-                    if (part_1_q == k[3:0] & tap != NOWHERE)
-                        value = inside_rows[tap[5:3]] & inside_columns[tap[2:0]]
-                              ? window_q[tap == NOWHERE ? 0 : SIZE * {29'd0, tap[5:3]} + {29'd0, tap[2:0]}] : {N{zero_q}};
-                    if (SELF_CHECK != 0 & part_1_q == k[3:0] & tap != NOWHERE)
-                        check = inside_rows[tap[5:3]] & inside_columns[tap[2:0]]
-                              ? together_q[tap == NOWHERE ? 0 : SIZE * {29'd0, tap[5:3]} + {29'd0, tap[2:0]}] : 8'd0;
+                    tap   = TAP[6*(TAPS*k + m) +: 6];
+                    place = tap == NOWHERE ? 6'd0 : PLACE[6*(TAPS*k + m) +: 6];
+                    if (part_1_q == k[4:0] & tap != NOWHERE)
+                        value = inside_rows[tap[5:3]] & inside_columns[tap[2:0]] ? window_q[place] : {N{zero_q}};
+                    if (SELF_CHECK != 0 & part_1_q == k[4:0] & tap != NOWHERE)
+                        check = inside_rows[tap[5:3]] & inside_columns[tap[2:0]] ? together_q[place] : 8'd0;
                 end
                 value_2[m] = value;
                 if (SELF_CHECK != 0) together_2[m] = check;
             end
 
-        // 1: the word that came, and those above it
+        // 1: the word that came, and those above it. Rows that continue others come first, since they take what these held.
         if (shift_1_q)
-            for (m = 0; m < SIZE; m = m + 1)
-                if (row_q[m]) begin
-                    for (c = SIZE - 1; c > 0; c = c - 1) window_q[SIZE*m + c] = window_q[SIZE*m + c - 1];
-                    case (m)
-                        0: window_q[SIZE*m] = word_i;
-                        1: window_q[SIZE*m] = above[1].word;
-                        2: window_q[SIZE*m] = above[2].word;
-                        3: window_q[SIZE*m] = above[3].word;
-                        4: window_q[SIZE*m] = above[4].word;
-                        5: window_q[SIZE*m] = above[5].word;
-                        default: window_q[SIZE*m] = above[6].word;
-                    endcase
-                    if (SELF_CHECK != 0) begin
-                        for (c = SIZE - 1; c > 0; c = c - 1) together_q[SIZE*m + c] = together_q[SIZE*m + c - 1];
-                        together_q[SIZE*m] = together(window_q[SIZE*m]);
+            for (m = SIZE - 1; m >= 0; m = m - 1)
+                if (row_q[m] | (extend_3_q & m >= 3 & m < 6) | (extend_5_q & m >= 5))
+                    for (c = SIZE - 1; c >= 0; c = c - 1) begin
+                        place   = BEFORE[6*(SIZE*m + c) +: 6];
+                        place_5 = BEFORE_5[6*(SIZE*m + c) +: 6];
+                        if (c == 0 & row_q[m]) begin
+                            case (m)
+                                0: window_q[SIZE*m] = word_i;
+                                1: window_q[SIZE*m] = above[1].word;
+                                2: window_q[SIZE*m] = above[2].word;
+                                3: window_q[SIZE*m] = above[3].word;
+                                4: window_q[SIZE*m] = above[4].word;
+                                5: window_q[SIZE*m] = above[5].word;
+                                default: window_q[SIZE*m] = above[6].word;
+                            endcase
+                            if (SELF_CHECK != 0) together_q[SIZE*m] = together(window_q[SIZE*m]);
+                        end else if (extend_5_q & place_5 != place) begin
+                            window_q[SIZE*m + c] = window_q[place_5];
+                            if (SELF_CHECK != 0) together_q[SIZE*m + c] = together_q[place_5];
+                        end else begin
+                            window_q[SIZE*m + c] = window_q[place];
+                            if (SELF_CHECK != 0) together_q[SIZE*m + c] = together_q[place];
+                        end
                     end
-                end
     end
 
 endmodule

@@ -7,7 +7,7 @@
 `default_nettype none
 
 module gemm64_lanes_walk #(
-    parameter COLUMN_WIDTH = 7  // bits of a column's index
+    parameter COLUMN_WIDTH = 7  // bits of a word's index in a line
 ) (
     input  wire                    clk_i,
     input  wire                    rst_ni,          // synchronous, active low
@@ -15,7 +15,9 @@ module gemm64_lanes_walk #(
     input  wire [7:0]              kernel_i,        // 3, 5 or 7 rows and columns of taps
     input  wire [7:0]              stride_height_i,
     input  wire [7:0]              stride_width_i,
-    input  wire [7:0]              pad_top_i,       // below kernel_i
+    input  wire [7:0]              dilation_height_i,  // rows and columns from a tap to the next, at least 1
+    input  wire [7:0]              dilation_width_i,
+    input  wire [7:0]              pad_top_i,       // at most (kernel_i - 1) * dilation
     input  wire [7:0]              pad_left_i,
     input  wire [15:0]             height_i,
     input  wire [15:0]             width_i,
@@ -37,13 +39,13 @@ module gemm64_lanes_walk #(
     output wire                    move_o,
     output wire                    take_o,
     output wire                    shift_o,
-    output wire [COLUMN_WIDTH-1:0] column_o,        // of the word in its row
+    output wire [COLUMN_WIDTH-1:0] column_o,        // of the word in its line of dilation_height_i rows
     output wire                    sum_o,
     output wire [3:0]              part_o,          // 0: all nine taps of 3 x 3; 1 to 3: of 5 x 5; 4 to 9: of 7 x 7
     output wire                    first_part_o,
     output wire                    last_part_o,
-    output wire [6:0]              row_inside_o,    // bit r: the row r above the last tap's is one of the image
-    output wire [6:0]              column_inside_o, // bit c: the column c before it
+    output wire [6:0]              row_inside_o,    // bit r: the row r taps above the last tap's is one of the image
+    output wire [6:0]              column_inside_o, // bit c: the column c taps before it
     output wire                    plane_end_o,     // with the last part of the plane's last sum
     output wire                    finished_o,
     output wire                    wait_weights_o,
@@ -54,6 +56,9 @@ module gemm64_lanes_walk #(
     reg [15:0] x_q, y_q;
     reg [31:0] image_q, plane_q;
     reg        over_q;  // there is none
+    // Its index in a line. A line is dilation_height_i rows, so that the line above holds the row of the tap above.
+    reg [COLUMN_WIDTH-1:0] line_q;
+    reg [7:0]              line_row_q;
     // The next sum, and the words to come before all that it needs are there
     reg [15:0] out_x_q, out_y_q;
     reg [31:0] out_image_q, out_plane_q;
@@ -65,6 +70,18 @@ module gemm64_lanes_walk #(
     wire       is_5         = kernel_i == 8'd5;
     wire       is_7         = kernel_i == 8'd7;
     wire [2:0] last_part    = is_7 ? 3'd5 : is_5 ? 3'd2 : 3'd0;
+    wire [2:0] last_tap     = is_7 ? 3'd6 : is_5 ? 3'd4 : 3'd2;
+    wire       line_end     = line_row_q == dilation_height_i - 8'd1;
+
+    // Rows or columns over so many taps. At most two terms are not zero, since no kernel has more than 7 taps.
+    function [10:0] span;
+        input [2:0] taps;
+        input [7:0] dilation;
+        span = (taps[0] ? {3'd0, dilation} : 11'd0) + (taps[1] ? {2'd0, dilation, 1'b0} : 11'd0)
+             + (taps[2] ? {1'b0, dilation, 2'd0} : 11'd0);
+    endfunction
+    wire [10:0] first_row    = span(last_tap, dilation_height_i) - {3'd0, pad_top_i};
+    wire [10:0] first_column = span(last_tap, dilation_width_i) - {3'd0, pad_left_i};
 
     reg        sum, ends, row_end, image_end, plane_end, all_end, shift, take, x_end, y_end, i_end, last_word;
     reg        no_weights, no_word, move, done, over;
@@ -73,7 +90,6 @@ module gemm64_lanes_walk #(
     reg [6:0]  row_inside, column_inside;
     reg [3:0]  part;
     reg        first_part, row_done, plane_done, all_done, moves_sum, moves_shift, moves_take;
-    reg [7:0]  first_row, first_column;
     integer    tap;
 
     // Zero at rest, and one question for a simulator
@@ -116,8 +132,8 @@ module gemm64_lanes_walk #(
             moves_take  = move & take;
 
             for (tap = 0; tap < 7; tap = tap + 1) begin
-                row    = row_q - tap[16:0];  // before the first one: more than any height
-                column = column_q - tap[16:0];
+                row    = row_q - {6'd0, span(tap[2:0], dilation_height_i)};  // before the first one: more than any height
+                column = column_q - {6'd0, span(tap[2:0], dilation_width_i)};
                 row_inside[tap]    = row < {1'b0, height_i};
                 column_inside[tap] = column < {1'b0, width_i};
             end
@@ -127,9 +143,9 @@ module gemm64_lanes_walk #(
     always @(posedge clk_i) begin
         if (rst_ni & ~load_i) begin
             if (move) begin
-                first_row    = kernel_i - 8'd1 - pad_top_i;
-                first_column = kernel_i - 8'd1 - pad_left_i;
                 if (shift) begin
+                    line_q <= x_end & line_end ? {COLUMN_WIDTH{1'b0}} : line_q + {{COLUMN_WIDTH-1{1'b0}}, 1'b1};
+                    if (x_end) line_row_q <= line_end ? 8'd0 : line_row_q + 8'd1;
                     x_q <= x_end ? 16'd0 : x_q + 16'd1;
                     if (x_end) y_q <= y_end ? 16'd0 : y_q + 16'd1;
                     if (x_end & y_end) image_q <= i_end ? 32'd0 : image_q + 32'd1;
@@ -141,10 +157,10 @@ module gemm64_lanes_walk #(
                 if (sum) part_q <= ends ? 3'd0 : part_q + 3'd1;
                 if (ends) begin
                     out_x_q  <= row_end ? 16'd0 : out_x_q + 16'd1;
-                    column_q <= row_end ? {9'd0, first_column} : column_q + {9'd0, stride_width_i};
+                    column_q <= row_end ? {6'd0, first_column} : column_q + {9'd0, stride_width_i};
                     if (row_end) begin
                         out_y_q <= image_end ? 16'd0 : out_y_q + 16'd1;
-                        row_q   <= image_end ? {9'd0, first_row} : row_q + {9'd0, stride_height_i};
+                        row_q   <= image_end ? {6'd0, first_row} : row_q + {9'd0, stride_height_i};
                     end
                     if (image_end) out_image_q <= plane_end ? 32'd0 : out_image_q + 32'd1;
                     if (plane_end) out_plane_q <= out_plane_q + 32'd1;
@@ -156,12 +172,14 @@ module gemm64_lanes_walk #(
             image_q     <= 32'd0;
             plane_q     <= 32'd0;
             over_q      <= 1'b0;
+            line_q      <= {COLUMN_WIDTH{1'b0}};
+            line_row_q  <= 8'd0;
             out_x_q     <= 16'd0;
             out_y_q     <= 16'd0;
             out_image_q <= 32'd0;
             out_plane_q <= 32'd0;
-            row_q       <= {9'd0, kernel_i - 8'd1 - pad_top_i};
-            column_q    <= {9'd0, kernel_i - 8'd1 - pad_left_i};
+            row_q       <= {6'd0, first_row};
+            column_q    <= {6'd0, first_column};
             need_q      <= {1'b0, first_i} + 17'd1;
             part_q      <= 3'd0;
             done_q      <= 1'b0;
@@ -171,7 +189,7 @@ module gemm64_lanes_walk #(
     assign move_o         = move;
     assign take_o         = moves_take;
     assign shift_o        = moves_shift;
-    assign column_o       = x_q[COLUMN_WIDTH-1:0];
+    assign column_o       = line_q;
     assign sum_o          = moves_sum;
     assign {row_inside_o, column_inside_o} = {row_inside, column_inside};
     assign part_o         = part;

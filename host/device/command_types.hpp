@@ -427,6 +427,8 @@ struct DepthwiseCommand {
   std::uint32_t kernel_height = 0;
   std::uint32_t stride_height = 0;
   std::uint32_t stride_width = 0;
+  std::uint32_t dilation_height = 0;
+  std::uint32_t dilation_width = 0;
   std::uint32_t pad_top = 0;
   std::uint32_t pad_left = 0;
   std::uint32_t height = 0;
@@ -449,6 +451,8 @@ struct DepthwiseCommand {
     kernel_height = command.kernel_height;
     stride_height = command.stride_height;
     stride_width = command.stride_width;
+    dilation_height = command.dilation_height;
+    dilation_width = command.dilation_width;
     pad_top = command.pad_top;
     pad_left = command.pad_left;
     height = command.height;
@@ -470,6 +474,8 @@ struct DepthwiseCommand {
     command.kernel_height = kernel_height;
     command.stride_height = stride_height;
     command.stride_width = stride_width;
+    command.dilation_height = dilation_height;
+    command.dilation_width = dilation_width;
     command.pad_top = pad_top;
     command.pad_left = pad_left;
     command.height = height;

@@ -16,8 +16,8 @@ Steps steps_of(const DepthwiseCommand& c) {
   const auto wide = [](std::uint32_t value) { return static_cast<std::int64_t>(value); };
   const std::int64_t across = (wide(c.out_width) - 1) * c.stride_width;
   const std::int64_t down = (wide(c.out_height) - 1) * c.stride_height;
-  const std::int64_t below = wide(c.kernel_height) - 1 - c.pad_top;
-  const std::int64_t right = wide(c.kernel_height) - 1 - c.pad_left;
+  const std::int64_t below = wide(last_tap(c)) * c.dilation_height - c.pad_top;
+  const std::int64_t right = wide(last_tap(c)) * c.dilation_width - c.pad_left;
   return {wide(c.stride_height) * c.width - across,
           static_cast<std::int64_t>(image_words(c)) - down * c.width - across,
           below * c.width + right};
@@ -34,10 +34,11 @@ void add_window(const DepthwiseCommand& command, Output output, std::uint32_t n,
   const auto value = [](std::uint8_t byte) { return std::int64_t{static_cast<std::int8_t>(byte)}; };
   const int size = static_cast<int>(command.kernel_height);
   for (int tap = 0; tap < size * size; ++tap) {
-    const std::int64_t row =
-        std::int64_t{output.y} * command.stride_height + tap / size - command.pad_top;
-    const std::int64_t column =
-        std::int64_t{output.x} * command.stride_width + tap % size - command.pad_left;
+    const std::int64_t row = std::int64_t{output.y} * command.stride_height +
+                             std::int64_t{tap / size} * command.dilation_height - command.pad_top;
+    const std::int64_t column = std::int64_t{output.x} * command.stride_width +
+                                std::int64_t{tap % size} * command.dilation_width -
+                                command.pad_left;
     const bool inside = row >= 0 && row < command.height && column >= 0 && column < command.width;
     const auto pixel = static_cast<std::size_t>(row * command.width + column);
     const std::int64_t met =
@@ -70,6 +71,28 @@ void set_steps(DepthwiseCommand& command) {
 std::string depthwise_refusal(const DepthwiseCommand& command) {
   if (command.kernel_height % 2 == 0) {
     return fmt::format("KERNEL_HEIGHT is {}; it must be 3, 5 or 7", command.kernel_height);
+  }
+  const auto above = [](const char* name, std::uint64_t value, const char* limit_name,
+                        std::uint64_t limit) {
+    return fmt::format("{} is {}; it must be at most {}, {}", name, value, limit_name, limit);
+  };
+  const std::uint32_t most = most_column_dilation(command.kernel_height);
+  if (command.dilation_width > most) {
+    return fmt::format("DILATION_WIDTH is {}; with a KERNEL_HEIGHT of {} it must be at most {}",
+                       command.dilation_width, command.kernel_height, most);
+  }
+  const std::uint64_t line = std::uint64_t{command.dilation_height} * command.width;
+  if (line > kLaneLineWords) {
+    return fmt::format("DILATION_HEIGHT * WIDTH is {}; it must be at most {}", line,
+                       kLaneLineWords);
+  }
+  const std::uint32_t rows = last_tap(command) * command.dilation_height;
+  const std::uint32_t columns = last_tap(command) * command.dilation_width;
+  if (command.pad_top > rows) {
+    return above("PAD_TOP", command.pad_top, "(KERNEL_HEIGHT - 1) * DILATION_HEIGHT", rows);
+  }
+  if (command.pad_left > columns) {
+    return above("PAD_LEFT", command.pad_left, "(KERNEL_HEIGHT - 1) * DILATION_WIDTH", columns);
   }
   const Steps steps = steps_of(command);
   const auto wrong = [](const char* name, std::uint32_t is, std::int64_t needed) {

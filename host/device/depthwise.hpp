@@ -14,19 +14,30 @@ namespace gemm64 {
 inline constexpr std::uint32_t kLaneTaps = 9;
 /// Rows and columns of the window that a lane sees, the largest kernel's.
 inline constexpr std::uint32_t kLaneWindow = 7;
-/// The memories that keep the rows above the last one, and the words of each: of the longest row.
+/// The memories that keep the rows above the last one, and the words of each: of the longest row,
+/// or of the rows from a tap to the next.
 inline constexpr std::uint32_t kLaneLines = kLaneWindow - 1;
 inline constexpr std::uint32_t kLaneLineWords = 128;
 /// Bits of its sums, with their sign.
 inline constexpr std::uint32_t kLaneSumBits = 22;
 
-/// Why the accelerator refuses it with BAD_OPERAND, as far as its kernel and steps are concerned;
+/// The most columns from a tap to the next for which a window of 7 x 7 words has space.
+constexpr std::uint32_t most_column_dilation(std::uint32_t kernel) {
+  return kernel == 3 ? 6 : kernel == 5 ? 2 : 1;
+}
+
+/// Why the accelerator refuses it with BAD_OPERAND, as far as its kernel, dilations and steps
+/// are concerned;
 /// nothing where it does not.
 std::string depthwise_refusal(const DepthwiseCommand& command);
 
 /// Steps and lead that its other fields ask for, where they are not negative.
 void set_steps(DepthwiseCommand& command);
 
+/// Taps from the first one of a row, or a column, to the last one.
+constexpr std::uint32_t last_tap(const DepthwiseCommand& command) {
+  return command.kernel_height - 1;
+}
 /// Words of weights of a plane.
 constexpr std::uint32_t weight_words(const DepthwiseCommand& command) {
   return command.kernel_height * command.kernel_height;

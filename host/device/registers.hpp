@@ -336,9 +336,11 @@ struct Command {
   std::uint32_t stride_height = 0;
   /// Input columns from an output column to the next; at most CAPACITY.
   std::uint32_t stride_width = 0;
-  /// Input rows from a row of taps to the next.
+  /// Input rows from a row of taps to the next. DEPTHWISE: at least 1, and DILATION_HEIGHT * WIDTH
+  /// at most 128.
   std::uint32_t dilation_height = 0;
-  /// Input columns from a tap to the next; at most CAPACITY.
+  /// Input columns from a tap to the next; at most CAPACITY. DEPTHWISE: 1 to 6 with a KERNEL_HEIGHT
+  /// of 3, 1 or 2 with 5, and 1 with 7.
   std::uint32_t dilation_width = 0;
   /// Rows of the border above the input.
   std::uint32_t pad_top = 0;
@@ -367,8 +369,9 @@ struct Command {
   /// Pixels of each plane that the scratchpad holds, at least 1; in all commands of a convolution
   /// the same.
   std::uint32_t capacity = 0;
-  /// Words before that which the last tap meets at the first output pixel: (KERNEL_HEIGHT - 1 -
-  /// PAD_TOP) * WIDTH + KERNEL_HEIGHT - 1 - PAD_LEFT.
+  /// Words before that which the last tap meets at the first output pixel: ((KERNEL_HEIGHT - 1) *
+  /// DILATION_HEIGHT - PAD_TOP) * WIDTH + (KERNEL_HEIGHT - 1) * DILATION_WIDTH - PAD_LEFT; neither
+  /// difference is negative.
   std::uint32_t lead = 0;
   /// Below CAPACITY. LOAD_ACTIVATIONS: slot of the first pixel; pixel p of the tensor has slot p
   /// modulo CAPACITY. Without START new pixels follow those before. MATMUL: slot of what the first
@@ -471,12 +474,8 @@ struct Command {
     if (opcode == Opcode::kSetWindow || opcode == Opcode::kDepthwise) {
       words[8] |= fit("STRIDE_HEIGHT", stride_height, 8) << 16;
       words[8] |= fit("STRIDE_WIDTH", stride_width, 8) << 24;
-    }
-    if (opcode == Opcode::kSetWindow) {
       words[9] |= fit("DILATION_HEIGHT", dilation_height, 8);
       words[9] |= fit("DILATION_WIDTH", dilation_width, 8) << 8;
-    }
-    if (opcode == Opcode::kSetWindow || opcode == Opcode::kDepthwise) {
       words[9] |= fit("PAD_TOP", pad_top, 8) << 16;
       words[9] |= fit("PAD_LEFT", pad_left, 8) << 24;
       words[10] |= fit("HEIGHT", height, 16);
@@ -563,12 +562,8 @@ struct Command {
     if (command.opcode == Opcode::kSetWindow || command.opcode == Opcode::kDepthwise) {
       command.stride_height = Field{16, 8}.get(words[8]);
       command.stride_width = Field{24, 8}.get(words[8]);
-    }
-    if (command.opcode == Opcode::kSetWindow) {
       command.dilation_height = Field{0, 8}.get(words[9]);
       command.dilation_width = Field{8, 8}.get(words[9]);
-    }
-    if (command.opcode == Opcode::kSetWindow || command.opcode == Opcode::kDepthwise) {
       command.pad_top = Field{16, 8}.get(words[9]);
       command.pad_left = Field{24, 8}.get(words[9]);
       command.height = Field{0, 16}.get(words[10]);
@@ -808,6 +803,8 @@ inline std::string to_string(const Command& command) {
       add(" kernel_height=", command.kernel_height);
       add(" stride_height=", command.stride_height);
       add(" stride_width=", command.stride_width);
+      add(" dilation_height=", command.dilation_height);
+      add(" dilation_width=", command.dilation_width);
       add(" pad_top=", command.pad_top);
       add(" pad_left=", command.pad_left);
       add(" height=", command.height);
@@ -831,8 +828,9 @@ enum class ErrorCode : std::uint32_t {
   kBadOpcode = 1,
   /// ROWS, COUNT, PASSES or BLOCKS is zero, ROWS is larger than an accumulator bank, FORMAT is not
   /// in the table, LOW is larger than HIGH (8-bit results), a STORE with VECTOR has results of 32
-  /// bits, lanes beyond N or numbers that the vector path cannot take, DEPTHWISE has a kernel or
-  /// steps that cannot be, or a window does not fit the scratchpad or the commands before it.
+  /// bits, lanes beyond N or numbers that the vector path cannot take, DEPTHWISE has a kernel,
+  /// dilations or steps that cannot be, or a window does not fit the scratchpad or the commands
+  /// before it.
   kBadOperand = 2,
   /// The address is no multiple of N or wider than the bus, or the command or its words pass the
   /// end of the address space.
@@ -877,7 +875,7 @@ struct ErrorEntry {
 inline constexpr std::array<ErrorEntry, 10> kErrors{{
     {ErrorCode::kNone, "NONE", "No error."},
     {ErrorCode::kBadOpcode, "BAD_OPCODE", "The command's OPCODE is not in the table."},
-    {ErrorCode::kBadOperand, "BAD_OPERAND", "ROWS, COUNT, PASSES or BLOCKS is zero, ROWS is larger than an accumulator bank, FORMAT is not in the table, LOW is larger than HIGH (8-bit results), a STORE with VECTOR has results of 32 bits, lanes beyond N or numbers that the vector path cannot take, DEPTHWISE has a kernel or steps that cannot be, or a window does not fit the scratchpad or the commands before it."},
+    {ErrorCode::kBadOperand, "BAD_OPERAND", "ROWS, COUNT, PASSES or BLOCKS is zero, ROWS is larger than an accumulator bank, FORMAT is not in the table, LOW is larger than HIGH (8-bit results), a STORE with VECTOR has results of 32 bits, lanes beyond N or numbers that the vector path cannot take, DEPTHWISE has a kernel, dilations or steps that cannot be, or a window does not fit the scratchpad or the commands before it."},
     {ErrorCode::kBadAddress, "BAD_ADDRESS", "The address is no multiple of N or wider than the bus, or the command or its words pass the end of the address space."},
     {ErrorCode::kBusSlave, "BUS_SLAVE", "The memory answered SLVERR."},
     {ErrorCode::kBusDecode, "BUS_DECODE", "The memory answered DECERR: nothing lies at that address."},

@@ -241,9 +241,11 @@ struct gemm64_command {
   uint32_t stride_height;
   /* Input columns from an output column to the next; at most CAPACITY. */
   uint32_t stride_width;
-  /* Input rows from a row of taps to the next. */
+  /* Input rows from a row of taps to the next. DEPTHWISE: at least 1, and DILATION_HEIGHT * WIDTH
+     at most 128. */
   uint32_t dilation_height;
-  /* Input columns from a tap to the next; at most CAPACITY. */
+  /* Input columns from a tap to the next; at most CAPACITY. DEPTHWISE: 1 to 6 with a KERNEL_HEIGHT
+     of 3, 1 or 2 with 5, and 1 with 7. */
   uint32_t dilation_width;
   /* Rows of the border above the input. */
   uint32_t pad_top;
@@ -272,8 +274,9 @@ struct gemm64_command {
   /* Pixels of each plane that the scratchpad holds, at least 1; in all commands of a convolution
      the same. */
   uint32_t capacity;
-  /* Words before that which the last tap meets at the first output pixel: (KERNEL_HEIGHT - 1 -
-     PAD_TOP) * WIDTH + KERNEL_HEIGHT - 1 - PAD_LEFT. */
+  /* Words before that which the last tap meets at the first output pixel: ((KERNEL_HEIGHT - 1) *
+     DILATION_HEIGHT - PAD_TOP) * WIDTH + (KERNEL_HEIGHT - 1) * DILATION_WIDTH - PAD_LEFT; neither
+     difference is negative. */
   uint32_t lead;
   /* Below CAPACITY. LOAD_ACTIVATIONS: slot of the first pixel; pixel p of the tensor has slot p
      modulo CAPACITY. Without START new pixels follow those before. MATMUL: slot of what the first
@@ -413,12 +416,8 @@ static inline int gemm64_encode(const struct gemm64_command *command, uint8_t *b
   if (command->opcode == GEMM64_OP_SET_WINDOW || command->opcode == GEMM64_OP_DEPTHWISE) {
     words[8] |= command->stride_height << 16;
     words[8] |= command->stride_width << 24;
-  }
-  if (command->opcode == GEMM64_OP_SET_WINDOW) {
     words[9] |= command->dilation_height;
     words[9] |= command->dilation_width << 8;
-  }
-  if (command->opcode == GEMM64_OP_SET_WINDOW || command->opcode == GEMM64_OP_DEPTHWISE) {
     words[9] |= command->pad_top << 16;
     words[9] |= command->pad_left << 24;
     words[10] |= command->height;
@@ -540,7 +539,7 @@ static inline const char *gemm64_error_text(uint32_t value) {
     case GEMM64_ERROR_BAD_OPCODE:
       return "The command's OPCODE is not in the table.";
     case GEMM64_ERROR_BAD_OPERAND:
-      return "ROWS, COUNT, PASSES or BLOCKS is zero, ROWS is larger than an accumulator bank, FORMAT is not in the table, LOW is larger than HIGH (8-bit results), a STORE with VECTOR has results of 32 bits, lanes beyond N or numbers that the vector path cannot take, DEPTHWISE has a kernel or steps that cannot be, or a window does not fit the scratchpad or the commands before it.";
+      return "ROWS, COUNT, PASSES or BLOCKS is zero, ROWS is larger than an accumulator bank, FORMAT is not in the table, LOW is larger than HIGH (8-bit results), a STORE with VECTOR has results of 32 bits, lanes beyond N or numbers that the vector path cannot take, DEPTHWISE has a kernel, dilations or steps that cannot be, or a window does not fit the scratchpad or the commands before it.";
     case GEMM64_ERROR_BAD_ADDRESS:
       return "The address is no multiple of N or wider than the bus, or the command or its words pass the end of the address space.";
     case GEMM64_ERROR_BUS_SLAVE:

@@ -16,6 +16,7 @@ namespace {
 constexpr std::uint32_t kByte = 0xff, kHalf = 0xffff;  // largest values of fields
 constexpr std::uint32_t kLeastWidth = 2;               // of a row of words
 constexpr std::uint32_t kKernels[] = {3, 5, 7};
+constexpr std::uint32_t kMostRowDilation = kLaneLineWords / kLeastWidth;
 constexpr std::uint32_t kLeast = 0x80;  // of the bytes with a sign
 // Values of 8 bits whose sum a lane holds.
 constexpr std::uint64_t kMostOfSum = std::uint64_t{1} << (kLaneSumBits - 8);
@@ -27,6 +28,17 @@ bool between(std::uint64_t value, std::uint64_t least, std::uint64_t most) {
 /// Rows and columns that taps span.
 std::uint64_t span(std::uint32_t taps, std::uint32_t dilation) {
   return std::uint64_t{taps - 1} * dilation + 1;
+}
+
+/// The least dilation with which a kernel of `size` taps has all of a convolution's `taps`: a
+/// divisor of theirs, since taps between them have weights of zero; nothing if it is above `most`.
+std::optional<std::uint32_t> least_dilation(std::uint32_t size, std::uint32_t taps,
+                                            std::uint32_t dilation, std::uint32_t most) {
+  if (taps == 1) return 1;
+  for (std::uint32_t least = 1; least <= std::min(most, dilation); ++least) {
+    if (dilation % least == 0 && span(taps, dilation / least) <= size) return least;
+  }
+  return std::nullopt;
 }
 
 /// Rows of a block: the most that are a whole part of a plane's, if these are not too few.
@@ -87,6 +99,7 @@ bool set_tiles(DepthwiseCommand& command) {
   if (image_words(command) > kMostOfSum) return false;
   command.flags |= flag::kAccumulate;
   command.kernel_height = command.stride_height = command.stride_width = kSide;
+  command.dilation_height = command.dilation_width = 1;
   command.out_height = divide_up(command.height, kSide);
   command.out_width = divide_up(command.width, kSide);
   command.pad_top = command.out_height * kSide - command.height;
@@ -96,19 +109,23 @@ bool set_tiles(DepthwiseCommand& command) {
   return true;
 }
 
-/// The least kernel that holds a convolution's taps, these in its lower right corner.
-bool set_windows(const Convolution& c, DepthwiseCommand& command) {
+/// A kernel of `size` rows and columns, with a convolution's taps in its lower right corner.
+bool set_windows(const Convolution& c, std::uint32_t size, DepthwiseCommand& command) {
   const std::uint64_t high = span(c.kernel_height, c.dilation_height);
   const std::uint64_t wide = span(c.kernel_width, c.dilation_width);
-  const auto* const kernel =
-      std::find_if(std::begin(kKernels), std::end(kKernels),
-                   [&](std::uint32_t size) { return size >= std::max(high, wide); });
-  if (kernel == std::end(kKernels) || c.pad_top >= high || c.pad_left >= wide) return false;
-  command.kernel_height = *kernel;
+  const auto down = least_dilation(size, c.kernel_height, c.dilation_height, kMostRowDilation);
+  const auto across =
+      least_dilation(size, c.kernel_width, c.dilation_width, most_column_dilation(size));
+  if (!down || !across || c.pad_top >= high || c.pad_left >= wide) return false;
+  const std::uint64_t pad_top = c.pad_top + span(size, *down) - high;
+  if (pad_top > kByte) return false;
+  command.kernel_height = size;
   command.stride_height = c.stride_height;
   command.stride_width = c.stride_width;
-  command.pad_top = c.pad_top + *kernel - static_cast<std::uint32_t>(high);
-  command.pad_left = c.pad_left + *kernel - static_cast<std::uint32_t>(wide);
+  command.dilation_height = *down;
+  command.dilation_width = *across;
+  command.pad_top = static_cast<std::uint32_t>(pad_top);
+  command.pad_left = static_cast<std::uint32_t>(c.pad_left + span(size, *across) - wide);
   command.out_height = c.out_height;
   command.out_width = c.out_width;
   return true;
@@ -126,7 +143,8 @@ std::optional<LanesStrip> strip_of(const Convolution& c, DepthwiseCommand comman
   // As many columns as the lanes take at least.
   in_end = std::min(std::max<std::int64_t>(in_end, in + kLeastWidth), width);
   in = std::min<std::int64_t>(in, in_end - kLeastWidth);
-  const std::int64_t pad = in - first + command.kernel_height - wide;
+  const auto reach = static_cast<std::int64_t>(span(command.kernel_height, command.dilation_width));
+  const std::int64_t pad = in - first + reach - wide;
   if (pad < 0) return std::nullopt;  // it begins beyond the border
   command.width = static_cast<std::uint32_t>(in_end - in);
   command.pad_left = static_cast<std::uint32_t>(pad);
@@ -138,7 +156,8 @@ std::optional<LanesStrip> strip_of(const Convolution& c, DepthwiseCommand comman
 bool set_strips(LanesCut& cut, const DepthwiseCommand& command, const Geometry& geometry) {
   const Convolution& c = cut.convolution;
   // A load of a row has no more words than a bank has rows.
-  const std::uint32_t most = std::min(kLaneLineWords, geometry.accumulator_rows);
+  const std::uint32_t most =
+      std::min(kLaneLineWords / command.dilation_height, geometry.accumulator_rows);
   const std::uint64_t wide = span(c.kernel_width, c.dilation_width);
   if (wide > most) return false;
   const std::uint64_t columns = (most - wide) / c.stride_width + 1;
@@ -152,6 +171,35 @@ bool set_strips(LanesCut& cut, const DepthwiseCommand& command, const Geometry& 
     cut.strips.push_back(*strip);
   }
   return true;
+}
+
+/// Cuts what a command describes but for its width into one strip, or several; false where the
+/// lanes do not take it.
+bool set_strips_of(LanesCut& cut, const DepthwiseCommand& command, const Geometry& geometry) {
+  const Convolution& c = cut.convolution;
+  cut.strips.clear();
+  if (std::uint64_t{c.width} * command.dilation_height <= kLaneLineWords) {
+    cut.strips.push_back({command, 0, 0});
+    cut.strips[0].command.rows = block_rows(cut.plane_rows(), geometry.accumulator_rows);
+  } else if (!set_strips(cut, command, geometry)) {
+    return false;
+  }
+  constexpr std::uint64_t kMost = std::numeric_limits<std::uint32_t>::max();
+  if (std::max(cut.plane_rows(), cut.plane_words()) * command.count > kMost) return false;
+  for (LanesStrip& strip : cut.strips) {
+    set_steps(strip.command);
+    // What is below 0 is large here.
+    if (strip.command.row_step > kHalf || strip.command.image_step > kHalf) return false;
+  }
+  return true;
+}
+
+/// Do the lanes take longer than the tiles of the array, one for each tap of a plane? Strips of
+/// dilated taps share most of their columns if they are narrow.
+bool takes_longer_than_tiles(const LanesCut& cut, LaneSum sum) {
+  const Convolution& c = cut.convolution;
+  return sum == LaneSum::kProducts && cut.in_strips() &&
+         cut.clocks() > c.taps() * c.out_pixels() * cut.command().count;
 }
 
 /// The sum of what each strip has.
@@ -222,21 +270,16 @@ std::optional<LanesCut> cut_for_lanes(const Convolution& given, const Geometry& 
   command.zero = static_cast<std::uint8_t>(c.zero);
   command.passes = c.images;
   command.count = static_cast<std::uint32_t>(divide_up(c.channels, geometry.n));
-  if (!(whole_maps ? set_tiles(command) : set_windows(c, command))) return std::nullopt;
-  if (c.width <= kLaneLineWords) {
-    cut.strips.push_back({command, 0, 0});
-    cut.strips[0].command.rows = block_rows(cut.plane_rows(), geometry.accumulator_rows);
-  } else if (!set_strips(cut, command, geometry)) {
-    return std::nullopt;
+  if (whole_maps) {
+    if (!set_tiles(command) || !set_strips_of(cut, command, geometry)) return std::nullopt;
+    return cut;
   }
-  constexpr std::uint64_t kMost = std::numeric_limits<std::uint32_t>::max();
-  if (std::max(cut.plane_rows(), cut.plane_words()) * command.count > kMost) return std::nullopt;
-  for (LanesStrip& strip : cut.strips) {
-    set_steps(strip.command);
-    // What is below 0 is large here.
-    if (strip.command.row_step > kHalf || strip.command.image_step > kHalf) return std::nullopt;
+  for (const std::uint32_t size : kKernels) {
+    if (!set_windows(c, size, command)) continue;
+    if (!set_strips_of(cut, command, geometry) || takes_longer_than_tiles(cut, sum)) break;
+    return cut;
   }
-  return cut;
+  return std::nullopt;
 }
 
 std::vector<std::uint8_t> pack_lane_weights(const LanesCut& cut, const MatrixI8& weights,
@@ -246,8 +289,11 @@ std::vector<std::uint8_t> pack_lane_weights(const LanesCut& cut, const MatrixI8&
   }
   const Convolution& c = cut.convolution;
   const std::uint32_t size = cut.command().kernel_height;
-  const std::uint64_t top = size - span(c.kernel_height, c.dilation_height);
-  const std::uint64_t left = size - span(c.kernel_width, c.dilation_width);
+  // Taps of the command's kernel from one of the convolution to the next.
+  const std::uint32_t down = c.dilation_height / cut.command().dilation_height;
+  const std::uint32_t right = c.dilation_width / cut.command().dilation_width;
+  const std::uint64_t top = size - span(c.kernel_height, down);
+  const std::uint64_t left = size - span(c.kernel_width, right);
   const bool pool = weights.cols() == 0;
   std::vector<std::uint8_t> packed(cut.weight_words() * n);
   // The taps in the order in which they were asked for.
@@ -261,8 +307,8 @@ std::vector<std::uint8_t> pack_lane_weights(const LanesCut& cut, const MatrixI8&
     for (std::uint32_t a = 0; a < outer; ++a) {
       for (std::uint32_t b = 0; b < inner; ++b) {
         const std::uint64_t i = cut.transposed ? b : a, j = cut.transposed ? a : b;
-        const std::uint64_t row = top + i * c.dilation_height;
-        const std::uint64_t column = left + j * c.dilation_width;
+        const std::uint64_t row = top + i * down;
+        const std::uint64_t column = left + j * right;
         to[(row * size + column) * n] = pool ? 1 : *from++;
       }
     }

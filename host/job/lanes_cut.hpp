@@ -23,8 +23,9 @@ struct LanesStrip {
 };
 
 /// One DEPTHWISE for all planes, or where rows are too wide for the lanes one for each strip. Its
-/// kernel is the least square of 3, 5 or 7 that holds the convolution's taps; these lie in the
-/// lower right corner of it. Pools of whole maps add windows of 3 x 3 side by side.
+/// kernel is the least square of 3, 5 or 7 that holds the convolution's taps, with dilations that
+/// divide theirs; these lie in the lower right corner of it. Pools of whole maps add windows of 3 x
+/// 3 side by side.
 struct LanesCut {
   /// As the lanes walk it: an image of one column is one row, and whole maps are as wide as the
   /// lanes take them.

@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// gemm64_lanes_check refuses a DEPTHWISE two clocks after it came, with its number, exactly where its kernel, borders, sizes or
-// steps are none that the lanes can take; nothing that comes or does not come before or behind it matters.
+// gemm64_lanes_check refuses a DEPTHWISE two clocks after it came, with its number, exactly where its kernel, dilations, borders,
+// sizes or steps are none that the lanes can take; nothing that comes or does not come before or behind it matters.
 //
-// break gemm64_lanes_check.v: kernel != 8'd7) | pad_top >= kernel -> kernel != 8'd7) | pad_top > kernel
-// break gemm64_lanes_check.v: {9'd0, right_q} != {1'b0, lead_q} -> {9'd0, right_q} < {1'b0, lead_q}
+// break gemm64_lanes_check.v: {11'd0, pad_top} > rows -> {11'd0, pad_top} >= rows
+// break gemm64_lanes_check.v: is_5 ? 8'd2 : 8'd1) -> is_5 ? 8'd3 : 8'd1)
+// break gemm64_lanes_check.v: line_q > LINE[15:0] -> line_q >= LINE[15:0]
+// break gemm64_lanes_check.v: + right_q != {3'd0, lead_q} -> + right_q < {3'd0, lead_q}
 // break gemm64_lanes_check.v: lines_q  <= out_height - 16'd1 -> lines_q  <= out_height
 // break gemm64_lanes_check.v: given_q <= valid_i & rst_ni -> given_q <= rst_ni
 // short
@@ -16,7 +18,10 @@
 // probe row_q = dut.row_q
 // probe across_q = dut.across_q
 // probe image_q = dut.image_q
-// probe below_q = dut.below_q
+// probe line_q = dut.line_q
+// probe above_q = dut.above_q
+// probe two_q = dut.two_q
+// probe four_q = dut.four_q
 // probe right_q = dut.right_q
 // probe lines_q = dut.lines_q
 // probe row_step_q = dut.row_step_q
@@ -30,20 +35,20 @@ module lanes_check_proof ();
 
     wire        error;
     wire [15:0] error_tag;
-    (* keep *) wire given_q, known_q, bad_q, bad_known_q;
+    (* keep *) wire given_q, known_q, bad_q, bad_known_q, two_q, four_q;
     (* keep *) wire [15:0] tag_q, tag_known_q;
     gemm64_lanes_check dut (.*);
 
     // Products of the design's registers, so that a solver multiplies but once; that they are the command's is asserted below
-    (* keep *) wire [7:0]  right_q;
-    (* keep *) wire [15:0] row_q, below_q, lines_q, row_step_q, image_step_q, lead_q;
+    (* keep *) wire [18:0] right_q;
+    (* keep *) wire [15:0] row_q, line_q, above_q, lines_q, row_step_q, image_step_q, lead_q;
     (* keep *) wire [23:0] across_q, image_q;
     (* keep *) wire [31:0] rows_q;
     (* keep *) wire [32:0] rest_q;
 
     // Words 8 to 15 of the command, as rtl/gemm64.json has them
     reg  [255:0] w;
-    wire [7:0]   kernel = w[7:0], stride_height = w[23:16], stride_width = w[31:24], pad_top = w[55:48], pad_left = w[63:56];
+    wire [7:0]   kernel = w[7:0], stride_height = w[23:16], stride_width = w[31:24], down = w[39:32], across = w[47:40], pad_top = w[55:48], pad_left = w[63:56];
     wire [15:0]  height = w[79:64], width = w[95:80], out_height = w[111:96], out_width = w[127:112];
     wire [15:0]  row_step = w[143:128], image_step = w[159:144], lead = w[175:160];
 
@@ -54,12 +59,18 @@ module lanes_check_proof ();
 
     // A row's outputs end so many words before the next row's begin, an image's before the next image's.
     wire [15:0] columns = out_width - 16'd1, lines = out_height - 16'd1;
-    wire [7:0]  below = kernel - 8'd1 - pad_top, right = kernel - 8'd1 - pad_left;  // of taps, behind the first output's
+    // From the first tap to the last one, kernel - 1 steps, in sums, since no product is looked into
+    wire [19:0] two = {20{kernel != 5}}, four = {20{kernel != 3}};
+    wire [19:0] rows  = (two & {11'd0, down, 1'b0}) + (four & {10'd0, down, 2'd0});
+    wire [19:0] apart = (two & {11'd0, across, 1'b0}) + (four & {10'd0, across, 2'd0});
+    wire [19:0] words_above = (two & {3'd0, line_q, 1'b0}) + (four & {2'd0, line_q, 2'd0});
+    wire [19:0] first = words_above - {4'd0, above_q} + apart - {12'd0, pad_left};
     wire [7:0]  words = width[7:0];
     wire        square = kernel == 3 | kernel == 5 | kernel == 7;
-    wire        fits   = pad_top < kernel & pad_left < kernel & height >= 1 & width >= 2 & width <= 128
+    wire        fits   = down >= 1 & across >= 1 & across <= (kernel == 3 ? 6 : kernel == 5 ? 2 : 1)
+                       & pad_top <= rows & pad_left <= apart & height >= 1 & width >= 2 & width <= 128
                        & out_height >= 1 & out_width >= 1;
-    wire        walks  = {10'd0, row_q} - {2'd0, across_q} == {10'd0, row_step} & {1'b0, below_q} + {9'd0, right_q} == {1'b0, lead};
+    wire        walks  = {10'd0, row_q} - {2'd0, across_q} == {10'd0, row_step} & line_q <= 128 & first == {4'd0, lead};
 
     always @(posedge clk_i) begin
         begun       <= 1'b1;
@@ -86,8 +97,10 @@ module lanes_check_proof ();
             assert (row_q == {8'd0, stride_height} * {8'd0, words});
             assert (across_q == {8'd0, columns} * {16'd0, stride_width});
             assert (image_q == {8'd0, height} * {16'd0, words});
-            assert (below_q == {8'd0, below} * {8'd0, words});
-            assert (right_q == right & lines_q == lines);
+            assert (line_q == {8'd0, down} * {8'd0, words});
+            assert (above_q == {8'd0, pad_top} * {8'd0, words});
+            assert (lines_q == lines);
+            if (~bad_q) assert (right_q == apart - {12'd0, pad_left} & two_q == (kernel != 5) & four_q == (kernel != 3));
         end
         if (came_before) begin
             assert (bad_known_q == wrong & tag_known_q == tag_before);

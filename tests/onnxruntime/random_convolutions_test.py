@@ -41,6 +41,9 @@ class Convolution:
     def log_uniform(self, least, most):
         return min(most, int(least * (most / least + 1)**self.random.random()))
 
+    def draw_dilation(self):
+        return self.random.choice([1, 1, self.random.randint(1, 3)])
+
     def draw_window(self, kernel):
         """Its sizes; kernel(): of one axis."""
         r = self.random
@@ -48,17 +51,21 @@ class Convolution:
         axes = range(self.rank)
         self.kernel = [kernel() for _ in axes]
         self.strides = [r.choice([1, r.randint(1, 4)]) for _ in axes]
-        self.dilations = [r.choice([1, 1, r.randint(1, 3)]) for _ in axes]
+        self.dilations = [self.draw_dilation() for _ in axes]
         self.size = [self.log_uniform(1, 60) for _ in axes]
         if r.random() < 0.2:    # rows, or columns, that the lanes take in strips
             self.size[r.choice(list(axes))] = r.randint(100, 300)
         self.batch = r.choice([1, r.randint(1, 5)])
-        self.pads = [r.choice([0, r.randint(0, size)]) for size in self.kernel * 2]
         self.reach = [d * (k - 1) + 1 for k, d in zip(self.kernel, self.dilations)]
+        self.pads = [r.choice([0, r.randint(0, size)]) for size in self.padded() * 2]
         room = [size + self.pads[i] + self.pads[self.rank + i] - self.reach[i]
                 for i, size in enumerate(self.size)]
         self.output = [room[i] // self.strides[i] + 1 for i in axes]
         return min(room) >= 0
+
+    def padded(self):
+        """Most of each axis that lies beyond a border."""
+        return self.kernel
 
     def draw(self):
         """Sizes; false where the window does not fit."""
@@ -166,6 +173,13 @@ class Depthwise(Convolution):
 
     stalls, ways = [0.1, 0.3], ["window"]
 
+    def draw_dilation(self):
+        return self.random.choice([1, self.random.randint(1, 6), self.random.randint(1, 18)])
+
+    def padded(self):
+        """Of "same" convolutions, and of any."""
+        return self.random.choice([self.kernel, [reach // 2 for reach in self.reach], self.reach])
+
     def draw(self):
         r = self.random
         if not self.draw_window(lambda: r.randint(1, 7)):
@@ -175,8 +189,9 @@ class Depthwise(Convolution):
         return True
 
     def fits(self):
-        if max(self.reach) > 7 or any(pad >= reach for pad, reach in zip(self.pads, self.reach)):
-            return super().fits()    # the array has it
+        most = 6 if max(self.kernel) <= 3 else 2 if max(self.kernel) <= 5 else 1
+        if max(self.dilations) > most or any(pad >= reach for pad, reach in zip(self.pads, self.reach)):
+            return super().fits()    # the array has it, or may have
         sums = math.prod(self.output) * up(math.prod(self.kernel), 9)
         return self.batch * max(math.prod(self.size), sums) * up(self.channels, 4) <= ROWS
 

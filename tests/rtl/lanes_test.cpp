@@ -18,14 +18,18 @@ namespace {
 
 constexpr unsigned kLatency = 4;
 constexpr unsigned kTaps = 9;  // of a part
+constexpr int kLine = 64;      // words of a line in the models
 
 struct Layer {
-  int kernel, stride_height, stride_width, pad_top, pad_left, height, width, out_height, out_width;
+  int kernel, stride_height, stride_width, dilation_height, dilation_width;
+  int pad_top, pad_left, height, width, out_height, out_width;
   int zero;
   bool maximum, accumulate;
   int planes, images;
 
-  int first() const { return (kernel - 1 - pad_top) * width + kernel - 1 - pad_left; }
+  int high() const { return (kernel - 1) * dilation_height + 1; }
+  int wide() const { return (kernel - 1) * dilation_width + 1; }
+  int first() const { return (high() - 1 - pad_top) * width + wide() - 1 - pad_left; }
   int row_step() const { return stride_height * width - (out_width - 1) * stride_width; }
   int image_step() const {
     return height * width - (out_height - 1) * stride_height * width -
@@ -34,6 +38,9 @@ struct Layer {
   int image_rows() const { return accumulate ? 1 : out_height * out_width; }
   int words() const { return planes * images * height * width; }
 };
+
+/// Columns from a tap to the next for which the window has words.
+int most_dilation(int kernel) { return kernel == 3 ? 6 : kernel == 5 ? 2 : 1; }
 
 Layer random_layer(std::mt19937& random) {
   Layer layer{};
@@ -45,17 +52,20 @@ Layer random_layer(std::mt19937& random) {
     layer.kernel = pick(1, 3) * 2 + 1;
     layer.stride_height = pick(1, 4);
     layer.stride_width = pick(0, 1) ? layer.stride_height : pick(1, 4);
-    layer.pad_top = pick(0, layer.kernel - 1);
-    layer.pad_left = pick(0, layer.kernel - 1);
     layer.height = pick(1, 12);
-    layer.width = pick(0, 9) == 0 ? pick(50, 64) : pick(2, 14);
-    const int below = pick(0, layer.kernel - 1), right = pick(0, layer.kernel - 1);
+    layer.width = pick(0, 9) == 0 ? pick(50, kLine) : pick(2, 14);
+    const bool dilated = pick(0, 1) != 0;
+    layer.dilation_height = dilated ? pick(1, std::min(kLine / layer.width, 8)) : 1;
+    layer.dilation_width = dilated ? pick(1, most_dilation(layer.kernel)) : 1;
+    layer.pad_top = pick(0, layer.high() - 1);
+    layer.pad_left = pick(0, layer.wide() - 1);
+    const int below = pick(0, layer.high() - 1), right = pick(0, layer.wide() - 1);
     layer.out_height =
-        (layer.height + layer.pad_top + below - layer.kernel) / layer.stride_height + 1;
+        (layer.height + layer.pad_top + below - layer.high()) / layer.stride_height + 1;
     layer.out_width =
-        (layer.width + layer.pad_left + right - layer.kernel) / layer.stride_width + 1;
-    if (layer.height + layer.pad_top + below < layer.kernel) layer.out_height = 0;
-    if (layer.width + layer.pad_left + right < layer.kernel) layer.out_width = 0;
+        (layer.width + layer.pad_left + right - layer.wide()) / layer.stride_width + 1;
+    if (layer.height + layer.pad_top + below < layer.high()) layer.out_height = 0;
+    if (layer.width + layer.pad_left + right < layer.wide()) layer.out_width = 0;
     layer.zero = pick(0, 255) - 128;
     layer.maximum = pick(0, 2) == 0;
     layer.accumulate = pick(0, 2) == 0;
@@ -234,8 +244,8 @@ class Lanes {
     if (layer.maximum) sums.fill(-128);
     for (int ky = 0; ky < layer.kernel; ++ky) {
       for (int kx = 0; kx < layer.kernel; ++kx) {
-        const int row = y * layer.stride_height - layer.pad_top + ky;
-        const int column = x * layer.stride_width - layer.pad_left + kx;
+        const int row = y * layer.stride_height - layer.pad_top + ky * layer.dilation_height;
+        const int column = x * layer.stride_width - layer.pad_left + kx * layer.dilation_width;
         const bool inside = row >= 0 && row < layer.height && column >= 0 && column < layer.width;
         const Word& weight =
             weights_[static_cast<std::size_t>((plane * layer.kernel + ky) * layer.kernel + kx)];
@@ -274,6 +284,8 @@ class Lanes {
     command.kernel_height = bits(layer.kernel);
     command.stride_height = bits(layer.stride_height);
     command.stride_width = bits(layer.stride_width);
+    command.dilation_height = bits(layer.dilation_height);
+    command.dilation_width = bits(layer.dilation_width);
     command.pad_top = bits(layer.pad_top);
     command.pad_left = bits(layer.pad_left);
     command.height = bits(layer.height);
@@ -305,9 +317,11 @@ void run_random(unsigned seeds) {
     Lanes<Model, kN> lanes(static_cast<int>(random() >> 1));
     for (int i = 0; i < 4; ++i) {
       const Layer l = random_layer(random);
-      SCOPED_TRACE("kernel " + std::to_string(l.kernel) + ", " + std::to_string(l.height) + " x " +
-                   std::to_string(l.width) + " to " + std::to_string(l.out_height) + " x " +
-                   std::to_string(l.out_width) + ", maximum " + std::to_string(l.maximum));
+      SCOPED_TRACE("kernel " + std::to_string(l.kernel) + ", dilations " +
+                   std::to_string(l.dilation_height) + " and " + std::to_string(l.dilation_width) +
+                   ", " + std::to_string(l.height) + " x " + std::to_string(l.width) + " to " +
+                   std::to_string(l.out_height) + " x " + std::to_string(l.out_width) +
+                   ", maximum " + std::to_string(l.maximum));
       lanes.run(l, random, Gate::random(random), Gate::random(random), Gate::random(random));
       if (testing::Test::HasFailure()) return;
     }

@@ -125,6 +125,7 @@ std::vector<Command> on_lanes() {
   DepthwiseCommand c;
   c.rows = c.height = c.width = c.out_height = c.out_width = 10;
   c.count = c.passes = c.stride_height = c.stride_width = 1;
+  c.dilation_height = c.dilation_width = 1;
   c.kernel_height = 7;
   c.pad_top = c.pad_left = 3;
   set_steps(c);

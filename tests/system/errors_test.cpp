@@ -314,6 +314,7 @@ DepthwiseCommand depthwise() {
   c.count = c.passes = 1;
   c.kernel_height = 3;
   c.stride_height = c.stride_width = c.pad_top = c.pad_left = 1;
+  c.dilation_height = c.dilation_width = 1;
   c.height = c.out_height = 5;
   c.width = c.out_width = 4;
   set_steps(c);
@@ -334,9 +335,23 @@ TEST_P(Faults, BadDepthwiseCommandsAreTold) {
       with([](Bad c) { c.rows = 129; }),
       with([](Bad c) { c.count = 0; }),
       with([](Bad c) { c.passes = 0; }),
-      // The lead is right in the 8 bits that the difference of kernel and border has.
-      with([](Bad c) { c.pad_top = 3, c.lead = 255 * 4 + 1; }, false),
-      with([](Bad c) { c.pad_left = 3, c.lead = 1 * 4 + 255; }, false),
+      with([](Bad c) { c.dilation_height = 0; }, false),
+      with([](Bad c) { c.dilation_width = 0; }, false),
+      with([](Bad c) { c.dilation_height = 2; }, false),
+      with([](Bad c) { c.dilation_width = 2; }, false),
+      // More than a line, or the window, has words for.
+      with([](Bad c) { c.dilation_height = 33; }),
+      with([](Bad c) { c.dilation_height = 255; }),
+      with([](Bad c) { c.dilation_width = 7; }),
+      with([](Bad c) { c.kernel_height = 5, c.dilation_width = 3; }),
+      with([](Bad c) { c.kernel_height = 7, c.dilation_width = 2; }),
+      // A lead that is right but for a sign.
+      with([](Bad c) { c.pad_top = 3, c.lead = 0x10000 - 4 + 1; }, false),
+      with([](Bad c) { c.pad_left = 3, c.lead = 1 * 4 - 1; }, false),
+      with(
+          [](Bad c) { c.pad_left = 2, c.pad_top = 5, c.dilation_height = 2, c.lead = 0x10000 - 4; },
+          false),
+      with([](Bad c) { c.pad_left = 13, c.dilation_width = 6; }),
       with([](Bad c) { c.height = c.out_height = 0; }),
       with([](Bad c) { c.width = c.out_width = 1; }),
       with([](Bad c) { c.width = c.out_width = 129; }),

@@ -12,7 +12,7 @@
 
 namespace gemm64::system_test {
 
-/// A command that the lanes take: any kernel, strides, borders, images and planes.
+/// A command that the lanes take: any kernel, strides, dilations, borders, images and planes.
 inline DepthwiseCommand random_depthwise(std::mt19937& random, std::uint32_t most_rows) {
   DepthwiseCommand c;
   for (;;) {
@@ -21,19 +21,26 @@ inline DepthwiseCommand random_depthwise(std::mt19937& random, std::uint32_t mos
     c.kernel_height = draw(random, 1, 3) * 2 + 1;
     c.stride_height = draw(random, 1, 4);
     c.stride_width = draw(random, 0, 1) != 0 ? c.stride_height : draw(random, 1, 4);
-    c.pad_top = draw(random, 0, c.kernel_height - 1);
-    c.pad_left = draw(random, 0, c.kernel_height - 1);
     c.height = draw(random, 1, 12);
-    c.width = draw(random, 0, 9) == 0 ? draw(random, 100, 128) : draw(random, 2, 14);
+    c.width = draw(random, 0, 9) == 0 ? draw(random, 60, 128) : draw(random, 2, 14);
+    c.dilation_height = c.dilation_width = 1;
+    if (draw(random, 0, 1) != 0) {
+      c.dilation_height = draw(random, 1, std::min(kLaneLineWords / c.width, 8U));
+      c.dilation_width = draw(random, 1, most_column_dilation(c.kernel_height));
+    }
+    const std::uint32_t last_row = last_tap(c) * c.dilation_height;
+    const std::uint32_t last_column = last_tap(c) * c.dilation_width;
+    c.pad_top = draw(random, 0, last_row);
+    c.pad_left = draw(random, 0, last_column);
     c.zero = draw(random, 0, 255);
     c.count = draw(random, 1, 3);
     c.passes = draw(random, 1, 2);
     c.rows = draw(random, 1, most_rows);
-    const std::uint32_t height = c.height + c.pad_top + draw(random, 0, c.kernel_height - 1);
-    const std::uint32_t width = c.width + c.pad_left + draw(random, 0, c.kernel_height - 1);
-    if (height < c.kernel_height || width < c.kernel_height) continue;
-    c.out_height = (height - c.kernel_height) / c.stride_height + 1;
-    c.out_width = (width - c.kernel_height) / c.stride_width + 1;
+    const std::uint32_t height = c.height + c.pad_top + draw(random, 0, last_row);
+    const std::uint32_t width = c.width + c.pad_left + draw(random, 0, last_column);
+    if (height <= last_row || width <= last_column) continue;
+    c.out_height = (height - last_row - 1) / c.stride_height + 1;
+    c.out_width = (width - last_column - 1) / c.stride_width + 1;
     set_steps(c);
     if (static_cast<std::int32_t>(c.row_step) >= 0 &&
         static_cast<std::int32_t>(c.image_step) >= 0) {

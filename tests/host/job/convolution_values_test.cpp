@@ -82,7 +82,13 @@ TEST_P(ConvolutionValues, OfDepthwiseOnesOnTheLanesAreToo) {
     std::mt19937 random(seed);
     Convolution c = system_test::random_convolution(random, 12, 20, 100'000);
     c.groups = c.out_channels = c.channels;
-    if (seed % 3 != 0) c.dilation_height = c.dilation_width = 1;
+    c.dilation_height = c.dilation_width = 1;
+    if (seed % 3 == 0) {
+      c.dilation_height = draw(random, 1, 8);
+      c.dilation_width = draw(random, 1, 8);
+      c.pad_top = draw(random, 0, (c.kernel_height - 1) * c.dilation_height);
+      c.pad_left = draw(random, 0, (c.kernel_width - 1) * c.dilation_width);
+    }
     if (!system_test::draw_output(random, c)) continue;
     const Output output = seed % 5 == 0 ? Output{} : system_test::random_output(random);
     SCOPED_TRACE(testing::Message() << "seed " << seed << ": " << to_string(c));

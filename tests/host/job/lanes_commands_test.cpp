@@ -116,6 +116,69 @@ TEST(LanesCut, TakesAnImageOfOneColumnAsARow) {
   EXPECT_FALSE(cut_for_lanes(c, small(), LaneSum::kProducts)) << "beside the border";
 }
 
+/// A depthwise convolution that keeps the size of its map, of `width` columns.
+Convolution dilated(std::uint32_t kernel, std::uint32_t dilation, std::uint32_t width) {
+  Convolution c = maps(2, 6, 14, width);
+  c.kernel_height = c.kernel_width = kernel;
+  c.dilation_height = c.dilation_width = dilation;
+  c.pad_top = c.pad_left = (kernel - 1) / 2 * dilation;
+  return c;
+}
+
+TEST(LanesCut, KeepsADilationForWhichTheWindowHasWords) {
+  struct Case {
+    std::uint32_t kernel, dilation, command_kernel, command_dilation;
+  };
+  for (const Case& each :
+       {Case{3, 2, 3, 2}, Case{3, 3, 3, 3}, Case{3, 6, 3, 6}, Case{5, 2, 5, 2}, Case{2, 8, 3, 4},
+        Case{2, 2, 3, 1}, Case{4, 2, 5, 2}, Case{7, 1, 7, 1}, Case{1, 9, 3, 1}}) {
+    SCOPED_TRACE(testing::Message() << each.kernel << " taps, " << each.dilation << " apart");
+    Convolution c = dilated(each.kernel, each.dilation, 14);
+    if (each.kernel % 2 == 0) c.out_height = c.out_width = 14 - each.dilation;
+    const auto cut = cut_for_lanes(c, small(), LaneSum::kProducts);
+    ASSERT_TRUE(cut);
+    EXPECT_FALSE(cut->in_strips());
+    EXPECT_EQ(cut->command().kernel_height, each.command_kernel);
+    EXPECT_EQ(cut->command().dilation_height, each.command_dilation);
+    EXPECT_EQ(cut->command().dilation_width, each.command_dilation);
+    EXPECT_EQ(depthwise_refusal(cut->command()), "");
+  }
+  for (const auto& [kernel, dilation] : {std::pair{3U, 7U}, {5U, 3U}, {7U, 2U}, {3U, 18U}}) {
+    EXPECT_FALSE(cut_for_lanes(dilated(kernel, dilation, 14), small(), LaneSum::kProducts));
+  }
+}
+
+TEST(LanesCut, PutsDilatedTapsOfEvenKernelsBetweenZeros) {
+  Convolution c = dilated(2, 8, 14);
+  c.out_height = c.out_width = 6;
+  const auto cut = cut_for_lanes(c, small(), LaneSum::kProducts);
+  ASSERT_TRUE(cut);
+  MatrixI8 weights(6, 4);
+  weights.setOnes();
+  weights.row(0) << 1, 2, 3, 4;
+  const std::vector<std::uint8_t> packed = pack_lane_weights(*cut, weights, kColumns);
+  std::vector<std::uint8_t> taps;
+  for (std::size_t tap = 0; tap < 9; ++tap) taps.push_back(packed[tap * kColumns]);
+  EXPECT_EQ(taps, (std::vector<std::uint8_t>{1, 0, 2, 0, 0, 0, 3, 0, 4}));
+}
+
+TEST(LanesCut, CutsDilatedRowsThatALineDoesNotHoldIntoStrips) {
+  Geometry geometry = small();
+  geometry.accumulator_rows = 128;
+  const auto cut = cut_for_lanes(dilated(3, 4, 65), geometry, LaneSum::kProducts);
+  ASSERT_TRUE(cut);
+  ASSERT_EQ(cut->strips.size(), 3U) << "of at most 32 columns";
+  for (const LanesStrip& strip : cut->strips) {
+    EXPECT_EQ(strip.command.dilation_height, 4U);
+    EXPECT_EQ(depthwise_refusal(strip.command), "");
+  }
+  Convolution c = dilated(3, 6, 65);
+  c.dilation_height = c.pad_top = 9;
+  c.stride_width = 2;
+  c.out_width = 33;
+  EXPECT_FALSE(cut_for_lanes(c, geometry, LaneSum::kProducts)) << "a tile a tap takes less";
+}
+
 /// A convolution over rows of 300 pixels, 3x3, of two images in two planes.
 Convolution wide_rows() {
   Convolution c = maps(2, 6, 5, 300);
