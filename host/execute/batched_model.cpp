@@ -5,10 +5,12 @@
 
 #include <algorithm>
 #include <cmath>
+#include <optional>
 
 #include "host/error.hpp"
 #include "host/execute/known_inputs.hpp"
 #include "host/execute/memory_need.hpp"
+#include "host/onnx/shapes.hpp"
 #include "host/onnx/supported.hpp"
 #include "host/text.hpp"
 
@@ -141,6 +143,31 @@ LoadedModel load_for(const ModelLoader& load, const ImportOptions& import, std::
   }
 }
 
+namespace {
+
+/// The model as it is before its inputs are opened: for one image where the file leaves a first size
+/// open. If that cannot be, since the size is no number of images but a length, it stays open until
+/// the inputs' files say what it is.
+LoadedModel load_first(const ModelLoader& load, const ImportOptions& import,
+                       const InputOptions& options) {
+  try {
+    return load_for(load, import, options.batch);
+  } catch (const UsageError&) {
+    if (options.batch != 0 || options.files.empty()) throw;
+    ImportOptions open = import;
+    open.batch = kOpenBatch;
+    std::optional<LoadedModel> found;
+    try {
+      found.emplace(load_for(load, open, 0));
+    } catch (const UsageError&) {  // then what was wrong is not the first size
+    }
+    if (!found) throw;
+    return *std::move(found);
+  }
+}
+
+}  // namespace
+
 BatchedModel load_with_inputs(const ModelLoader& load, const InputOptions& given,
                               const CheckModel& check, const OpenInputs& open) {
   InputOptions options = given;
@@ -157,7 +184,7 @@ BatchedModel load_with_inputs(const ModelLoader& load, const InputOptions& given
       throw UsageError(fmt::format("--batch {}: {}", options.batch, error.what()));
     }
   };
-  LoadedModel loaded = load_for(load, import, options.batch);
+  LoadedModel loaded = load_first(load, import, options);
   // What was read and checked gets other shapes, where it can.
   const auto load_again = [&](std::int64_t images) {
     const ModelLoader reread = [&](const ImportOptions& by) {

@@ -31,7 +31,8 @@ Opsets opsets(const onnx::ModelProto& model, const std::string& file) {
       throw UsageError(fmt::format("{}: opset {} of domain '{}' does not exist", file,
                                    import.version(), printable(domain)));
     }
-    if (!versions.emplace(domain, import.version()).second) {
+    const auto [known, is_new] = versions.emplace(domain, import.version());
+    if (!is_new && known->second != import.version()) {
       throw UsageError(
           fmt::format("{}: imports two opsets of domain '{}'", file, printable(domain)));
     }
@@ -94,9 +95,9 @@ Names collect_names(const onnx::GraphProto& graph, const std::string& file) {
   return names;
 }
 
-/// Calls `use` with each name that a node reads, the nodes of its subgraphs included. Of the names
-/// inside of subgraphs those that are made there are no matter of the outer graph's, but also no
-/// harm: names are unique, and what the outer graph does not know is left to check_nodes.
+/// Calls `use` with each name that a node reads, the nodes of its subgraphs included, but for names
+/// that these make themselves: a branch may call its output as the If calls its own. What the outer
+/// graph does not know is left to check_nodes.
 void each_input(const onnx::NodeProto& node, bool nested,
                 const std::function<void(const std::string&, bool)>& use) {
   for (const std::string& input : node.input()) {
@@ -104,8 +105,17 @@ void each_input(const onnx::NodeProto& node, bool nested,
   }
   for (const onnx::AttributeProto& attribute : node.attribute()) {
     const auto descend = [&use](const onnx::GraphProto& graph) {
-      for (const onnx::NodeProto& inner : graph.node()) each_input(inner, true, use);
-      for (const onnx::ValueInfoProto& output : graph.output()) use(output.name(), true);
+      std::set<std::string> own;
+      for (const onnx::ValueInfoProto& input : graph.input()) own.insert(input.name());
+      for (const onnx::TensorProto& tensor : graph.initializer()) own.insert(tensor.name());
+      for (const onnx::NodeProto& inner : graph.node()) {
+        own.insert(inner.output().begin(), inner.output().end());
+      }
+      const auto use_outer = [&](const std::string& name, bool) {
+        if (own.count(name) == 0) use(name, true);
+      };
+      for (const onnx::NodeProto& inner : graph.node()) each_input(inner, true, use_outer);
+      for (const onnx::ValueInfoProto& output : graph.output()) use_outer(output.name(), true);
     };
     if (attribute.has_g()) descend(attribute.g());
     for (const onnx::GraphProto& graph : attribute.graphs()) descend(graph);

@@ -182,7 +182,11 @@ void NodeChecker::check_operator(const onnx::NodeProto& node, const std::string&
     throw UsageError(fmt::format("{}: the file does not say which opset of domain '{}' it uses",
                                  where, printable(domain)));
   }
-  if (const Schema* schema = find_schema(domain, op_type, opset->second)) {
+  // ONNX Runtime had it before ONNX did, in ONNX's domain; its transformer optimizer writes it so.
+  const bool is_early = domain.empty() && op_type == "LayerNormalization";
+  const std::int64_t version =
+      is_early ? std::max(opset->second, first_opset(domain, op_type)) : opset->second;
+  if (const Schema* schema = find_schema(domain, op_type, version)) {
     check_against_schema(node, *schema, where);
   } else if (is_complete_domain(domain)) {
     const std::int64_t first = first_opset(domain, op_type);

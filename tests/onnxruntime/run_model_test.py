@@ -178,5 +178,83 @@ class Refusals(ProgramTest):
         self.refused("odd.onnx: not supported: MeanVarianceNormalization (first), RandomUniformLike (second)", "--model", "odd.onnx")
 
 
+class UnusualFiles(ProgramTest):
+    """Valid files that few exporters write: the outputs of ONNX Runtime."""
+
+    def setUp(self):
+        super().setUp()
+        self.random = numpy.random.default_rng(3)
+
+    def weights(self, name, *shape):
+        return onnx.numpy_helper.from_array(numpy.float32(self.random.standard_normal(shape)), name)
+
+    def compare(self, nodes, shape, constants=(), opsets=(("", 17),), declared="own", close=False):
+        """Runs the nodes from x to y; `declared`: the shape of x in the file."""
+        def value(name, sizes):
+            return onnx.helper.make_tensor_value_info(name, onnx.TensorProto.FLOAT, sizes)
+        sizes = shape if declared == "own" else declared
+        graph = onnx.helper.make_graph(nodes, "g", [value("x", sizes)], [value("y", None)], list(constants))
+        model = onnx.helper.make_model(graph, ir_version=8, opset_imports=[
+            onnx.helper.make_opsetid(*opset) for opset in opsets])
+        onnx.save(model, self.folder / "model.onnx")
+        x = numpy.float32(1.5 * self.random.standard_normal(shape))
+        numpy.save(self.folder / "x.npy", x)
+        self.succeed("run", "--model", "model.onnx", "--input", "x.npy", "--device", "reference", "--array", 8,
+                     "--allow-host-only", "--output", "y.npy")
+        found, expected = numpy.load(self.folder / "y.npy"), infer(str(self.folder / "model.onnx"), {"x": x})[0]
+        self.assertEqual(found.shape, expected.shape)
+        if close:  # what the device computes of floats is not of the same bits
+            numpy.testing.assert_allclose(found, expected, rtol=0, atol=1e-5 * numpy.max(numpy.abs(expected)))
+        else:
+            self.assertEqual(found.tobytes(), expected.tobytes())
+
+    def test_an_input_without_a_shape_has_that_of_the_data(self):
+        self.compare([onnx.helper.make_node("Relu", ["x"], ["y"])], [3, 4], declared=None)
+
+    def test_an_input_without_a_shape_is_refused_by_name_where_a_shape_is_needed(self):
+        self.compare([onnx.helper.make_node("Relu", ["x"], ["y"])], [3, 4], declared=None)
+        for command in (["compile", "model.onnx", "-o", "m.g64"], ["analyze", "model.onnx"],
+                        ["quantize", "model.onnx", "--calibrate", "x.npy", "-o", "q.onnx"]):
+            code, _, complaint = self.run_program(*command)
+            self.assertIn(code, (0, 2), f"{command}: {complaint}")
+
+    def test_an_opset_may_be_imported_twice(self):
+        self.compare([onnx.helper.make_node("MatMul", ["x", "w"], ["y"])], [2, 8], [self.weights("w", 8, 4)],
+                     opsets=(("", 17), ("", 17)), close=True)
+
+    def test_layer_normalization_may_be_older_than_in_onnx(self):
+        self.compare([onnx.helper.make_node("LayerNormalization", ["x", "s", "b"], ["y"], axis=-1)], [2, 5, 16],
+                     [self.weights("s", 16), self.weights("b", 16)], opsets=(("", 14), ("com.microsoft", 1)))
+
+    def test_an_open_first_size_may_be_no_batch(self):
+        self.compare([onnx.helper.make_node("Unsqueeze", ["x", "a"], ["u"]),
+                      onnx.helper.make_node("Transpose", ["u"], ["t"], perm=[0, 2, 1]),
+                      onnx.helper.make_node("Conv", ["t", "w"], ["y"])], [21, 10],
+                     [onnx.numpy_helper.from_array(numpy.int64([0]), "a"), self.weights("w", 5, 10, 3)],
+                     declared=["T", 10], close=True)
+
+    def test_a_branch_may_call_its_output_as_the_if_does(self):
+        def branch(operator):
+            result = onnx.helper.make_tensor_value_info("y", onnx.TensorProto.FLOAT, None)
+            return onnx.helper.make_graph([onnx.helper.make_node(operator, ["m"], ["y"])], operator, [], [result])
+        for value in (False, True):
+            condition = onnx.helper.make_node("Constant", [], ["c"], value=onnx.helper.make_tensor(
+                "", onnx.TensorProto.BOOL, [], [value]))
+            choice = onnx.helper.make_node("If", ["c"], ["y"], then_branch=branch("Relu"), else_branch=branch("Neg"))
+            self.compare([onnx.helper.make_node("Abs", ["x"], ["m"]), condition, choice], [2, 8])
+
+    def test_batch_normalization_has_the_bits_of_onnx_runtime(self):
+        variance = onnx.numpy_helper.from_array(numpy.float32(self.random.uniform(0.1, 2, 4)), "v")
+        self.compare([onnx.helper.make_node("BatchNormalization", ["x", "s", "b", "m", "v"], ["y"])], [2, 4, 6, 6],
+                     [self.weights("s", 4), self.weights("b", 4), self.weights("m", 4), variance])
+
+    def test_bilinear_resize_has_the_bits_of_onnx_runtime(self):
+        for coordinates in ("half_pixel", "asymmetric"):
+            for scales in ([1, 1, 2, 2], [1, 1, 1.7, 0.6], [1, 1, 1, 3]):
+                self.compare([onnx.helper.make_node("Resize", ["x", "", "s"], ["y"], mode="linear",
+                                                    coordinate_transformation_mode=coordinates)], [2, 3, 7, 6],
+                             [onnx.numpy_helper.from_array(numpy.float32(scales), "s")])
+
+
 if __name__ == "__main__":
     unittest.main(verbosity=2)

@@ -78,7 +78,7 @@ TEST(FloatBits, AreThoseOfOnnxRuntime) {
     }
     const OperatorInfo* info = find_operator(proto.domain(), proto.op_type());
     ASSERT_NE(info, nullptr) << each.node;
-    const NodeContext node{&proto, "the node", each.opset, nullptr, each.constant};
+    const NodeContext node{&proto, "the node", each.opset, nullptr, each.constant, each.constant};
     EXPECT_EQ(hash(compute(*info, node, inputs)[0]), each.hash)
         << each.node << (each.constant ? ", weights constant, of " : " of ")
         << dims_text(each.sizes[0]);
