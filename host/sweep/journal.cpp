@@ -58,7 +58,8 @@ Provenance provenance_of(const Sweep& sweep, const std::string& file, const std:
     of_network.add_file(network.name);
     ImportOptions import;
     import.shapes_only = true;
-    for (const std::string& external : OnnxModel::load(network.name, import).external_files()) {
+    const OnnxModel model = OnnxModel::load(network.name, import);
+    for (const std::string& external : model.external_files()) {
       if (fs::exists(external)) of_network.add_file(external);
     }
     provenance.emplace_back(network.name, of_network.text());

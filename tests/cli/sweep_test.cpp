@@ -3,6 +3,7 @@
 // early.
 #include <nlohmann/json.hpp>
 
+#include "tests/cli/onnx_bytes.hpp"
 #include "tests/cli/program.hpp"
 #include "tests/says.hpp"
 
@@ -171,6 +172,18 @@ TEST_F(SweepProgram, OfWhichTheFileChangedDoesNotGoOn) {
   EXPECT_EQ(outcome.code, 2);
   EXPECT_THAT(outcome.err, Says("b.csv.part: s.json has changed since its points were finished"));
   EXPECT_FALSE(exists("b.csv"));
+}
+
+TEST_F(SweepProgram, TakesAFileWithExternalData) {
+  write("m.onnx",
+        onnx::model({onnx::node("MatMul", {"x", "w"}, "y"), onnx::outside("w", {2, 2}, "w.bin"),
+                     onnx::input("x", {1, 2}), onnx::output("y", {1, 2})}));
+  write("w.bin", std::string(16, '\0'));
+  write("s.json", R"({"networks": "m.onnx", "designs": {"array": [4, 8]}})");
+  const Outcome outcome = run("sweep s.json --csv rows.csv");
+  EXPECT_EQ(outcome.code, 0) << outcome.err;
+  const std::string text = read("rows.csv");
+  EXPECT_EQ(std::count(text.begin(), text.end(), '\n'), 3) << text;
 }
 
 TEST_F(SweepProgram, EndedByASignalKeepsWhatWasFinished) {
