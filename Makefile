@@ -21,7 +21,7 @@ COMPILER := $(if $(filter default,$(origin CXX)),clang++,$(CXX))
 
 MAKEFLAGS += --no-print-directory
 .NOTPARALLEL:
-.PHONY: build sim report accuracy imagenet text test python torchscript wave firmware package bench fuzz abuse lint tidy synth wires netlist equivalence energy stuck flips fpga bitstream litex formal mutants host-mutants coverage signoff docs web web-check clean help
+.PHONY: build sim report accuracy imagenet text test python torchscript wave firmware package bench fuzz abuse lint tidy synth wires netlist equivalence energy stuck flips fpga bitstream litex formal mutants host-mutants coverage signoff docs web web-check self-check samples clean help
 .DEFAULT_GOAL := build
 
 # Configures where nothing is configured, the compiler is another one, or more is wanted than was so far; all else
@@ -85,6 +85,22 @@ text:
 	@cmake -S . -B $(BUILD) -DGEMM64_PYTHON=ON >$(BUILD)/python.log || { cat $(BUILD)/python.log >&2; exit 1; }
 	@$(compile) --target gemm64_python_package
 	@scripts/text --build $(BUILD) $(ARGS)
+
+# What the tutorials and the course name, into the working directory.
+samples:
+	@$(SETUP) build
+	@scripts/samples $(ARGS)
+
+# The accelerator that finds faults of its own, N = 64 or ARRAY, for --self-check; those built before stay.
+self-check: SELF_CHECKED = $(if $(filter file,$(origin ARRAY)),64,$(ARRAY))
+self-check:
+	@$(SETUP) build
+	$(call configure,main)
+	@before=$$(sed -n 's/^GEMM64_SELF_CHECK:STRING=//p' $(BUILD)/CMakeCache.txt); \
+	    cmake -S . -B $(BUILD) "-DGEMM64_SELF_CHECK=$$before;$(SELF_CHECKED)" >$(BUILD)/self_check.log || \
+	    { cat $(BUILD)/self_check.log >&2; exit 1; }
+	@$(compile) --target gemm64
+	@echo 'Built: $(BUILD)/gemm64 run --self-check --array $(SELF_CHECKED)'
 
 test:
 	@$(SETUP) build test
@@ -299,7 +315,7 @@ clean:
 help:
 	@echo "make        builds the program, build/gemm64, with arrays of all sizes"
 	@echo "make sim    builds what that needs, runs AlexNet's Linear layers on the simulated accelerator and checks them"
-	@echo "make report runs the same and writes it as a page, build/report.html; fetches the page's charts with npm"
+	@echo "make report runs all of AlexNet for 64 images and writes a page, build/report.html; fetches its charts with npm"
 	@echo "make accuracy  classifies Fashion-MNIST's 10,000 test images in int8 and in float32"
 	@echo "make imagenet  names what three photos show, by EfficientNet-Lite0 with its published weights"
 	@echo "make text   writes titles for three paragraphs by a trained T5, and compares every output with ONNX Runtime's"
@@ -315,6 +331,8 @@ help:
 	@echo "make abuse  tries to break the program with hostile files, options, disks and signals;"
 	@echo "            SANITIZE=1: under the sanitizers of addresses and undefined behaviour"
 	@echo "make docs   builds the documents as pages with a search, build/docs/site/index.html"
+	@echo "make samples  writes the network, photos and names that tutorials and the course use into this folder"
+	@echo "make self-check  builds the accelerator that finds faults of its own, N = 64 (or ARRAY=16), for --self-check"
 	@echo "make web    makes a page on which the accelerator runs in a browser, build/web/index.html; web-check tests it"
 	@echo "make lint   checks the RTL, the layout of C++, and the generated headers"
 	@echo "make tidy   checks the C++ with clang-tidy"
@@ -330,8 +348,8 @@ help:
 	@echo "make bitstream  places and routes the accelerator for a ULX3S board (ECP5-85F), at N = 4, and writes a bitstream"
 	@echo "make litex  runs pieces of AlexNet on the accelerator of a simulated LiteX SoC, by firmware on its VexRiscv"
 	@echo "make formal proves what tests/formal states of the RTL"
-	@echo "make mutants  changes the RTL in 700 places, one at a time, and lists what no test notices"
-	@echo "make host-mutants  does so in 260 places of the host's C++"
+	@echo "make mutants  changes the RTL in some 1,500 places, one at a time, and lists those that no test notices"
+	@echo "make host-mutants  does so in some 260 places of the host's C++, drawn from 12,000"
 	@echo "make coverage  measures which lines, branches and toggles of the RTL the tests reach"
 	@echo "make signoff  runs synth, equivalence, energy, fpga, formal, coverage, mutants, tidy and host-mutants, and prints one table"
 	@echo "make clean  removes build/"

@@ -125,9 +125,10 @@ void OutputFile::create_temporary() {
     if (file.number >= 0) return;
     until_committed_.reset();
   }
-  throw cannot_write(path_, error == ENOENT || error == EACCES || error == ENOTDIR
-                                ? "its folder does not exist or is not writable"
-                                : std::strerror(error));
+  throw cannot_write(path_, error == ENOENT    ? "its folder does not exist"
+                            : error == ENOTDIR ? "its folder is a file"
+                            : error == EACCES  ? "its folder is not writable"
+                                               : std::strerror(error));
 }
 
 std::ostream& OutputFile::stream() {

@@ -229,10 +229,13 @@ std::unique_ptr<RtlDevice> make_rtl_device(const RtlOptions& options) {
         options.n));
   }
   if (options.self_check) {
-    throw UsageError(fmt::format(
-        "no model of the accelerator with self-check and N = {}; this build has N = {}. "
-        "-DGEMM64_SELF_CHECK={} for CMake builds it",
-        options.n, fmt::join(built_arrays(debug, variant_of(options)), ", "), options.n));
+    const std::vector<int> arrays = built_arrays(debug, variant_of(options));
+    const std::string built =
+        arrays.empty() ? "none" : fmt::format("N = {}", fmt::join(arrays, ", "));
+    throw UsageError(
+        fmt::format("no model of the accelerator with self-check and N = {}; this build has {}; "
+                    "`make self-check ARRAY={}` builds it",
+                    options.n, built, options.n));
   }
   throw lacking(fmt::format("N = {}{}", options.n, debug ? " can be looked into" : ""), debug);
 }

@@ -77,8 +77,8 @@ std::string totals_table(const Analysis& analysis, std::size_t width) {
   if (analysis.modules) {
     const ModuleActivations& modules = *analysis.modules;
     row("  by module, as hooks count", modules.leaf_bytes + modules.container_bytes, bytes_known,
-        fmt::format("{} modules, and {} that contain them again ({} bytes)", modules.leaves,
-                    modules.containers, grouped(modules.container_bytes)));
+        fmt::format("{}, and {} that contain them again ({})", counted(modules.leaves, "module"),
+                    modules.containers, counted(modules.container_bytes, "byte")));
   }
   row("  peak of one layer, in + out", totals.peak_layer_bytes, bytes_known, totals.peak_layer);
   row("  peak live at one time", totals.peak_live_bytes, bytes_known, totals.peak_live_layer);
@@ -278,8 +278,8 @@ std::string layers_table(const Analysis& analysis, const std::vector<std::size_t
   }
   std::string text = table.render(width);
   if (layers.size() < analysis.layers.size()) {
-    text += fmt::format("{} of {} nodes shown; --csv and --json have all of them\n", layers.size(),
-                        analysis.layers.size());
+    text += fmt::format("{} of {} shown; --csv and --json have all of them\n", layers.size(),
+                        counted(analysis.layers.size(), "node"));
   }
   return text;
 }

@@ -131,6 +131,8 @@ void add_analyze_command(CLI::App& app, int& result) {
           "an input that is the same in each run, as NAME=NUMBER\n"
           "What depends on it alone is settled: which branch an If takes, how often a Loop "
           "runs. Repeat it for more.")
+      ->type_name("NAME=NUMBER")
+      ->group("Network")
       ->allow_extra_args(false);
   command->add_option("--input-shape", options->input_shapes,
                       "shape of one input, as NAME=1x3x224x224\n"
@@ -150,7 +152,7 @@ void add_analyze_command(CLI::App& app, int& result) {
       ->transform(whole_number(0, kMaxSize))
       ->capture_default_str();
   add_setting(*command, device_settings(), "array", *options)
-      .transform(one_of({"2", "4", "8", "16", "32", "64"}));
+      .check(one_of({"2", "4", "8", "16", "32", "64"}).description(""));
   add_setting(*command, device_settings(), "memory", *options);
   add_setting(*command, device_settings(), "memory-latency", *options);
   add_setting(*command, run_settings(), "depthwise", *options);

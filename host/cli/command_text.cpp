@@ -11,7 +11,7 @@ namespace {
 
 /// Groups in the order of --help, with their options. What is in none stays under "Options".
 const std::vector<std::pair<std::string, std::vector<std::string>>> kGroups{
-    {"Network", {"--model", "--data", "--input-shape", "--batch", "--seed", "--layers"}},
+    {"Network", {"--model", "--data", "--input-shape", "--batch", "--layers"}},
     {"Operands", {"--a", "--b"}},
     {"Images",
      {"--input", "--images", "--labels", "--names", "--preprocess", "--mean", "--std", "--scale",
@@ -21,7 +21,7 @@ const std::vector<std::pair<std::string, std::vector<std::string>>> kGroups{
       "--calib-bins", "--op-types-to-quantize", "--nodes-to-quantize", "--nodes-to-exclude"}},
     {"How it runs",
      {"--results", "--quantized", "--precision", "--accumulate", "--convolutions", "--depthwise",
-      "--one-program", "--jobs", "--check", "--allow-host-only"}},
+      "--one-program", "--seed", "--jobs", "--check", "--allow-host-only"}},
     {"Device",
      {"--device", "--array", "--self-check", "--memory", "--memory-latency",
       "--memory-bytes-per-cycle", "--memory-stalls"}},
@@ -134,14 +134,17 @@ OptionText option_text(const CLI::Option& option) {
   text.repeated = option.get_items_expected_max() > 1;
   if (option.get_type_size() != 0) {
     const std::string whole = option.get_type_name();
-    const std::size_t colon = whole.find(':');
-    const std::string type = whole.substr(0, colon);
-    const std::string check = colon == std::string::npos ? "" : whole.substr(colon + 1);
-    if (!check.empty() && check.front() == '{') {
-      text.choices = parts_of(check.substr(1, check.size() - 2), ',');
-    } else {
-      text.range = check;
+    // "TYPE:CHECK:CHECK"; words that are allowed say more than a range.
+    const std::vector<std::string> parts = parts_of(whole, ':');
+    const std::string type = parts.empty() ? "" : parts.front();
+    for (std::size_t i = 1; i < parts.size(); ++i) {
+      if (parts[i].front() == '{') {
+        text.choices = parts_of(parts[i].substr(1, parts[i].size() - 2), ',');
+      } else if (text.range.empty()) {
+        text.range = parts[i];
+      }
     }
+    if (!text.choices.empty()) text.range.clear();
     text.value = value_of(main_name(option), type, text);
     text.standard = option.get_default_str();
   }

@@ -79,10 +79,10 @@ CompileReport report_of(const Executable& executable, const OnnxModel& model,
                           {"layers", layers},
                           {"host_nodes", nodes},
                           {"predicted_cycles", clocks}};
-  report.text = fmt::format("{}\n{} and {} of the host's; {} clocks predicted for the device.\n",
+  report.text = fmt::format("{}\n{} and {} of the host's; {} predicted for the device.\n",
                             table.render(static_cast<std::size_t>(terminal_width())),
                             counted(executable.programs.size(), "program"), counted(nodes, "node"),
-                            grouped(clocks));
+                            counted(clocks, "clock"));
   std::vector<HostLayer> between;
   for (const auto& [index, why] : executable.plan.between) {
     const onnx::NodeProto& node = model.graph().node(index);
@@ -124,10 +124,7 @@ int compile_network(const CompileCommand& options) {
   const Executor executor(model);
   Executable executable = compile(model, geometry_of({options.array}), how);
   if (executable.programs.empty()) {
-    throw UsageError(fmt::format(
-        "{}: has no layer of 8-bit values for the device; give --calibrate, or quantize "
-        "it by gemm64 quantize",
-        options.model));
+    throw UsageError(fmt::format("{}: {}", options.model, why_no_program(executable, model)));
   }
   pack_constants(executable, executor);
   const CompileReport report = report_of(executable, model, options.memory);

@@ -99,7 +99,7 @@ int run_model(const FirmwareCommand& options, const Elf& elf, const Outputs& out
   const NetworkSource source = open_network(options, files, [](const OnnxModel&) {});
   if (source.inputs.passes() != 1) {
     throw UsageError(fmt::format(
-        "{}: {} images would run in {} passes; the firmware runs one, so give --images {} or less",
+        "{}: {} images would run in {} passes; the firmware runs one, so give --images {} or fewer",
         options.model, source.batch, source.inputs.passes(), source.inputs.at_once));
   }
   const Geometry geometry = geometry_of({options.array});

@@ -137,10 +137,7 @@ void require_one_program(const Executable& executable, const OnnxModel& model) {
         model.name(), node_label(node, index), operator_name(node), node.output(0), why));
   }
   if (plan.programs.empty()) {
-    throw UsageError(fmt::format(
-        "{}: has no quantized layer for the accelerator; give --calibrate, or quantize it by "
-        "gemm64 quantize",
-        model.name()));
+    throw UsageError(fmt::format("{}: {}", model.name(), why_no_program(executable, model)));
   }
   if (plan.programs.size() == 1) return;
   throw UsageError(fmt::format("{}: {}; the firmware runs one program", model.name(),

@@ -211,10 +211,11 @@ std::vector<std::string> InspectedDevice::find_problems(std::uint64_t clocks) co
   return problems;
 }
 
-void InspectedDevice::print_faults(const RunReport& report) const {
-  const bool unchanged = !failed_ && report.check == CheckLevel::kLayers &&
+void InspectedDevice::print_faults(const RunReport& report, std::uint64_t clocks) const {
+  const bool unchanged = report.error.empty() && !failed_ && report.check == CheckLevel::kLayers &&
                          report.total().faults.empty();  // the device had found it
   for (const Fault& fault : faults_) {
+    if (fault.clock >= clocks) continue;
     print_report("Injected in clock {}: {}{}.\n", fault.clock, in_words(fault),
                  unchanged ? "; no result changed" : "");
   }
@@ -289,10 +290,11 @@ int InspectedDevice::finish(RunReport report, OutputFile* json, bool allow_host_
   if (page_) write_page(in_json);
   if (!report.error.empty()) {
     print_error_lines(report.error);
+    print_faults(report, clocks);
     return 1;
   }
   if (!report.problems.empty()) return 2;
-  print_faults(report);
+  print_faults(report, clocks);
   write_trace_view();
   const bool none = report.check == CheckLevel::kNone;
   if (report.host_only && none) return kNotChecked;

@@ -55,7 +55,8 @@ class InspectedDevice {
   std::unique_ptr<DebugDevice> make_debug_device(bool traced) const;
   void investigate(const JobRun& run, Failure& failure);
   std::vector<std::string> find_problems(std::uint64_t clocks) const;
-  void print_faults(const RunReport& report) const;
+  /// Of a run that ended at `clocks`.
+  void print_faults(const RunReport& report, std::uint64_t clocks) const;
   void write_trace_view() const;
   void write_page(const nlohmann::ordered_json& report) const;
 

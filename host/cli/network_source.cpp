@@ -17,6 +17,7 @@
 #include "host/rewrite/fold_batch_normalization.hpp"
 #include "host/rewrite/fold_pads.hpp"
 #include "host/rewrite/quantized_graph.hpp"
+#include "host/text.hpp"
 #include "host/torchscript/input_shapes.hpp"
 #include "host/torchscript/network_file.hpp"
 
@@ -88,8 +89,11 @@ NetworkSource built_in(const NetworkOptions& options) {
           std::move(inputs),
           batch,
           std::move(model),
-          fmt::format("from {} images of Fashion-MNIST{}", calibration.images,
-                      others != 0 ? " that do not run" : ", of those that run"),
+          fmt::format("from {} of Fashion-MNIST{}",
+                      counted(static_cast<std::uint64_t>(calibration.images), "image"),
+                      others == 0   ? ", of those that run"
+                      : others == 1 ? " that does not run"
+                                    : " that do not run"),
           {},
           nullptr};
 }
@@ -137,7 +141,8 @@ NetworkSource from_executable(const NetworkOptions& options, const CheckModel& c
     if (type && !type->dims.empty()) images = type->dims[0];
   }
   InputOptions inputs = options.input_options();
-  if (inputs.batch == 0) inputs.batch = images;
+  inputs.is_batch_of_file = inputs.batch == 0;
+  if (inputs.is_batch_of_file) inputs.batch = images;
   BatchedModel batched = load_with_inputs(
       [&](const ImportOptions& import) {
         if (import.batch != 0 && import.batch != images) {
@@ -195,7 +200,11 @@ CalibratedNetwork calibrated_network(const NetworkOptions& options, ClaimedFiles
   const Executor executor(batched.model);
   const Ranges extremes = calibrate(executor, batched.inputs);
   choice.ranges = narrowed_ranges(executor, batched.inputs, extremes, ranges);
-  return {quantize_model(model, extremes, choice), std::move(file)};
+  try {
+    return {quantize_model(model, extremes, choice), std::move(file)};
+  } catch (const UsageError& error) {
+    throw with_infinities(error, batched.inputs);
+  }
 }
 
 NetworkSource from_file(const NetworkOptions& options, ClaimedFiles& files,
@@ -220,8 +229,9 @@ NetworkSource from_file(const NetworkOptions& options, ClaimedFiles& files,
       exact = std::make_unique<OnnxModel>(load_exact(batched.import));
     }
     scales = fmt::format("from {}{}", fmt::join(options.calibrate, ", "),
-                         options.calibration_images == 0
-                             ? ""
+                         options.calibration_images == 0 ? ""
+                         : options.calibration_images == 1
+                             ? ", its first image"
                              : fmt::format(", its first {} images", options.calibration_images));
   }
   return {name,
@@ -279,6 +289,24 @@ void claim_inputs(const NetworkOptions& options, ClaimedFiles& files) {
   }
   files.input("--labels", options.labels);
   files.input("--names", options.names);
+}
+
+std::string why_no_program(const Executable& executable, const OnnxModel& model) {
+  const DevicePlan& plan = executable.plan;
+  if (!is_quantized(model)) {
+    return "has no layer of 8-bit values for the device; give --calibrate, or quantize it by "
+           "gemm64 quantize";
+  }
+  // Reasons of layers whose sums the device could compute say more than those of other nodes.
+  const std::map<int, std::string>& reasons = plan.sums.empty() ? plan.on_host : plan.sums;
+  std::string why = "the device runs layers that take and give 8-bit values";
+  if (!reasons.empty()) {
+    const auto& [index, reason] = *reasons.begin();
+    const onnx::NodeProto& node = model.graph().node(index);
+    why = fmt::format("{}: {}", node_label(node, index), reason);
+  }
+  return fmt::format("is quantized, and none of its layers can be in a program for the device: {}",
+                     why);
 }
 
 QuantizedModel quantized_network(const NetworkOptions& options, ClaimedFiles& files,

@@ -63,6 +63,9 @@ CLI::Option& add_calibration_options(CLI::App& command, NetworkOptions& options)
 NetworkSource open_network(const NetworkOptions& options, ClaimedFiles& files,
                            const CheckModel& check);
 
+/// Returns why a network was compiled to no program, as the end of a message, with a remedy.
+std::string why_no_program(const Executable& executable, const OnnxModel& model);
+
 /// Claims the files that the options name as inputs.
 void claim_inputs(const NetworkOptions& options, ClaimedFiles& files);
 

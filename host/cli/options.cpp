@@ -62,6 +62,11 @@ CLI::Option& add_setting(CLI::App& app, const SettingForm& form,
                           : real_number(form.low, form.high))
         ->default_str(whole ? initial.dump() : fmt::format("{}", initial.get<double>()));
   }
+  if (form.name == "array") {  // the arrays that there are say more than the setting's range
+    option.description(
+        fmt::format("{}: {}", form.help, fmt::join(devices().kinds().front().arrays, ", ")));
+    option.get_validator(0)->description("");
+  }
   return option;
 }
 
@@ -84,10 +89,7 @@ void add_device_options(CLI::App& app, NamedDevice& options) {
           fmt::format("{{{}}}", names)))
       ->capture_default_str();
   for (const Setting<DeviceOptions>& setting : device_settings()) {
-    CLI::Option& option = add_setting(app, device_settings(), setting.name.c_str(), options);
-    if (setting.name != "array") continue;
-    option.description(
-        fmt::format("{}: {}", setting.help, fmt::join(devices().kinds().front().arrays, ", ")));
+    add_setting(app, device_settings(), setting.name.c_str(), options);
   }
 }
 

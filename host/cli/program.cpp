@@ -59,9 +59,10 @@ int run(int argc, const char* const* argv, const PlatformCommands& platform) {
                "gemm64");
   app.set_version_flag("--version", GEMM64_VERSION);
   app.require_subcommand(0, 1);  // none: told below, after words that are no command
-  app.footer(
+  const std::string exit_codes =
       "Exit codes: 0 everything checked held, 1 it did not, 2 bad usage or input, 3 an output was "
-      "lost, 4 nothing was to be checked (--check none).");
+      "lost";
+  app.footer(exit_codes + ".");  // of commands that have none of their own
   int result = 0;
   add_run_command(app, result);
   add_gemm_command(app, result);
@@ -89,6 +90,7 @@ int run(int argc, const char* const* argv, const PlatformCommands& platform) {
   add_make_model_command(app, result);
   add_completion_command(app);
   add_manual_command(app);
+  app.footer(exit_codes + ", 4 nothing was to be checked (run --check none).");
   refuse_unusable_values(app);
   arrange_help(app);
   try {

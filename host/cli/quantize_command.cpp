@@ -64,7 +64,14 @@ int quantize(const QuantizeOptions& options) {
   print_report("on integers: {}\nin float: {}\n", listed(quantized.quantized, {}),
                listed(quantized.left, quantized.why_left));
   if (quantized.inputs_made_constant != 0) {
-    print_report("{} initializers are no inputs any more\n", quantized.inputs_made_constant);
+    print_report("{} no longer among the inputs\n",
+                 quantized.inputs_made_constant == 1
+                     ? "1 initializer is"
+                     : fmt::format("{} initializers are", quantized.inputs_made_constant));
+  }
+  if (quantized.dropouts != 0) {
+    print_report("{} in training mode left out: the quantized network is for inference\n",
+                 counted(static_cast<std::uint64_t>(quantized.dropouts), "Dropout node"));
   }
   std::uint64_t written = 0;
   if (keep_going([&] { written = save_model(quantized.proto, output); })) {

@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 
 #include <memory>
+#include <utility>
 
 #include "host/cli/commands.hpp"
 #include "host/cli/options.hpp"
@@ -36,10 +37,11 @@ const char* command_behind(const nlohmann::ordered_json& report) {
 
 /// One report as a page, beside its timeline.
 int show_report(const ReportCommand& options) {
+  nlohmann::ordered_json report = read_report(options.file);
   if (options.output.empty()) {
     throw UsageError(
-        fmt::format("{}: say where the page goes, as --output FILE.html; or compare two reports "
-                    "with --compare A.json B.json",
+        fmt::format("{}: name the page, as --output FILE.html; or compare two reports with "
+                    "--compare A.json B.json",
                     options.file));
   }
   need_charts("--output", options.output);
@@ -48,7 +50,7 @@ int show_report(const ReportCommand& options) {
   files.input("--timeline", options.timeline);
   files.output("--output", options.output);
   const std::unique_ptr<OutputFile> output = open_output(options.output);
-  PageContent content{{{options.file, read_report(options.file)}}, {}, nullptr};
+  PageContent content{{{options.file, std::move(report)}}, {}, nullptr};
   if (!options.timeline.empty()) content.recording = page_recording(options.timeline, kPageSlices);
   keep_going([&] { output->write(page(content)); });
   return 0;
@@ -101,7 +103,9 @@ void add_report_command(CLI::App& app, int& result) {
       ->needs(file);
   command->add_option("-o,--output", options->output, "writes the page to this HTML file");
   command->footer(
-      "With --compare, the exit code is 0 where both runs were verified, and 1 where one was not.");
+      "Exit codes: 0 written, or both runs of --compare were verified, 1 one of them was not, 2 "
+      "bad "
+      "usage or input, 3 an output was lost.");
   command->callback([options, compared, &result] {
     if (compared->count() == 0 && options->file.empty()) {
       throw UsageError("give a report that --json wrote, or two with --compare A.json B.json");

@@ -12,7 +12,6 @@
 #include "host/cli/values.hpp"
 #include "host/console.hpp"
 #include "host/error.hpp"
-#include "host/execute/dump.hpp"
 #include "host/files/claimed_files.hpp"
 #include "host/onnx/networks.hpp"
 #include "host/onnx/operator.hpp"
@@ -46,8 +45,10 @@ void check_passes(const NetworkOptions& options, const NetworkSource& source) {
     const bool in_turn = !inputs.why_in_turn.empty();
     throw UsageError(fmt::format(
         "{}: the {} images run {}, {}; give {}, or leave the option out{}{}", option, source.batch,
-        in_turn ? "one after the other" : fmt::format("{} at once", inputs.at_once), why,
-        in_turn ? "one image" : fmt::format("at most {} images", inputs.at_once),
+        in_turn               ? "one after the other"
+        : inputs.at_once == 1 ? "one at a time"
+                              : fmt::format("{} at once", inputs.at_once),
+        why, inputs.at_once == 1 ? "one image" : fmt::format("at most {} images", inputs.at_once),
         in_turn ? ": " : "", inputs.why_in_turn));
   };
   if (options.one_program) refuse("--one-program", "each time with programs of their own");
@@ -126,9 +127,8 @@ NetworkCommand::NetworkCommand(NetworkOptions options)
   outputs_.open(source_.model, files_);
   session_.open(source_.model, source_.exact.get(), source_.executable.get());
   if (!options_.dumps.empty()) {
-    ActivationDump chosen(options_.dumps, session_.executor());
-    for (const std::string& file : chosen.files()) files_.output("--dump-activations", file);
-    dump_ = std::move(chosen);
+    dump_.emplace(options_.dumps, session_.executor());
+    for (const std::string& file : dump_->files()) files_.output("--dump-activations", file);
   }
 }
 
@@ -136,7 +136,12 @@ NetworkRun NetworkCommand::run() {
   const RunProgress progress = [this](const std::string& name, double done) {
     bar_.show(name, done);
   };
-  NetworkRun run = session_.run(source_.inputs, report(), dump_, progress);
+  NodeObserver after;
+  if (dump_) {
+    after = [this](const Step& step, const Tensors& outputs) { (*dump_)(step, outputs); };
+    after.wants_inner = [this](const onnx::NodeProto& node) { return dump_->has(node); };
+  }
+  NetworkRun run = session_.run(source_.inputs, report(), after, progress);
   bar_.erase();
   tell_one_job(options_, session_.is_host_only()         ? "the host alone runs the network"
                          : device_.why_one_job().empty() ? run.why_one_job
@@ -150,6 +155,9 @@ int NetworkCommand::finish(NetworkRun run) {
     print_report("{}\n", note);
   }
   if (run.report.error.empty()) {
+    if (const std::string note = dump_ ? dump_->missing_note() : ""; !note.empty()) {
+      print_report("{}\n", note);
+    }
     outputs_.write(run.outputs);
     run.report.classification = judged_.classify(run);
     if (!run.report.layers.empty()) run.report.scales = scales_text(options_, source_);
@@ -213,7 +221,8 @@ void add_model_options(CLI::App& command, NetworkOptions& options) {
     if (model->count() != 0) throw CLI::ExcludesError("network", "--model");
     const std::vector<std::string> known = known_onnx_networks();
     if (std::find(known.begin(), known.end(), word) != known.end()) return;
-    if (std::filesystem::exists(word) || std::filesystem::path(word).has_extension()) {
+    if (word == "-" || std::filesystem::exists(word) ||
+        std::filesystem::path(word).has_extension()) {
       model->add_result(word);
     }
   });
@@ -245,8 +254,8 @@ void add_model_options(CLI::App& command, NetworkOptions& options) {
       ->needs(input);
   command
       .add_option("-o,--output", options.outputs,
-                  "writes the network's first output to this .npy file\n"
-                  "NAME=FILE writes another output; FOLDER/ writes all outputs, each as NAME.npy.")
+                  "writes outputs as .npy: FILE the first, NAME=FILE another, FOLDER/ all\n"
+                  "Those of a folder are called NAME.npy. Repeat it for more.")
       ->allow_extra_args(false)
       ->needs(model);
   command
@@ -319,7 +328,10 @@ void add_run_command(CLI::App& app, int& result) {
     result = run_network_command(*options);
   });
   command->footer(fmt::format(
-      "With --device reference --precision float32 the whole network runs on the host.\f"
+      "Exit codes: 0 all checks held, 1 one did not, 2 bad usage or input, 3 output lost, 4 "
+      "--check "
+      "none.\f"
+      "With --device reference --precision float32 the whole network runs on the host.\n"
       "Supported ONNX operators: {}.",
       fmt::join(supported_operators(), ", ")));
 }

@@ -3,12 +3,14 @@
 #pragma once
 
 #include <nlohmann/json.hpp>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "host/cli/inspected_device.hpp"
 #include "host/cli/judged_images.hpp"
 #include "host/cli/network_source.hpp"
+#include "host/execute/dump.hpp"
 #include "host/execute/network_output.hpp"
 #include "host/report/progress.hpp"
 #include "host/session/session.hpp"
@@ -46,7 +48,7 @@ class NetworkCommand {
   ProgressBar bar_;
   const NetworkSource source_;
   const JudgedImages judged_;
-  NodeObserver dump_;
+  std::optional<ActivationDump> dump_;
 };
 
 /// Runs and checks it; returns the exit code.

@@ -99,8 +99,8 @@ void finish_points(SweepRunner& runner, const SweepCommand& options, Keeper& kee
   const BeforeEnd before_end([&] {
     const std::lock_guard<std::mutex> lock(rows.mutex);
     if (bar) bar->erase();
-    const std::string finished =
-        fmt::format("with {} of {} points finished", rows.by_point.size(), runner.sweep().size());
+    const std::string finished = fmt::format("with {} of {} finished", rows.by_point.size(),
+                                             counted(runner.sweep().size(), "point"));
     if (keeper.path().empty()) {
       print_report(rows_table(rows.in_order(), terminal_width()));
       note_finished(finished);
@@ -175,7 +175,9 @@ Keys of a design, all optional: array, scratchpad_words, accumulator_rows, memor
 "shared", "exclusive"), memory_bytes_per_cycle (0: a port's width), memory_latency. "designs" may be
 a list of such objects, one after the other. "seed" is that of weights and inputs (default 1).
 "quantize": true quantizes float ONNX files; otherwise their Linear layers alone are the device's.
-Relative paths start at the working directory.)";
+Relative paths start at the working directory.
+
+Exit codes: 0 every point held, 1 one did not, 2 bad usage or input, 3 an output was lost.)";
 
 }  // namespace
 

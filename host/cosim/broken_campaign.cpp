@@ -20,6 +20,7 @@
 #include "host/driver/gemm64_driver.h"
 #include "host/error.hpp"
 #include "host/side_by_side.hpp"
+#include "host/text.hpp"
 
 namespace gemm64 {
 namespace {
@@ -122,7 +123,8 @@ std::string difference(const std::vector<std::uint8_t>& found,
   if (at.first == found.end()) return {};
   std::size_t count = 0;
   for (std::size_t i = 0; i < found.size(); ++i) count += found[i] != wanted[i];
-  return fmt::format("{} bytes differ, the first at {:#x}", count, at.first - found.begin());
+  return fmt::format("{} differ{}, the first at {:#x}", counted(count, "byte"),
+                     count == 1 ? "s" : "", at.first - found.begin());
 }
 
 /// A try under way.

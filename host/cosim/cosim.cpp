@@ -11,6 +11,7 @@
 #include "host/driver/device_hooks.hpp"
 #include "host/driver/gemm64_driver.h"
 #include "host/error.hpp"
+#include "host/text.hpp"
 
 namespace gemm64 {
 namespace {
@@ -160,14 +161,15 @@ class Run {
 std::string memory_difference(const std::vector<std::uint8_t>& expected,
                               const std::vector<std::uint8_t>& found) {
   if (expected.size() != found.size()) {
-    return fmt::format("{} bytes, not {}", found.size(), expected.size());
+    return fmt::format("{}, not {}", counted(found.size(), "byte"), grouped(expected.size()));
   }
   const auto first = std::mismatch(expected.begin(), expected.end(), found.begin());
   if (first.first == expected.end()) return {};
   std::size_t count = 0;
   for (std::size_t i = 0; i < expected.size(); ++i) count += expected[i] != found[i];
-  return fmt::format("{} bytes differ, the first at {:#x}: {:#04x}, not {:#04x}", count,
-                     first.first - expected.begin(), *first.second, *first.first);
+  return fmt::format("{} differ{}, the first at {:#x}: {:#04x}, not {:#04x}",
+                     counted(count, "byte"), count == 1 ? "s" : "", first.first - expected.begin(),
+                     *first.second, *first.first);
 }
 
 std::string list_difference(const std::vector<std::string>& expected,

@@ -5,6 +5,7 @@
 
 #include "host/cycles/cycle_model.hpp"
 #include "host/error.hpp"
+#include "host/text.hpp"
 
 namespace gemm64 {
 namespace {
@@ -18,15 +19,18 @@ constexpr std::uint64_t kPartForProgress = 50;
 void ClockCheck::announce(const std::vector<Job>& jobs) {
   if (needs_.empty() || !memory_.predictable()) return;
   std::uint64_t last = 0;
+  std::uint64_t all = 0;
   for (const Job& job : jobs) {
     const Counters predicted = predict_counters(job.program, geometry_, memory_);
     const std::uint64_t clocks = predicted[counter::kTotalClocks];
+    all += clocks;
     last += clocks + clocks / kPartForProgress + kAroundJob;
   }
   for (const auto& [what, clock] : needs_) {
     if (clock < last) continue;
     throw UsageError(
-        fmt::format("{}: the run ends before clock {}, perhaps long before", what, last));
+        fmt::format("{}: clock {} is after the end of the run, which is predicted to take {}", what,
+                    clock, counted(all, "clock")));
   }
 }
 

@@ -6,6 +6,7 @@
 #include <map>
 #include <utility>
 
+#include "host/error.hpp"
 #include "host/proto/tensor_data.hpp"
 
 namespace gemm64 {
@@ -85,6 +86,9 @@ void observe_values(const Executor& executor, const NetworkInputs& inputs,
 }
 
 Ranges calibrate(const Executor& executor, const NetworkInputs& inputs) {
+  if (!inputs.nans.empty()) {
+    throw UsageError(inputs.nans.front() + "; calibrate on inputs without NaN");
+  }
   Ranges ranges;
   for (const onnx::TensorProto& tensor : executor.model().graph().initializer()) {
     if (tensor.data_type() != onnx::TensorProto::FLOAT || !has_data(tensor)) continue;
@@ -98,6 +102,11 @@ Ranges calibrate(const Executor& executor, const NetworkInputs& inputs) {
                    widen(ranges, name, values, count);
                  });
   return ranges;
+}
+
+UsageError with_infinities(const UsageError& error, const NetworkInputs& inputs) {
+  return inputs.infinities.empty() ? error
+                                   : UsageError(error.what() + ("; " + inputs.infinities.front()));
 }
 
 }  // namespace gemm64

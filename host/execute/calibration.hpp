@@ -5,6 +5,7 @@
 #include <functional>
 #include <string>
 
+#include "host/error.hpp"
 #include "host/execute/executor.hpp"
 #include "host/execute/head.hpp"
 #include "host/onnx/ranges.hpp"
@@ -21,7 +22,11 @@ void observe_values(const Executor& executor, const NetworkInputs& inputs,
                     const ValueObserver& observe);
 
 /// Runs the network on the inputs; the least and the greatest number of each value of float32,
-/// constants among them.
+/// constants among them. Throws UsageError if an input has NaNs, which have no place in a range.
 Ranges calibrate(const Executor& executor, const NetworkInputs& inputs);
+
+/// Returns the error of a network that was calibrated on the inputs; it names infinite values of
+/// theirs, which may be the cause: only some networks, such as those with masks, can have them.
+UsageError with_infinities(const UsageError& error, const NetworkInputs& inputs);
 
 }  // namespace gemm64

@@ -2,10 +2,14 @@
 #include "host/execute/dump.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 #include <fnmatch.h>
+
+#include <algorithm>
 
 #include "host/execute/npy.hpp"
 #include "host/files/lost_outputs.hpp"
+#include "host/text.hpp"
 
 namespace gemm64 {
 namespace {
@@ -65,6 +69,7 @@ ActivationDump::ActivationDump(const std::vector<std::string>& specifications,
                                      specification, other->second, original, name));
       }
       files_[step.context.node].push_back(folder / name);
+      missing_[step.context.node] = original;
     }
     if (!matched) {
       throw UsageError(fmt::format("--dump-activations {}: no node's name matches; the first is {}",
@@ -75,15 +80,25 @@ ActivationDump::ActivationDump(const std::vector<std::string>& specifications,
   }
 }
 
-void ActivationDump::operator()(const Step& step, const Tensors& outputs) const {
+void ActivationDump::operator()(const Step& step, const Tensors& outputs) {
   const auto found = files_.find(step.context.node);
   if (found == files_.end()) return;
+  missing_.erase(step.context.node);
   for (const std::filesystem::path& file : found->second) {
     for (std::size_t i = 0; i < outputs.size(); ++i) {
       if (!outputs[i].present()) continue;
       keep_going([&] { save(numbered(file, i), outputs[i]); });
     }
   }
+}
+
+std::string ActivationDump::missing_note() const {
+  if (missing_.empty()) return "";
+  std::vector<std::string> names;
+  for (const auto& [node, name] : missing_) names.push_back(printable(name));
+  std::sort(names.begin(), names.end());
+  return fmt::format("Not written: {}, which the device computes within other nodes: {}.",
+                     counted(names.size(), "output"), fmt::join(names, ", "));
 }
 
 std::vector<std::string> ActivationDump::files() const {

@@ -22,13 +22,18 @@ class ActivationDump {
   /// Writes the outputs of a node that was chosen: the first as NAME.npy, with / in the name
   /// replaced by _, others as NAME.1.npy, NAME.2.npy ... A file that is lost is told, and the run
   /// goes on.
-  void operator()(const Step& step, const Tensors& outputs) const;
+  void operator()(const Step& step, const Tensors& outputs);
 
+  /// Is the node one of those that were chosen?
+  bool has(const onnx::NodeProto& node) const { return files_.count(&node) != 0; }
+  /// "Not written: ..." names those of them that never ran by themselves; empty if all did.
+  std::string missing_note() const;
   /// All files that it may write.
   std::vector<std::string> files() const;
 
  private:
   std::map<const onnx::NodeProto*, std::vector<std::filesystem::path>> files_;  // without .npy
+  std::map<const onnx::NodeProto*, std::string> missing_;  // names of those without outputs so far
 };
 
 }  // namespace gemm64

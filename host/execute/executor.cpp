@@ -10,6 +10,7 @@
 #include "host/onnx/qdq_values.hpp"
 #include "host/onnx/supported.hpp"
 #include "host/proto/tensor_data.hpp"
+#include "host/text.hpp"
 
 namespace gemm64 {
 namespace {
@@ -26,8 +27,10 @@ void check_input(const OnnxModel& model, const onnx::ValueInfoProto& info, const
                                  data_type_name(type.elem_type()), describe(tensor)));
   }
   if (type.has_shape() && type.shape().dim_size() != static_cast<int>(tensor.rank())) {
-    throw UsageError(fmt::format("{} has {} dimensions, but is given {}", what,
-                                 type.shape().dim_size(), describe(tensor)));
+    throw UsageError(
+        fmt::format("{} has {}, but is given {}", what,
+                    counted(static_cast<std::uint64_t>(type.shape().dim_size()), "dimension"),
+                    describe(tensor)));
   }
 }
 

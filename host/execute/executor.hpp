@@ -26,7 +26,14 @@ struct Step {
   std::vector<std::string> last_uses;
 };
 
-using NodeObserver = std::function<void(const Step& step, const Tensors& outputs)>;
+/// Is given each node's outputs when it has run.
+struct NodeObserver : std::function<void(const Step& step, const Tensors& outputs)> {
+  using function::function;
+
+  /// Is it to be given the outputs of this node even if the device computes them within another
+  /// node's and stores them nowhere? Empty: of no such node.
+  std::function<bool(const onnx::NodeProto& node)> wants_inner;
+};
 
 /// Called around each node.
 struct ExecutorHooks {

@@ -1,9 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "host/execute/head.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cstring>
 #include <utility>
+
+#include "host/execute/not_finite.hpp"
+#include "host/text.hpp"
 
 namespace gemm64 {
 namespace {
@@ -60,17 +65,43 @@ std::vector<std::string> files_of(const InputSources& sources) {
   return {};
 }
 
+NetworkInputs all_of(NamedTensors tensors) {
+  NetworkInputs inputs;
+  inputs.take = [tensors = std::move(tensors)](std::int64_t, std::int64_t) { return tensors; };
+  return inputs;
+}
+
+void note_values(const std::string& name, const Tensor& tensor, NetworkInputs& inputs) {
+  if (std::string note = nan_note(name, tensor); !note.empty()) {
+    inputs.nans.push_back(std::move(note));
+  }
+  if (std::string note = infinity_note(name, tensor); !note.empty()) {
+    inputs.infinities.push_back(std::move(note));
+  }
+}
+
+void note_values(const InputSources& sources, NetworkInputs& inputs) {
+  for (const auto& [name, source] : sources) {
+    if (source.file.empty()) continue;
+    note_values(printable(source.file), source.rows(0, source.dims.empty() ? 0 : source.dims[0]),
+                inputs);
+  }
+}
+
 }  // namespace
 
 NetworkInputs NetworkInputs::of(NamedTensors tensors) {
-  NetworkInputs inputs;
-  inputs.take = [tensors = std::move(tensors)](std::int64_t, std::int64_t) { return tensors; };
+  NetworkInputs inputs = all_of(tensors);
+  for (const auto& [name, tensor] : tensors) {
+    note_values(fmt::format("input '{}'", printable(name)), tensor, inputs);
+  }
   return inputs;
 }
 
 NetworkInputs NetworkInputs::of(InputSources sources) {
   NetworkInputs inputs;
   inputs.files = files_of(sources);
+  note_values(sources, inputs);
   inputs.take = [sources = std::move(sources)](std::int64_t, std::int64_t) {
     NamedTensors taken;
     for (const auto& [name, source] : sources) {
@@ -88,6 +119,7 @@ NetworkInputs NetworkInputs::in_passes(InputSources sources, std::int64_t images
   inputs.at_once = at_once;
   inputs.why_in_turn = std::move(why_in_turn);
   inputs.files = files_of(sources);
+  note_values(sources, inputs);
   inputs.take = [sources = std::move(sources), images](std::int64_t first, std::int64_t count) {
     NamedTensors taken;
     const std::int64_t there = std::min(count, images - first);
@@ -107,7 +139,7 @@ NetworkInputs NetworkInputs::in_passes(InputSources sources, std::int64_t images
 }
 
 NetworkInputs NetworkInputs::pass(std::int64_t index) const {
-  return at_once == 0 ? *this : of(take(index * at_once, at_once));
+  return at_once == 0 ? *this : all_of(take(index * at_once, at_once));
 }
 
 std::int64_t NetworkInputs::images_of(std::int64_t pass) const {

@@ -16,6 +16,8 @@ struct NetworkInputs {
   std::int64_t at_once = 0;  // images of a pass through the network; 0: all
   std::function<NamedTensors(std::int64_t first, std::int64_t count)> take;
   std::vector<std::string> files;  // of the images, where each has one
+  std::vector<std::string> nans,
+      infinities;           // nan_note() and infinity_note() of arrays that have any
   std::string why_in_turn;  // why a pass takes one image, where the network could take no more
 
   /// One pass with all.

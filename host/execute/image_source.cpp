@@ -69,7 +69,7 @@ InputSource source(const Dims& dims, const ImageShape& shape, const PixelChoice&
 
 }  // namespace
 
-InputSource InputSource::of(const Tensor& tensor) {
+InputSource InputSource::of(const Tensor& tensor, const std::string& file) {
   return {tensor.type(),
           tensor.dims(),
           true,
@@ -77,7 +77,8 @@ InputSource InputSource::of(const Tensor& tensor) {
             const bool all = tensor.rank() == 0 || (first == 0 && count == tensor.dim(0));
             return all ? tensor : gemm64::rows(tensor, first, count);
           },
-          {}};
+          {},
+          file};
 }
 
 InputSource image_files_source(const std::vector<std::string>& files, const TensorType& type,
@@ -103,6 +104,7 @@ InputSource image_files_source(const std::vector<std::string>& files, const Tens
           [tensor](std::int64_t, std::int64_t wanted) {
             return stacked(std::vector<Tensor>(static_cast<std::size_t>(wanted), tensor));
           },
+          {},
           {}};
 }
 

@@ -19,8 +19,9 @@ struct InputSource {
   std::function<Tensor(std::int64_t first, std::int64_t count)> rows;
 
   std::vector<std::string> files = {};  // a name for each row; empty: there are none
+  std::string file = {};                // that holds all rows as numbers; empty: there is none
 
-  static InputSource of(const Tensor& tensor);
+  static InputSource of(const Tensor& tensor, const std::string& file = {});
 };
 
 /// By the name of the input.

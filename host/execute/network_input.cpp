@@ -52,6 +52,16 @@ Tensor random_input(const OnnxModel& model, const std::string& name, std::uint32
   return tensor;
 }
 
+/// Refuses fewer images than are asked for at once. Arrays are refused likewise.
+void check_batch(const std::string& file, std::int64_t images, const InputOptions& options) {
+  if (options.is_batch_of_file || images >= options.batch) return;
+  throw UsageError(
+      fmt::format("{}: {} for a batch of {}; give as many images as that (several files, or a "
+                  "folder), or --batch {}",
+                  file, counted(static_cast<std::uint64_t>(images), "image"), options.batch,
+                  std::max<std::int64_t>(images, 1)));
+}
+
 InputSource images_source(const OnnxModel& model, const std::string& name,
                           const std::vector<std::string>& files, const InputOptions& options,
                           std::int64_t images_in_turn) {
@@ -59,12 +69,15 @@ InputSource images_source(const OnnxModel& model, const std::string& name,
   if (images_in_turn != 0 && !type.dims.empty()) type.dims[0] = images_in_turn;
   const std::string what = fmt::format("{} of {}", quoted(name), model.name());
   if (is_idx_file(files.front())) {
-    return idx_source(files.front(), type, options.pixels, options.limit, what);
+    InputSource source = idx_source(files.front(), type, options.pixels, options.limit, what);
+    check_batch(files.front(), source.dims[0], options);
+    return source;
   }
   std::vector<std::string> taken = files;
   if (options.limit != 0 && static_cast<std::size_t>(options.limit) < taken.size()) {
     taken.resize(static_cast<std::size_t>(options.limit));
   }
+  check_batch(files.front(), static_cast<std::int64_t>(taken.size()), options);
   return image_files_source(taken, type, options.pixels, what);
 }
 
@@ -79,19 +92,20 @@ InputSource array_source(const OnnxModel& model, const std::string& name, const 
   if (options.limit != 0 && tensor.rank() != 0 && tensor.dim(0) > options.limit) {
     tensor = rows(tensor, 0, options.limit);
   }
-  if (!type.has_shape()) return InputSource::of(tensor);
+  if (!type.has_shape()) return InputSource::of(tensor, file);
   bool fits = type.shape().dim_size() == static_cast<int>(tensor.rank());
   for (int i = 1; fits && i < type.shape().dim_size(); ++i) {
     const auto& dim = type.shape().dim(i);
     fits = dim.dim_value() <= 0 || dim.dim_value() == tensor.dim(static_cast<std::size_t>(i));
   }
-  if (fits) return InputSource::of(tensor);
+  if (fits) return InputSource::of(tensor, file);
   std::vector<std::string> expected;
   for (const auto& dim : type.shape().dim()) {
-    expected.push_back(dim.dim_value() > 0 ? std::to_string(dim.dim_value()) : "any");
+    const std::string open = dim.dim_param().empty() ? "any" : printable(dim.dim_param());
+    expected.push_back(dim.dim_value() > 0 ? std::to_string(dim.dim_value()) : open);
   }
   throw UsageError(fmt::format("{}: is {}; {} of {} takes {}", file, dims_text(tensor.dims()),
-                               quoted(name), model.name(), fmt::join(expected, "x")));
+                               quoted(name), model.name(), fmt::join(expected, " x ")));
 }
 
 /// FILE or NAME=FILE as name and file. What is a file by its whole text is one.

@@ -39,6 +39,8 @@ constexpr Kind kKinds[] = {
     {"\x7f"
      "ELF"sv,
      "a program"},
+    {"version https://git-lfs"sv, "a Git LFS pointer; git lfs pull fetches the file itself"},
+    {"GEMM64X\n"sv, "a compiled network (.g64)"},
     {"{"sv, "text, perhaps JSON"},
 };
 
@@ -57,7 +59,14 @@ const char* file_kind(std::string_view head) {
   if (head.size() >= 12 && head.substr(0, 4) == "RIFF" && head.substr(8, 4) == "WEBP") {
     return "a WebP image";
   }
-  return std::all_of(head.begin(), head.end(), is_text) ? "text" : "of an unknown kind";
+  // FlatBuffers have their kind after the first offset.
+  if (head.size() >= 8 && head.substr(4, 4) == "TFL3") {
+    return "a TensorFlow Lite model (.tflite); tf2onnx converts it";
+  }
+  if (head.size() >= 8 && head.substr(4, 4) == "ORTM") {
+    return "a model in ONNX Runtime's own format (.ort); take the .onnx file that it was made from";
+  }
+  return std::all_of(head.begin(), head.end(), is_text) ? "text" : kUnknownKind.data();
 }
 
 std::string file_head(const std::filesystem::path& path) {

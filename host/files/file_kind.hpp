@@ -9,7 +9,10 @@
 namespace gemm64 {
 
 /// As many bytes as tell the kinds apart.
-inline constexpr std::size_t kKindBytes = 16;
+inline constexpr std::size_t kKindBytes = 24;
+
+/// What file_kind() calls bytes that it does not know.
+inline constexpr std::string_view kUnknownKind = "of an unknown kind";
 
 /// "a PNG image", "a ZIP archive (.npz, .pt)", "text", "empty", "of an unknown kind": continues
 /// "the file is ...". `head` are the file's first kKindBytes, or fewer where it has fewer.

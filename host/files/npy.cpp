@@ -12,6 +12,7 @@
 #include "host/error.hpp"
 #include "host/files/file_kind.hpp"
 #include "host/files/npy_header.hpp"
+#include "host/text.hpp"
 
 namespace gemm64 {
 namespace {
@@ -127,8 +128,8 @@ void NpyFile::check_size() {
 
 void NpyFile::need(std::uint64_t wanted, std::uint64_t found) const {
   if (found >= wanted) return;
-  throw UsageError(fmt::format("{}: ends {} bytes early: its header promises {}", name(),
-                               wanted - found, describe()));
+  throw UsageError(fmt::format("{}: ends {} early: its header promises {}", name(),
+                               counted(wanted - found, "byte"), describe()));
 }
 
 std::string NpyFile::describe() const {

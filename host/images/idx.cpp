@@ -10,6 +10,7 @@
 
 #include "host/error.hpp"
 #include "host/files/file_kind.hpp"
+#include "host/text.hpp"
 
 namespace gemm64 {
 namespace {
@@ -36,8 +37,8 @@ class IdxFile::Stream {
   void read(std::uint8_t* data, std::size_t bytes, const char* part) {
     const std::size_t got = read_some(data, bytes);
     if (got == bytes) return;
-    of_.fail(
-        fmt::format("truncated: it ends {} bytes before the end of its {}", bytes - got, part));
+    of_.fail(fmt::format("truncated: it ends {} before the end of its {}",
+                         counted(bytes - got, "byte"), part));
   }
 
   /// Reads past the last byte, where zlib compares the checksum.

@@ -8,6 +8,7 @@
 #include <cstdint>
 
 #include "host/escaped.hpp"
+#include "host/text.hpp"
 
 namespace gemm64 {
 namespace {
@@ -66,7 +67,8 @@ std::string jpeg_damage(std::string_view file) {
     if (marker == kEnd) return "";
     if (at + 3 >= file.size()) return "ends early";
     const std::size_t length = byte(file, at + 2) << 8 | byte(file, at + 3);
-    if (length < 2) return fmt::format("is damaged: a part of {} bytes at byte {}", length, at);
+    if (length < 2)
+      return fmt::format("is damaged: a part of {} at byte {}", counted(length, "byte"), at);
     at += 2 + length;
     if (marker != kStartOfScan && at < file.size() && byte(file, at) != 0xff) {
       return fmt::format("is damaged: no part begins at byte {}", at);

@@ -72,7 +72,8 @@ const Tensor& input(const NodeContext& node, const Tensors& inputs, std::size_t 
 std::size_t checked_axis(const NodeContext& node, std::int64_t axis, std::size_t rank) {
   const auto size = static_cast<std::int64_t>(rank);
   if (axis < -size || axis >= size) {
-    throw failure(node, fmt::format("axis {} of a tensor of {} dimensions", axis, rank));
+    throw failure(node, fmt::format("axis {} of a tensor of {}", axis,
+                                    counted(static_cast<std::uint64_t>(rank), "dimension")));
   }
   return static_cast<std::size_t>(axis < 0 ? axis + size : axis);
 }

@@ -9,6 +9,7 @@
 #include "host/kernels/operators.hpp"
 #include "host/kernels/visit.hpp"
 #include "host/kernels/window.hpp"
+#include "host/text.hpp"
 
 namespace gemm64 {
 namespace host {
@@ -88,8 +89,8 @@ Operands checked_operands(const NodeContext& node, const Tensors& inputs) {
                                     groups, dims_text(weights.dims())));
   }
   if (bias.present() && bias.dims() != Dims{weights.dim(0)}) {
-    throw failure(
-        node, fmt::format("its bias is {}, {} values are needed", describe(bias), weights.dim(0)));
+    throw failure(node, fmt::format("its bias is {}, and must have {}", describe(bias),
+                                    counted(static_cast<std::uint64_t>(weights.dim(0)), "value")));
   }
   const Dims kernel(weights.dims().begin() + 2, weights.dims().end());
   if (attribute(*node.node, "kernel_shape", kernel) != kernel) {

@@ -14,6 +14,7 @@
 #include "host/kernels/operators.hpp"
 #include "host/kernels/visit.hpp"
 #include "host/proto/tensor_data.hpp"
+#include "host/text.hpp"
 
 namespace gemm64 {
 namespace host {
@@ -34,7 +35,8 @@ Tensors flatten(const NodeContext& node, const Tensors& inputs) {
   std::int64_t axis = attribute(*node.node, "axis", std::int64_t{1});
   const auto rank = static_cast<std::int64_t>(x.rank());
   if (axis < -rank || axis > rank) {
-    throw failure(node, fmt::format("axis {} of a tensor of {} dimensions", axis, rank));
+    throw failure(node, fmt::format("axis {} of a tensor of {}", axis,
+                                    counted(static_cast<std::uint64_t>(rank), "dimension")));
   }
   if (axis < 0) axis += rank;
   const auto middle = x.dims().begin() + axis;

@@ -8,6 +8,7 @@
 #include "host/kernels/operators.hpp"
 #include "host/kernels/strided.hpp"
 #include "host/kernels/visit.hpp"
+#include "host/text.hpp"
 
 namespace gemm64 {
 namespace host {
@@ -24,7 +25,8 @@ Dims by_axis(const NodeContext& node, const char* name, std::size_t count, std::
   Dims values = attribute(*node.node, name, Dims{});
   if (values.empty()) values.assign(count, otherwise);
   if (values.size() != count) {
-    throw failure(node, fmt::format("{} has {} values; {} are needed", name, values.size(), count));
+    throw failure(node, fmt::format("{} has {}, and must have {}", name,
+                                    counted(values.size(), "value"), count));
   }
   return values;
 }

@@ -5,6 +5,8 @@
 
 #include <algorithm>
 
+#include "host/text.hpp"
+
 namespace gemm64 {
 namespace {
 
@@ -16,7 +18,8 @@ Dims sizes(const NodeContext& node, const char* name, std::size_t count, std::in
            std::int64_t least) {
   Dims values = attribute(*node.node, name, Dims(count, otherwise));
   if (values.size() != count) {
-    throw failure(node, fmt::format("{} has {} values; {} are needed", name, values.size(), count));
+    throw failure(node, fmt::format("{} has {}, and must have {}", name,
+                                    counted(values.size(), "value"), count));
   }
   for (const std::int64_t value : values) {
     if (value < least || value > kMax) {
@@ -107,8 +110,9 @@ SpatialWindow make_window(const NodeContext& node, const Dims& dims, const Dims&
 Dims kernel_shape(const NodeContext& node, std::size_t axes) {
   Dims kernel = attribute(*node.node, "kernel_shape", Dims{});
   if (kernel.size() != axes) {
-    throw failure(node, fmt::format("kernel_shape has {} values, but the input has {} spatial axes",
-                                    kernel.size(), axes));
+    throw failure(node,
+                  fmt::format("kernel_shape has {}, but the input has {} spatial ax{}",
+                              counted(kernel.size(), "value"), axes, axes == 1 ? "is" : "es"));
   }
   return kernel;
 }

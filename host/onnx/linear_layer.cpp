@@ -173,7 +173,7 @@ std::string why_on_host(const onnx::NodeProto& node, bool constant_weights,
   }
   const bool quantized = quantized_weights(node).has_value();
   if (!quantized && (!node.domain().empty() || (type != "Gemm" && type != "MatMul"))) {
-    return printable(type) + " runs on the host";
+    return "the device has no unit for " + printable(type);
   }
   const bool stacks = multiplies_stacks(node);
   if (!constant_weights && !stacks) return "its weights depend on the input";

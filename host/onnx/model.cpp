@@ -13,6 +13,7 @@
 #include <stdexcept>
 
 #include "host/error.hpp"
+#include "host/files/file_kind.hpp"
 #include "host/onnx/control_flow.hpp"
 #include "host/onnx/functions.hpp"
 #include "host/onnx/graph_check.hpp"
@@ -46,9 +47,11 @@ class File {
   int descriptor_;
 };
 
-/// Reads a model from two streams over the same bytes: one to look at, one to parse.
+/// Reads a model from two streams over the same bytes, which begin with `head`: one to look at, one
+/// to parse.
 onnx::ModelProto parse(google::protobuf::io::ZeroCopyInputStream& first,
-                       google::protobuf::io::ZeroCopyInputStream& second, const std::string& name) {
+                       google::protobuf::io::ZeroCopyInputStream& second, std::string_view head,
+                       const std::string& name) {
   // What is wrong is told once, by the exception.
   const google::protobuf::LogSilencer silence;
   if (count_objects(first, *onnx::ModelProto::descriptor(), kMaxObjects) > kMaxObjects) {
@@ -57,8 +60,13 @@ onnx::ModelProto parse(google::protobuf::io::ZeroCopyInputStream& first,
                     name, kMaxObjects));
   }
   onnx::ModelProto proto;
-  if (!proto.ParseFromZeroCopyStream(&second)) {
-    throw UsageError(fmt::format("{}: is not an ONNX model, or is cut off", name));
+  const bool parsed = proto.ParseFromZeroCopyStream(&second);
+  if (!parsed || !proto.has_graph()) {
+    const std::string_view kind = file_kind(head);
+    if (kind != kUnknownKind) {
+      throw UsageError(fmt::format("{}: is not an ONNX model: the file is {}", name, kind));
+    }
+    if (!parsed) throw UsageError(fmt::format("{}: is not an ONNX model, or is cut off", name));
   }
   return proto;
 }
@@ -90,7 +98,7 @@ onnx::ModelProto parse_file(const std::filesystem::path& path, std::uint64_t max
   }
   google::protobuf::io::FileInputStream look(first.descriptor());
   google::protobuf::io::FileInputStream read(second.descriptor());
-  return parse(look, read, name);
+  return parse(look, read, file_head(path), name);
 }
 
 /// The files that initializers name as holding their data, each once.
@@ -106,7 +114,8 @@ std::vector<std::string> files_outside(const onnx::GraphProto& graph,
 
 /// Brings external data in, as far as they are wanted.
 void read_weights(onnx::GraphProto& graph, const ImportOptions& options,
-                  const std::filesystem::path& folder, const std::string& name) {
+                  const std::filesystem::path& folder, const std::filesystem::path& linked_folder,
+                  const std::string& name) {
   std::uint64_t bytes = 0;
   for (onnx::TensorProto& tensor : *graph.mutable_initializer()) {
     if (tensor.data_location() != onnx::TensorProto::EXTERNAL) continue;
@@ -119,11 +128,19 @@ void read_weights(onnx::GraphProto& graph, const ImportOptions& options,
           fmt::format("{}: its external data are more than {} bytes", name, options.max_bytes));
     }
     try {
-      read_external_data(tensor, folder, where);
+      read_external_data(tensor, folder, linked_folder, where);
     } catch (const UsageError&) {
       if (!options.shapes_only) throw;
     }
   }
+}
+
+/// The folder of the file that a link leads to: download caches (Hugging Face's) store a model and
+/// its data in one folder under other names, and link to both. Empty if the file is no link.
+std::filesystem::path folder_of_link(const std::filesystem::path& file) {
+  std::error_code error;
+  if (!std::filesystem::is_symlink(file, error)) return {};
+  return std::filesystem::weakly_canonical(file, error).parent_path();
 }
 
 /// The first names of many.
@@ -194,8 +211,8 @@ OnnxModel OnnxModel::from_bytes(std::string_view bytes, const std::string& name,
   const int size = static_cast<int>(bytes.size());
   google::protobuf::io::ArrayInputStream look(bytes.data(), size);
   google::protobuf::io::ArrayInputStream read(bytes.data(), size);
-  return build(parse(look, read, printable(name)), name, std::filesystem::path(name).parent_path(),
-               options);
+  return build(parse(look, read, bytes.substr(0, kKindBytes), printable(name)), name,
+               std::filesystem::path(name).parent_path(), options);
 }
 
 OnnxModel OnnxModel::from_proto(onnx::ModelProto proto, const std::string& name,
@@ -211,7 +228,7 @@ void OnnxModel::check(const std::filesystem::path& folder, const ImportOptions& 
     const auto known = std::find(external_files_.begin(), external_files_.end(), file);
     if (known == external_files_.end()) external_files_.push_back(file);
   }
-  read_weights(graph, options, folder, name_);
+  read_weights(graph, options, folder, linked_folder_, name_);
 }
 
 /// Finds out what is known of the values of a checked graph.
@@ -280,6 +297,7 @@ OnnxModel OnnxModel::build(onnx::ModelProto proto, const std::string& name,
   OnnxModel model;
   model.proto_ = std::move(proto);
   model.name_ = printable(name);
+  model.linked_folder_ = folder_of_link(name);
   inline_functions(model.proto_, model.name_);
   bind_inputs(model.proto_, options, model.name_);
   model.check(folder, options);

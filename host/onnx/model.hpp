@@ -11,6 +11,7 @@
 #include <string_view>
 #include <vector>
 
+#include "host/lifetime.hpp"
 #include "host/onnx/node_check.hpp"
 #include "host/proto/attribute.hpp"
 #include "host/proto/onnx.pb.h"
@@ -67,15 +68,15 @@ class OnnxModel {
   /// put in order and shapes are inferred; nothing else is checked anew.
   OnnxModel rewritten(onnx::ModelProto proto, const ImportOptions& options = {}) const;
 
-  const onnx::ModelProto& proto() const { return proto_; }
-  const onnx::GraphProto& graph() const { return proto_.graph(); }
+  const onnx::ModelProto& proto() const GEMM64_LIFETIMEBOUND { return proto_; }
+  const onnx::GraphProto& graph() const GEMM64_LIFETIMEBOUND { return proto_.graph(); }
   onnx::ModelProto release() && { return std::move(proto_); }
   /// Where the model came from, for messages.
-  const std::string& name() const { return name_; }
+  const std::string& name() const GEMM64_LIFETIMEBOUND { return name_; }
   /// Opset of ONNX's own domain; the newest one where the file names none, since it needs none.
   std::int64_t opset() const;
   /// The opsets that the file names, by domain; "" is ONNX's own.
-  const Opsets& opsets() const { return opsets_; }
+  const Opsets& opsets() const GEMM64_LIFETIMEBOUND { return opsets_; }
 
   /// Type and shape of any value of the graph: input, initializer or output of a node. Empty where
   /// it could not be inferred; never a guess.
@@ -103,7 +104,9 @@ class OnnxModel {
   /// Names of the inputs that are no initializers, in the file's order.
   std::vector<std::string> inputs() const;
   /// The files below the model's folder that hold its external data, read or not, each named once.
-  const std::vector<std::string>& external_files() const { return external_files_; }
+  const std::vector<std::string>& external_files() const GEMM64_LIFETIMEBOUND {
+    return external_files_;
+  }
 
  private:
   OnnxModel() = default;
@@ -124,6 +127,7 @@ class OnnxModel {
   std::map<std::string, std::vector<std::int64_t>> integers_;
   std::map<std::string, std::string> unknown_;
   std::vector<std::string> external_files_;
+  std::filesystem::path linked_folder_;      // of the file that the model's file is a link to
   std::map<std::string, std::string> kept_;  // why, by first output
   bool is_unfolded_by_shapes_ = false;
   bool is_for_its_sizes_ = false;

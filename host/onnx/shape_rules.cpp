@@ -7,6 +7,7 @@
 
 #include "host/error.hpp"
 #include "host/proto/tensor_data.hpp"
+#include "host/text.hpp"
 
 namespace gemm64 {
 namespace {
@@ -77,7 +78,8 @@ Dims RuleNode::list(const char* name, const Dims& otherwise) const {
 std::size_t RuleNode::axis(std::int64_t axis, std::size_t rank) const {
   const auto dimensions = static_cast<std::int64_t>(rank);
   if (axis < -dimensions || axis >= dimensions) {
-    fail(fmt::format("axis {} of a tensor of {} dimensions", axis, rank));
+    fail(fmt::format("axis {} of a tensor of {}", axis,
+                     counted(static_cast<std::uint64_t>(rank), "dimension")));
   }
   return static_cast<std::size_t>(axis < 0 ? axis + dimensions : axis);
 }

@@ -7,6 +7,7 @@
 
 #include "host/onnx/shape_rules.hpp"
 #include "host/proto/tensor_data.hpp"
+#include "host/text.hpp"
 
 namespace gemm64 {
 namespace shapes {
@@ -74,7 +75,8 @@ void flatten(RuleNode& node) {
   const std::int64_t rank = static_cast<std::int64_t>(x.size());
   std::int64_t axis = node.integer("axis", 1);
   node.require(axis >= -rank && axis <= rank,
-               fmt::format("axis {} of a tensor of {} dimensions", axis, rank));
+               fmt::format("axis {} of a tensor of {}", axis,
+                           counted(static_cast<std::uint64_t>(rank), "dimension")));
   if (axis < 0) axis += rank;
   const auto middle = x.begin() + axis;
   node.set(0, node.input(0).data_type,

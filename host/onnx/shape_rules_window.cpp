@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "host/onnx/shape_rules.hpp"
+#include "host/text.hpp"
 
 namespace gemm64 {
 namespace shapes {
@@ -25,8 +26,8 @@ struct Window {
 Dims sized_list(const RuleNode& node, const char* name, std::size_t size, std::int64_t otherwise,
                 std::int64_t least) {
   const Dims values = node.list(name, Dims(size, otherwise));
-  node.require(values.size() == size,
-               fmt::format("{} has {} values, {} are needed", name, values.size(), size));
+  node.require(values.size() == size, fmt::format("{} has {}, and must have {}", name,
+                                                  counted(values.size(), "value"), size));
   for (const std::int64_t value : values) {
     node.require(
         value >= least && value <= kMaxWindow,
@@ -110,8 +111,9 @@ Dims convolution(const RuleNode& node, int w) {
 
 void check_bias(const RuleNode& node, int i, std::int64_t channels) {
   if (!node.has(i)) return;
-  node.require(node.dims(i) == Dims{channels}, fmt::format("its bias is {}, {} values are needed",
-                                                           dims_text(node.dims(i)), channels));
+  node.require(node.dims(i) == Dims{channels},
+               fmt::format("its bias is {}, and must have {}", dims_text(node.dims(i)),
+                           counted(static_cast<std::uint64_t>(channels), "value")));
 }
 
 }  // namespace

@@ -56,8 +56,11 @@ std::string dropout_note(const OnnxModel& model) {
     if (!has_seed && training && training->size() == 1 && training->front() != 0) ++count;
   }
   if (count == 0) return "";
-  return fmt::format("The file asks for training mode in {}; {} kept every value, as in inference.",
-                     counted(count, "Dropout node"), count == 1 ? "it" : "they");
+  return fmt::format(
+      "The file asks for training mode in {}; {} kept every value, as in inference. On the host {} "
+      "may end a program; export the network in eval mode, or let gemm64 quantize leave {} out.",
+      counted(count, "Dropout node"), count == 1 ? "it" : "they", count == 1 ? "it" : "they",
+      count == 1 ? "it" : "them");
 }
 
 std::string why_not_run(const OnnxModel& model) {

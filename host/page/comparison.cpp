@@ -123,8 +123,8 @@ std::string list_only(const Json& layers, const char* there) {
   std::vector<std::string> names;
   for (const Json& layer : layers) {
     const auto why = layer["there"].get<std::string>();
-    names.push_back(fmt::format("{} ({} clocks{})", escaped(layer["name"].get<std::string>()),
-                                grouped(layer["clocks"].get<std::uint64_t>()),
+    names.push_back(fmt::format("{} ({}{})", escaped(layer["name"].get<std::string>()),
+                                counted(layer["clocks"].get<std::uint64_t>(), "clock"),
                                 why.empty() ? "" : fmt::format("; {} in {}", why, there)));
   }
   return fmt::format("{}", fmt::join(names, ", "));

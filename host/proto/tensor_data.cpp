@@ -263,7 +263,7 @@ std::optional<std::filesystem::path> external_file(const TensorProto& tensor,
 }
 
 void read_external_data(TensorProto& tensor, const std::filesystem::path& folder,
-                        const std::string& where) {
+                        const std::filesystem::path& linked_folder, const std::string& where) {
   const TensorType type = checked_type(tensor, where);
   std::string location;
   std::int64_t offset = 0;
@@ -284,8 +284,8 @@ void read_external_data(TensorProto& tensor, const std::filesystem::path& folder
     if (entry.key() == "length") length = number(entry);
   }
   if (length != type.bytes() || tensor.data_type() == TensorProto::STRING) {
-    throw UsageError(fmt::format("{}: its external data are {} bytes, but its shape needs {}",
-                                 where, length, type.bytes()));
+    throw UsageError(fmt::format("{}: its external data are {}, but its shape needs {}", where,
+                                 counted(length, "byte"), type.bytes()));
   }
   const std::optional<std::filesystem::path> named = external_file(tensor, folder);
   if (!named) {
@@ -295,10 +295,13 @@ void read_external_data(TensorProto& tensor, const std::filesystem::path& folder
   const std::filesystem::path& path = *named;
   std::error_code error;
   // Through links too: else a model could name, and `tile` copy, any file of the user's.
-  const std::filesystem::path below = std::filesystem::weakly_canonical(path, error)
-                                          .lexically_relative(std::filesystem::weakly_canonical(
-                                              folder.empty() ? "." : folder, error));
-  if (error || below.empty() || *below.begin() == "..") {
+  const std::filesystem::path real = std::filesystem::weakly_canonical(path, error);
+  const auto is_below = [&](const std::filesystem::path& parent) {
+    const std::filesystem::path below = real.lexically_relative(
+        std::filesystem::weakly_canonical(parent.empty() ? "." : parent, error));
+    return !error && !below.empty() && *below.begin() != "..";
+  };
+  if (!is_below(folder) && (linked_folder.empty() || !is_below(linked_folder))) {
     throw UsageError(
         fmt::format("{}: its external data, '{}', lead out of the model's folder; they must lie "
                     "below the model",

@@ -59,9 +59,10 @@ std::optional<std::vector<float>> float_values(const onnx::TensorProto& tensor, 
 std::optional<std::filesystem::path> external_file(const onnx::TensorProto& tensor,
                                                    const std::filesystem::path& folder);
 
-/// Reads a tensor's external data, which lie in a file below `folder`, into raw_data. Throws
-/// UsageError if the place is outside of the folder, or does not hold them.
+/// Reads a tensor's external data, which are stored in a file below `folder`, into raw_data. The
+/// file may be a link to one below `linked_folder`, if that is not empty. Throws UsageError if the
+/// place is outside of both, or does not hold the data.
 void read_external_data(onnx::TensorProto& tensor, const std::filesystem::path& folder,
-                        const std::string& where);
+                        const std::filesystem::path& linked_folder, const std::string& where);
 
 }  // namespace gemm64

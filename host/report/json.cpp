@@ -280,6 +280,7 @@ Json to_json(const RunReport& report) {
         {"signal_to_noise_db", decibels(report.quality->signal_to_noise_db)},
         {"centred_signal_to_noise_db", decibels(report.quality->centred_signal_to_noise_db)}};
   }
+  std::vector<std::string> warnings = report.warnings;
   if (report.host) {
     const std::uint64_t all = report.all_macs();
     json["total"]["programs"] = json.contains("programs") ? json["programs"].size() : 0;
@@ -287,8 +288,9 @@ Json to_json(const RunReport& report) {
     json["total"]["device_share"] =
         all == 0 ? 0.0 : static_cast<double>(macs) / static_cast<double>(all);
     const std::string warning = share_warning(macs, all);
-    if (!warning.empty() && !report.layers.empty()) json["warnings"] = {warning};
+    if (!warning.empty() && !report.layers.empty()) warnings.push_back(warning);
   }
+  if (!warnings.empty()) json["warnings"] = warnings;
   if (report.classification) json["classification"] = to_json(*report.classification);
   if (!report.scales.empty()) json["scales"] = report.scales;
   if (report.images_at_once != 0) json["images_at_once"] = report.images_at_once;

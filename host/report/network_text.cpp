@@ -135,9 +135,9 @@ std::string programs_text(const RunReport& report) {
       "simulated side by side; simulated clocks a second are those of one simulation.\n";
   const std::uint64_t clocks = all / report.geometry.n;
   text += fmt::format(
-      "One memory of {} bytes a clock shared by all ports would be busy for {} clocks, {:.2f} "
+      "One memory of {} bytes a clock shared by all ports would be busy for {}, {:.2f} "
       "times those counted.\n",
-      report.geometry.n, grouped(clocks),
+      report.geometry.n, counted(clocks, "clock"),
       static_cast<double>(clocks) / static_cast<double>(total.counters[counter::kTotalClocks]));
   return text;
 }
@@ -198,10 +198,15 @@ std::string waits_text(const std::vector<HostLayer>& nodes, std::uint32_t n, std
 }
 
 std::string host_text(const RunReport& report) {
-  if (!report.host) return "";
+  std::string warnings;
+  for (const std::string& warning : report.warnings) {
+    warnings += "Warning: " + escaped(warning) + ".\n";
+  }
+  if (!report.host) return warnings;
   const std::string kinds = operators_text(report.host->operators);
-  std::string text = fmt::format("{} on the host{}, {:.2f} s", counted(report.host->nodes, "node"),
-                                 kinds.empty() ? "" : " (" + kinds + ")", report.host->seconds);
+  std::string text =
+      warnings + fmt::format("{} on the host{}, {:.2f} s", counted(report.host->nodes, "node"),
+                             kinds.empty() ? "" : " (" + kinds + ")", report.host->seconds);
   if (report.host->reference_seconds > 0) {
     text += fmt::format("; {:.2f} s for results to compare the device's with",
                         report.host->reference_seconds);
@@ -216,8 +221,9 @@ std::string host_text(const RunReport& report) {
     text += fmt::format("The {} ran one after the other: {}.\n", counted(report.batch, "image"),
                         escaped(report.why_in_turn));
   } else if (report.images_at_once != 0) {
-    text += fmt::format("The {} ran {} at once.\n", counted(report.batch, "image"),
-                        grouped(report.images_at_once));
+    text += fmt::format(
+        "The {} ran {}.\n", counted(report.batch, "image"),
+        report.images_at_once == 1 ? "one at a time" : grouped(report.images_at_once) + " at once");
   }
   const std::uint64_t all = report.all_macs();
   if (report.host_only || all == 0) return text;

@@ -169,13 +169,13 @@ std::string run_table(const RunReport& report, std::size_t width) {
   std::string text = fmt::format(
       "{} on device '{}', array {}x{}, {}, partial sums added on the {}, batch {}, {}memory "
       "latency "
-      "{} clocks{}\n\n",
+      "{}{}\n\n",
       escaped(report.model), report.device, report.geometry.n, report.geometry.n,
       precision_of(report), name(report.accumulate), report.batch,
       report.memory.sharing == MemorySharing::kIndependent
           ? ""
           : fmt::format("{} memory, ", name(report.memory.sharing)),
-      report.memory.latency,
+      counted(report.memory.latency, "clock"),
       report.one_program ? ", all layers as one program"
       : report.chained   ? ", layers without work of the host between them as one program"
                          : "");

@@ -14,9 +14,10 @@ std::string faults(const RunReport& report) {
   for (const LayerReport& layer : report.layers) {
     if (layer.mismatches.count != 0) {
       text += fmt::format(
-          "{}: {} values differ; the first at row {}, column {}: expected {}, found {}\n",
-          layer.name, grouped(layer.mismatches.count), layer.mismatches.first_row,
-          layer.mismatches.first_column, layer.mismatches.expected, layer.mismatches.found);
+          "{}: {} differ{}; the first at row {}, column {}: expected {}, found {}\n", layer.name,
+          counted(layer.mismatches.count, "value"), layer.mismatches.count == 1 ? "s" : "",
+          layer.mismatches.first_row, layer.mismatches.first_column, layer.mismatches.expected,
+          layer.mismatches.found);
     }
     // Not the other way round: no bound allows NaN.
     if (layer.error_bound != 0 && !(layer.max_abs_error <= layer.error_bound)) {
@@ -39,10 +40,9 @@ std::string faults(const RunReport& report) {
   }
   if (report.outputs.mismatches != 0) {
     text += fmt::format(
-        "{} of {} values of the network's outputs differ from a run on the host, the first in "
-        "'{}'\n",
-        grouped(report.outputs.mismatches), grouped(report.outputs.values),
-        escaped(report.outputs.first));
+        "{} of {} of the network's outputs differ{} from a run on the host, the first in '{}'\n",
+        grouped(report.outputs.mismatches), counted(report.outputs.values, "value"),
+        report.outputs.mismatches == 1 ? "s" : "", escaped(report.outputs.first));
   }
   for (const std::string& line : report.impossible()) text += line + "\n";
   for (const std::string& problem : report.problems) text += problem + "\n";
@@ -88,9 +88,10 @@ std::string compared_text(const RunReport& report) {
   }
   if (report.check == CheckLevel::kOutputs) {
     return fmt::format(
-        "VERIFIED: all {} values of the network's outputs equal a run on the host; layers were not "
-        "compared",
-        grouped(report.outputs.values));
+        "VERIFIED: {} of the network's outputs equal{} a run on the host; layers were not compared",
+        report.outputs.values == 1 ? "the 1 value"
+                                   : "all " + counted(report.outputs.values, "value"),
+        report.outputs.values == 1 ? "s" : "");
   }
   std::uint64_t results = 0;
   bool sums = true;
@@ -98,8 +99,8 @@ std::string compared_text(const RunReport& report) {
     results += layer.shape.m * layer.shape.n;
     sums = sums && !layer.results.takes_parameters();
   }
-  return fmt::format("VERIFIED: {} {} equal the reference{}", grouped(results),
-                     sums ? "sums" : "results",
+  return fmt::format("VERIFIED: {} equal{} the reference{}",
+                     counted(results, sums ? "sum" : "result"), results == 1 ? "s" : "",
                      report.host ? " on the inputs that the device had" : "");
 }
 

@@ -17,7 +17,8 @@ using onnx::NodeProto;
 /// Decides for the nodes of one graph.
 class NoOps {
  public:
-  NoOps(const onnx::GraphProto& graph, const OnnxModel& model) : model_(model), constants_(model) {
+  NoOps(const onnx::GraphProto& graph, const OnnxModel& model, bool for_inference)
+      : model_(model), constants_(model), for_inference_(for_inference) {
     for (const NodeProto& node : graph.node()) {
       read_.insert(node.input().begin(), node.input().end());
       add_inner_reads(node, needed_);
@@ -28,14 +29,16 @@ class NoOps {
 
   /// Returns the input that the node's output equals, or -1.
   int kept_input(const NodeProto& node) const;
+  bool is_training(const NodeProto& dropout) const;
 
  private:
-  bool is_training(const NodeProto& dropout) const;
+  bool has_no_seed(const NodeProto& dropout) const;
   bool is_number(const NodeProto& node, int input, float number) const;
   bool keeps_sizes(const NodeProto& expand) const;
 
   const OnnxModel& model_;
   const QuantizationReader constants_;
+  const bool for_inference_;
   std::set<std::string> read_, needed_;  // needed: as outputs of the graph, or in subgraphs
 };
 
@@ -47,7 +50,8 @@ int NoOps::kept_input(const NodeProto& node) const {
   if (type == "Identity") return 0;
   if (type == "Dropout") {
     const bool has_mask = node.output_size() > 1 && read_.count(node.output(1)) != 0;
-    return input_if(!has_mask && !is_training(node));
+    const bool drops = is_training(node) && !(for_inference_ && has_no_seed(node));
+    return input_if(!has_mask && !drops);
   }
   if (type == "Expand") return input_if(keeps_sizes(node));
   if (type == "Cast") {
@@ -67,6 +71,13 @@ bool NoOps::is_training(const NodeProto& dropout) const {
   return !training || training->size() != 1 || training->front() != 0;
 }
 
+/// Is the Dropout's mode a constant, and its random sequence unspecified?
+bool NoOps::has_no_seed(const NodeProto& dropout) const {
+  return model_.integers(input_name(dropout, 2)) &&
+         std::none_of(dropout.attribute().begin(), dropout.attribute().end(),
+                      [](const auto& attribute) { return attribute.name() == "seed"; });
+}
+
 /// Is input `input` one constant number, and the other one a node's value of no lower rank?
 bool NoOps::is_number(const NodeProto& node, int input, float number) const {
   const onnx::TensorProto* const constant = model_.constant(node.input(input));
@@ -84,29 +95,32 @@ bool NoOps::keeps_sizes(const NodeProto& expand) const {
   const auto from = model_.type(expand.input(0));
   const auto to = model_.integers(input_name(expand, 1));
   if (!from || !to || to->empty() || to->size() > from->dims.size()) return false;
-  return std::equal(to->rbegin(), to->rend(), from->dims.rbegin(),
-                    [](std::int64_t asked, std::int64_t own) { return asked == 1 || asked == own; });
+  return std::equal(
+      to->rbegin(), to->rend(), from->dims.rbegin(),
+      [](std::int64_t asked, std::int64_t own) { return asked == 1 || asked == own; });
 }
 
 }  // namespace
 
-void eliminate_no_ops(onnx::GraphProto& graph, const OnnxModel& model) {
-  const NoOps no_ops(graph, model);
+int eliminate_no_ops(onnx::GraphProto& graph, const OnnxModel& model, bool for_inference) {
+  const NoOps no_ops(graph, model, for_inference);
+  int in_training = 0;
   std::set<const NodeProto*> dropped;
   for (NodeProto& node : *graph.mutable_node()) {
     const int kept = no_ops.kept_input(node);
     if (kept < 0) continue;
     if (kept != 0) node.mutable_input()->SwapElements(0, kept);
+    if (node.op_type() == "Dropout" && no_ops.is_training(node)) ++in_training;
     dropped.insert(&node);
   }
   take_out(graph, dropped);
+  return in_training;
 }
 
 bool has_no_ops(const OnnxModel& model) {
-  const NoOps no_ops(model.graph(), model);
-  return std::any_of(
-      model.graph().node().begin(), model.graph().node().end(),
-      [&no_ops](const NodeProto& node) { return no_ops.kept_input(node) >= 0; });
+  const NoOps no_ops(model.graph(), model, false);
+  return std::any_of(model.graph().node().begin(), model.graph().node().end(),
+                     [&no_ops](const NodeProto& node) { return no_ops.kept_input(node) >= 0; });
 }
 
 }  // namespace gemm64

@@ -533,8 +533,9 @@ QuantizedModel quantize_model(const OnnxModel& model, const Ranges& ranges,
   }
   check_choice(model, choice);
   onnx::ModelProto inference = without_data(model.proto());
-  eliminate_no_ops(*inference.mutable_graph(), model);
+  const int dropouts = eliminate_no_ops(*inference.mutable_graph(), model, true);
   QuantizedModel result = Quantizer(model, std::move(inference), ranges, choice).run();
+  result.dropouts = dropouts;
   check_quantized(model, result);
   return result;
 }

@@ -202,8 +202,10 @@ class Planner {
   void cut(LinearSite& site, const std::string& name, std::int64_t m, std::int64_t k,
            std::int64_t b_rows, std::int64_t n) const {
     if (k != b_rows) {
-      throw UsageError(fmt::format("{}: node '{}': A has {} columns and B {} rows; they must agree",
-                                   model_.name(), name, k, b_rows));
+      throw UsageError(fmt::format("{}: node '{}': A has {} and B {}; they must agree",
+                                   model_.name(), name,
+                                   counted(static_cast<std::uint64_t>(k), "column"),
+                                   counted(static_cast<std::uint64_t>(b_rows), "row")));
     }
     site.m = {m, plan_.block};
     site.k = {k, plan_.block};

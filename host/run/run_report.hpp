@@ -157,6 +157,7 @@ struct RunReport {
   std::string scales;                 // where those of activations come from; empty: from the file
   std::uint64_t images_at_once = 0;   // of a pass; 0: all images in one
   std::string why_in_turn;            // why images ran one after the other; empty: all ran together
+  std::vector<std::string> warnings;  // of its inputs, a line each without a full stop
   std::vector<std::string> problems;  // what was asked for and did not come, a line each
   std::string error;                  // of the device, which ended the run; empty: none
   std::optional<Failure> failure;     // the first product that failed, looked at again

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <iterator>
+#include <set>
 #include <utility>
 
 #include "host/compile/device_layer.hpp"
@@ -361,6 +362,51 @@ void NetworkPass::store(const DeviceProgram& program, const std::vector<Tensor>&
   }
 }
 
+/// Shows the outputs of nodes that the device computes within a layer and stores nowhere, such as
+/// those of a convolution to which it adds a tensor before it stores the sum: what the host makes
+/// of the layer's inputs, which are as the device wrote them.
+void NetworkPass::show_inner(const DeviceProgram& program, const std::vector<Tensor>& results,
+                             const Values& values) const {
+  if (!after_.wants_inner) return;
+  std::set<int> shown;  // of a layer in stripes there are several
+  for (const DeviceLayer& layer : program.layers) {
+    std::vector<int> inner;
+    for (const int node : layer.nodes()) {
+      if (node != layer.gives() && shown.insert(node).second) inner.push_back(node);
+    }
+    if (std::none_of(inner.begin(), inner.end(),
+                     [this](int node) { return after_.wants_inner(*step(node).context.node); })) {
+      continue;
+    }
+    Values given;
+    const auto give = [&](const std::string& name, std::optional<std::size_t> from,
+                          const std::vector<std::uint32_t>& channels) {
+      const auto found = values.find(name);
+      if (found != values.end()) {
+        given[name] = found->second;
+      } else if (from) {
+        given[name] =
+            channels_of(results_of(program, *from, results), channels).reshaped(type_of(name).dims);
+      }
+    };
+    give(layer.input_value, layer.source, layer.view);
+    if (!layer.second.empty()) give(layer.second, layer.operand, {});
+    if (!layer.weights_value.empty()) give(layer.weights_value, {}, {});
+    for (const int node : inner) {
+      const Step& step = this->step(node);
+      const auto& inputs = step.context.node->input();
+      if (std::any_of(inputs.begin(), inputs.end(), [&](const std::string& name) {
+            return !name.empty() && given.count(name) == 0 && !executor_.model().is_constant(name);
+          })) {
+        break;
+      }
+      const Tensors outputs = executor_.compute_step(step, executor_.arguments(step, given));
+      given[step.context.node->output(0)] = outputs[0];
+      after_(step, outputs);
+    }
+  }
+}
+
 void NetworkPass::run_program(const PassItem& item) {
   const DeviceProgram& program = schedule_.executable.plan.programs[item.index];
   std::vector<ProgramLayer> layers;
@@ -372,6 +418,7 @@ void NetworkPass::run_program(const PassItem& item) {
   const double clocks = schedule_.of_program[item.index];
   if (pool_) {
     store(program, wanted, at_.values);
+    show_inner(program, wanted, at_.values);
     forget(item);
     handed_out_.push_back({&program, at_, std::move(wanted)});
     pool_->add(std::move(layers), joint_.part(share_of(clocks)));
@@ -380,7 +427,9 @@ void NetworkPass::run_program(const PassItem& item) {
     const ProgramResults found = runner_.run_program(std::move(layers), share_);
     add_layers(program, found.layers);
     share_.report(layers_.back().name, 1);
-    store(program, written(program, found.values, wanted), at_.values);
+    const std::vector<Tensor> results = written(program, found.values, wanted);
+    store(program, results, at_.values);
+    show_inner(program, results, at_.values);
     forget(item);
   }
   device_seconds_ += seconds_since(begin);

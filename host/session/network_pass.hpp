@@ -102,6 +102,8 @@ class NetworkPass {
                     const std::vector<Tensor>& each) const;
   Tensor as_read(const DeviceLayer& layer, const Tensor& lying) const;
   void store(const DeviceProgram& program, const std::vector<Tensor>& results, Values& values);
+  void show_inner(const DeviceProgram& program, const std::vector<Tensor>& results,
+                  const Values& values) const;
   std::vector<Tensor> written(const DeviceProgram& program, const std::vector<MatrixI32>& values,
                               const std::vector<Tensor>& wanted) const;
   void forget(const PassItem& item);

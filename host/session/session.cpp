@@ -45,6 +45,9 @@ RunReport Session::report(const std::string& model, std::uint64_t batch) const {
 
 NetworkRun Session::run(const NetworkInputs& inputs, RunReport report, const NodeObserver& after,
                         const RunProgress& progress) {
+  for (const std::string& note : inputs.nans) {
+    report.warnings.push_back(note + "; results that depend on them are meaningless");
+  }
   if (host_only_) return run_on_host(*executor_, inputs, std::move(report), after, progress);
   NetworkRun run = run_network(*executor_, inputs, runner_, std::move(report), after, progress,
                                exact_ ? &*exact_ : nullptr, compiled_);

@@ -6,6 +6,8 @@
 #include "host/compile/executable_file.hpp"
 #include "host/error.hpp"
 #include "host/files/file_kind.hpp"
+#include "host/files/piped_file.hpp"
+#include "host/text.hpp"
 #include "host/torchscript/module_records.hpp"
 #include "host/torchscript/plugin.hpp"
 
@@ -23,8 +25,9 @@ bool has_torch_name(const std::filesystem::path& path) {
 
 NetworkFile::NetworkFile(std::string path, InputShapes shapes)
     : path_(std::move(path)),
+      piped_(piped_contents(path_, ImportOptions().max_bytes)),
       shapes_(std::move(shapes)),
-      is_torchscript_(is_zip(file_head(path_)) || has_torch_name(path_)) {}
+      is_torchscript_(piped_ == nullptr && (is_zip(file_head(path_)) || has_torch_name(path_))) {}
 
 InputShapes NetworkFile::shapes_for(const ImportOptions& options) const {
   InputShapes shapes = shapes_;
@@ -53,8 +56,9 @@ OnnxModel NetworkFile::load_compiled(const ImportOptions& options) {
     const auto type = loaded.model.type(name);
     if (options.batch == 0 || !type || type->dims.empty() || type->dims[0] == options.batch)
       continue;
-    throw UsageError(fmt::format("{}: was compiled for {} images at once, not {}; compile it again",
-                                 printable(path_), type->dims[0], options.batch));
+    throw UsageError(
+        fmt::format("{}: was compiled for {} at once, not {}; compile it again", printable(path_),
+                    counted(static_cast<std::uint64_t>(type->dims[0]), "image"), options.batch));
   }
   executable_ = std::make_shared<const Executable>(std::move(loaded.executable));
   return std::move(loaded.model);
@@ -62,6 +66,10 @@ OnnxModel NetworkFile::load_compiled(const ImportOptions& options) {
 
 OnnxModel NetworkFile::load(const ImportOptions& options) {
   ImportOptions import = options;
+  if (piped_ != nullptr) {
+    import.input_shapes = shapes_for(options);
+    return OnnxModel::from_bytes(*piped_, path_ == "-" ? "standard input" : path_, import);
+  }
   if (is_executable_file(path_)) return load_compiled(options);
   if (!is_torchscript_) {
     import.input_shapes = shapes_for(options);

@@ -18,7 +18,8 @@ using InputShapes = std::map<std::string, std::vector<std::int64_t>>;
 
 class NetworkFile {
  public:
-  /// `shapes`: those of inputs where a load() does not say others. TorchScript files keep none.
+  /// A file, or an ONNX file that standard input ("-") or a pipe gives. `shapes`: those of inputs
+  /// where a load() does not say others. TorchScript files keep none.
   explicit NetworkFile(std::string path, InputShapes shapes = {});
 
   /// Is it TorchScript: a ZIP archive, or called .pt or .pth?
@@ -39,6 +40,7 @@ class NetworkFile {
   InputShapes shapes_for(const ImportOptions& options) const;
 
   std::string path_;
+  std::shared_ptr<const std::string> piped_;  // contents of standard input or a pipe, else nullptr
   InputShapes shapes_;
   bool is_torchscript_;
   std::vector<ModuleOutputs> modules_;

@@ -7,7 +7,7 @@ import os
 from collections.abc import Iterator, MutableMapping
 from operator import index
 from types import TracebackType
-from typing import Any, Literal, SupportsIndex
+from typing import Any, Literal, SupportsIndex, Union
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -17,7 +17,8 @@ from ._errors import InvalidArgument
 from ._html import table
 from ._report import Report
 
-DeviceName = Literal["rtl", "tlm", "reference"]
+#: Of a board also "serial:PATH".
+DeviceName = Union[Literal["rtl", "tlm", "reference"], str]
 Sharing = Literal["independent", "shared", "exclusive"]
 Place = Literal["device", "host"]
 
@@ -196,7 +197,7 @@ class Device:
         trace_mismatch: str | os.PathLike[str] = "failure.fst",
     ) -> None:
         if not isinstance(device, str):
-            raise TypeError(f"device is {device!r}; it must be 'rtl', 'tlm' or 'reference'")
+            raise TypeError(f"device is {device!r}; it must be 'rtl', 'tlm', 'reference' or 'serial:PATH'")
         self._open: _gemm64.Device | None = _gemm64.Device(
             device=device,
             array=_whole("array", array, 1, 2**31, "2, 4, 8, 16, 32 or 64"),

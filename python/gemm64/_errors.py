@@ -43,13 +43,17 @@ class NoSuchFile(FileNotFoundError):
     """The model is not there."""
 
 
+NoSuchFile.__module__ = "gemm64"
+
 #: ONNX Runtime tells the two apart; here they are one.
 InvalidProtobuf = InvalidGraph
 
 
 def _mismatch(layer: Mapping[str, Any]) -> str:
     first = layer.get("first_mismatch")
-    return f"{layer['name']}: {layer['mismatches']:,} values differ" + (
+    count = layer["mismatches"]
+    differ = "value differs" if count == 1 else "values differ"
+    return f"{layer['name']}: {count:,} {differ}" + (
         f"; the first at row {first['row']}, column {first['column']}: "
         f"expected {first['expected']}, found {first['found']}"
         if first

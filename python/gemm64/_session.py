@@ -294,6 +294,11 @@ class InferenceSession:
             text = f"gemm64.InferenceSession has no {name!r}{instead}"
             raise AttributeError(text, name=name, obj=self)
 
+    def __repr__(self) -> str:
+        takes = ", ".join(value.name for value in self._inputs)
+        gives = ", ".join(value.name for value in self._outputs)
+        return f"<gemm64.InferenceSession {takes} -> {gives}, on {self._device!r}>"
+
     def _repr_html_(self) -> str:
         """For notebooks: inputs, outputs, and the last run."""
         rows = [

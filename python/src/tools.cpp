@@ -144,7 +144,12 @@ Json quantize_network(const ModelSource& source, const std::string& output,
   const Executor executor(batched.model);
   const Ranges extremes = calibrate(executor, batched.inputs);
   choice.ranges = narrowed_ranges(executor, batched.inputs, extremes, ranges);
-  const QuantizedModel quantized = quantize_model(model, extremes, choice);
+  QuantizedModel quantized;
+  try {
+    quantized = quantize_model(model, extremes, choice);
+  } catch (const UsageError& error) {
+    throw with_infinities(error, batched.inputs);
+  }
   save_model(quantized.proto, file);
   return {{"quantized", quantized.quantized},
           {"float", quantized.left},

@@ -118,7 +118,7 @@ TEST_F(Debug, AFaultReachesTheOutputsWhateverIsCompared) {
                                 "the host, the first in 'output'\n"));
   const Outcome layers = run(lenet + fault + "layers");
   EXPECT_EQ(layers.code, 1) << layers.err;
-  const std::regex wrong("\n[a-z0-9]+: [0-9,]+ values differ;");
+  const std::regex wrong("\n[a-z0-9]+: [0-9,]+ values? differs?;");
   EXPECT_EQ(std::distance(std::sregex_iterator(layers.out.begin(), layers.out.end(), wrong), {}), 1)
       << layers.out;
 }
@@ -239,6 +239,7 @@ TEST_F(Debug, ATimeoutIsToldTracedAndReplayed) {
           "hang_timeline.json");
   EXPECT_EQ(outcome.code, 1);
   EXPECT_THAT(outcome.err, Says("WATCHDOG", "last move", "wait_response"));
+  EXPECT_THAT(outcome.out, Says("Injected in clock 200: "));
   const json failure = json_of("hang.json")["failure"];
   EXPECT_EQ(failure["kind"], "error");
   EXPECT_EQ(failure["first_wrong"]["place"], "standstill");
@@ -250,6 +251,11 @@ TEST_F(Debug, ATimeoutIsToldTracedAndReplayed) {
   const Outcome again = run("replay hang.json");
   EXPECT_EQ(again.code, 1);
   EXPECT_EQ(json_of("hang.json")["failure"]["clock"], failure["clock"]);
+}
+
+TEST_F(Debug, ASelfCheckingDeviceThatIsNotBuiltNamesTheCommandThatBuildsIt) {
+  expect_bad("gemm 4 4 4 --array 2 --self-check",
+             "self-check and N = 2; this build has N = 4, 8; `make self-check ARRAY=2` builds it");
 }
 
 TEST_F(Debug, OneTileIsTraced) {
@@ -342,11 +348,11 @@ TEST_F(Debug, BadInputIsRefused) {
 TEST_F(Debug, AMomentThatCannotComeIsRefusedBeforeTheRun) {
   const std::string gemm = "gemm 8 24 8 --array 8 ";
   expect_refused(gemm + "--inject weight:0,0:0@100000000",
-                 "--inject weight:0,0:0@100000000: the run ends before clock ");
+                 "--inject weight:0,0:0@100000000: clock 100000000 is after the end of the run");
   expect_refused(gemm + "--inject weight:0,0:0@1 --inject weight:0,0:0@100000000",
-                 "--inject weight:0,0:0@100000000: the run ends before clock ");
+                 "--inject weight:0,0:0@100000000: clock 100000000 is after the end of the run");
   expect_refused(gemm + "--trace t.fst --trace-window 100000000:100000001",
-                 "--trace-window 100000000:100000001: the run ends before clock ");
+                 "--trace-window 100000000:100000001: clock 100000000 is after the end of the run");
   expect_refused(gemm + "--trace t.fst --trace-tile nobody:0,0,0",
                  "no layer is called 'nobody'; the layers are: gemm");
   // A network's jobs are known before the first of them runs.

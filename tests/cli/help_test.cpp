@@ -43,6 +43,23 @@ TEST_F(Help, FitsAScreenAndAHalf) {
   }
 }
 
+TEST_F(Help, HasTheExitCodesOfEachCommand) {
+  for (const std::string& command : commands()) {
+    const std::string help = run(command + " --help").out;
+    EXPECT_THAT(help, Says("Exit codes: 0 ")) << command;
+    const bool checks = help.find("--check ") != std::string::npos;
+    EXPECT_EQ(help.find(" 4 --check none") != std::string::npos, checks) << command;
+  }
+}
+
+TEST_F(Help, NamesTheArraysAndNoOtherRange) {
+  for (const std::string& command : commands()) {
+    const std::string help = run(command + " --help").out;
+    EXPECT_THAT(help, Lacks("1048576")) << command;
+    EXPECT_THAT(help, Lacks("}:")) << command;
+  }
+}
+
 TEST_F(Help, HasAnExampleAndAUsage) {
   for (const std::string& command : commands()) {
     const std::string help = run(command + " --help").out;

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // `run --model`: several outputs, several images, sizes that nothing holds.
 #include <cstring>
+#include <limits>
+#include <map>
 #include <nlohmann/json.hpp>
 
 #include "tests/cli/onnx_bytes.hpp"
@@ -119,6 +121,139 @@ TEST_F(Network, OutputsGoToFilesByNameAndToFolders) {
   refused("--output y=", "--output 'y=': give FILE, NAME=FILE or FOLDER/");
   refused("--output all/ --output h=all/y.npy", "name another");
   EXPECT_EQ(values("all/h.npy"), h);
+}
+
+/// A product to which another one is added, for the device as one layer.
+class Residual : public Network {
+ protected:
+  Residual() {
+    const auto product = [](const std::string& name, const std::string& x, const std::string& w,
+                            const std::string& y) {
+      return onnx::message(1, onnx::message(1, x) + onnx::message(1, w) + onnx::message(2, y) +
+                                  onnx::message(3, name) + onnx::message(4, "MatMul"));
+    };
+    std::vector<float> w, x;
+    for (int i = 0; i < 64; ++i) w.push_back(static_cast<float>((i * 37 + 11) % 64 - 32) / 64);
+    for (int i = 0; i < 32; ++i) x.push_back(static_cast<float>((i * 29 + 5) % 32 - 16) / 8);
+    write("net.onnx",
+          onnx::model({product("first", "x", "v", "c"), product("second", "c", "w", "d"),
+                       onnx::node("Add", {"d", "c"}, "y"), onnx::floats("v", {8, 8}, w),
+                       onnx::floats("w", {8, 8}, {w.rbegin(), w.rend()}), onnx::input("x", {4, 8}),
+                       onnx::output("y", {4, 8})}));
+    write_npy("x.npy", "<f4", 4, 8, x);
+    EXPECT_EQ(run("quantize net.onnx --calibrate x.npy -o q.onnx").code, 0);
+  }
+
+  std::vector<std::string> dumped(const std::string& options) const {
+    const Outcome outcome =
+        run("run --model q.onnx --input x.npy --device tlm --array 4 " + options);
+    EXPECT_EQ(outcome.code, 0) << outcome.err;
+    EXPECT_THAT(outcome.out, testing::AllOf(Says("VERIFIED"), Lacks("Not written")));
+    std::vector<std::string> names;
+    for (const auto& file : fs::directory_iterator(folder_ / "dump")) {
+      names.push_back(file.path().filename().string());
+    }
+    std::sort(names.begin(), names.end());
+    return names;
+  }
+};
+
+TEST_F(Residual, WhatTheDeviceNeverStoresIsDumpedToo) {
+  for (const char* const jobs : {"1", "2"}) {
+    SCOPED_TRACE(jobs);
+    const std::vector<std::string> names =
+        dumped("--dump-activations '*'=dump --json report.json --jobs " + std::string(jobs));
+    EXPECT_EQ(report()["layers"][1]["vector_nodes"], json({"the Add"}));
+    EXPECT_THAT(names, testing::IsSupersetOf({"first.npy", "second.npy", "the Add.npy"}));
+    std::map<std::string, std::string> found;
+    for (const std::string& name : names) found[name] = contents(folder_ / "dump" / name);
+    fs::remove_all(folder_ / "dump");
+    // By itself the second product gives the same.
+    EXPECT_EQ(run("run --model q.onnx --input x.npy --device reference --array 4 --results int32 "
+                  "--check none --dump-activations '*'=dump")
+                  .code,
+              4);
+    EXPECT_EQ(contents(folder_ / "dump/second.npy"), found["second.npy"]);
+    fs::remove_all(folder_ / "dump");
+  }
+}
+
+TEST_F(Residual, WarnsOfValuesThatAreNoNumbers) {
+  const float nan = std::numeric_limits<float>::quiet_NaN();
+  std::vector<float> x(32, 0.5F);
+  x[3 * 8 + 2] = nan;
+  x[3 * 8 + 7] = nan;
+  write_npy("nan.npy", "<f4", 4, 8, x);
+  const char* const warning = "nan.npy: 2 of 32 values are NaN, the first at [3, 2]";
+  for (const char* const how : {"--model q.onnx --device tlm", "--model net.onnx --device tlm",
+                                "--model net.onnx --device reference --precision float32"}) {
+    const Outcome outcome = run(
+        std::string("run --input nan.npy --array 4 --json report.json --allow-host-only ") + how);
+    EXPECT_THAT(outcome.out, Says("Warning: ", warning)) << outcome.err;
+    EXPECT_THAT(report()["warnings"][0].get<std::string>(), Says(warning));
+  }
+  EXPECT_THAT(run("run --model q.onnx --input x.npy --device tlm --array 4").out, Lacks("NaN"));
+  // No range holds NaN.
+  expect_bad("quantize net.onnx --calibrate nan.npy -o n.onnx", warning);
+  x[3 * 8 + 2] = x[3 * 8 + 7] = std::numeric_limits<float>::infinity();
+  write_npy("inf.npy", "<f4", 4, 8, x);
+  expect_bad("quantize net.onnx --calibrate inf.npy -o n.onnx",
+             "inf.npy: 2 of 32 values are infinite, the first at [3, 2]");
+}
+
+TEST_F(Network, LinksOfADownloadCacheAreFollowed) {
+  fs::create_directories(folder_ / "blobs");
+  fs::create_directories(folder_ / "snapshots/1");
+  write("blobs/aa",
+        onnx::model({onnx::node("MatMul", {"x", "w"}, "y"), onnx::outside("w", {2, 2}, "w.bin"),
+                     onnx::input("x", {1, 2}), onnx::output("y", {1, 2})}));
+  write("blobs/bb", std::string(16, '\0'));
+  write("secret", std::string(16, '\0'));
+  const fs::path snapshot = folder_ / "snapshots/1";
+  fs::create_symlink("../../blobs/aa", snapshot / "m.onnx");
+  fs::create_symlink("../../blobs/bb", snapshot / "w.bin");
+  const std::string command = "run --model snapshots/1/m.onnx --device tlm --array 4";
+  const Outcome outcome = run(command);
+  EXPECT_EQ(outcome.code, 0) << outcome.err;
+  // Data in neither folder stay out of reach.
+  fs::remove(snapshot / "w.bin");
+  fs::create_symlink("../../secret", snapshot / "w.bin");
+  expect_bad(command, "lead out of the model's folder");
+}
+
+TEST_F(Network, AFileMayComeThroughAPipe) {
+  write("m.onnx", linear());
+  for (const char* const line : {"cat m.onnx | $G run --model - --device tlm --array 4",
+                                 "$G run - --device tlm --array 4 < m.onnx",
+                                 "$G run --model <(cat m.onnx) --device tlm --array 4",
+                                 "cat m.onnx | $G analyze -", "cat m.onnx | $G tile - -o t.onnx"}) {
+    EXPECT_EQ(shell(std::string(line) + " > out 2> err"), 0) << line << read("err");
+  }
+  EXPECT_EQ(shell("echo no model | $G analyze - > out 2> err"), 2);
+  EXPECT_THAT(read("err"), Says("standard input: is not an ONNX model: the file is text"));
+}
+
+TEST_F(Network, FilesThatAreSomethingElseAreNamed) {
+  const std::map<std::string, std::string> kinds{
+      {"version https://git-lfs.github.com/spec/v1\noid sha256:00\nsize 9\n", "a Git LFS pointer"},
+      {std::string("\x1c\0\0\0TFL3\0\0\0\0\0\0\0\0", 16), "a TensorFlow Lite model"},
+      {std::string("\x1c\0\0\0ORTM\0\0\0\0\0\0\0\0", 16), "ONNX Runtime's own format (.ort)"},
+      {"", "empty"}};
+  for (const auto& [contents, kind] : kinds) {
+    write("m.onnx", contents);
+    expect_bad("run --model m.onnx --array 4", "m.onnx: is not an ONNX model: the file is ");
+    expect_bad("analyze m.onnx", kind);
+  }
+}
+
+TEST_F(Residual, TellsWhyAQuantizedNetworkHasNoProgram) {
+  write("d.onnx", onnx::model({onnx::node("DynamicQuantizeLinear", {"x"}, "q"),
+                               onnx::input("x", {1, 2}), onnx::output("q", {1, 2})}));
+  const Outcome outcome = run("compile net.onnx -o n.g64 --array 4");
+  EXPECT_THAT(outcome.err, Says("net.onnx: has no layer of 8-bit values", "gemm64 quantize"));
+  const Outcome dynamic = run("compile d.onnx -o n.g64 --array 4");
+  EXPECT_EQ(dynamic.code, 2);
+  EXPECT_THAT(dynamic.err, testing::AllOf(Says("is quantized"), Lacks("gemm64 quantize")));
 }
 
 TEST_F(Network, WithoutALayerOnTheDeviceThereIsNoQuality) {

@@ -184,7 +184,7 @@ class Quantize(QuantizedTest):
         y = graph.node("Gemm", "x", graph.weights(8, 4), graph.weights(4))
         model = graph.model({"x": [1, 8]}, [y], ir_version=3, fed=["c0", "c1"])
         written, told = self.quantize(model, {"x": self.draw(5, 8)})
-        self.assertIn("2 initializers are no inputs any more", told)
+        self.assertIn("2 initializers are no longer among the inputs", told)
         self.assertEqual([value.name for value in written.graph.input], ["x"])
         self.near(model, {"x": self.draw(1, 8)}, self.same_bytes({"x": self.draw(1, 8)}))
 

@@ -122,7 +122,7 @@ CosimVerdict verdict_on(Liar::Lie lie) {
 }
 
 TEST(Cosim, FindsEachKindOfDisagreement) {
-  EXPECT_THAT(verdict_on(Liar::Lie::kMemory).memory, Says("1 bytes differ"));
+  EXPECT_THAT(verdict_on(Liar::Lie::kMemory).memory, Says("1 byte differs"));
   EXPECT_THAT(verdict_on(Liar::Lie::kRegister).registers, Says("STATUS is 0x2"));
   EXPECT_THAT(verdict_on(Liar::Lie::kCounter).counters, Says("compute.compute is"));
   EXPECT_THAT(verdict_on(Liar::Lie::kInterrupt).interrupts,

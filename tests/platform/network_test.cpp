@@ -269,7 +269,7 @@ TEST(FirmwareNetwork, IsRefusedByOperatorAndTensorWhereTheHostWorksInBetween) {
       Says("'y': the host lays out 'flat' for it, between programs 1 and 2"));
   QuantizedText none("2,3,11,9");
   none.node("y", "MaxPool <kernel_shape = [2,2]> (x)");
-  EXPECT_THAT(refusal(none.model()), Says("has no quantized layer"));
+  EXPECT_THAT(refusal(none.model()), Says("has no layer of 8-bit values"));
 }
 
 }  // namespace

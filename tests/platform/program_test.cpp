@@ -161,7 +161,7 @@ TEST_F(Program, FirmwareRunsACompiledNetworkAsRunDoes) {
 
 TEST_F(Program, FirmwareRefusesNetworksThatItCannotRun) {
   expect_refused("firmware --model " GEMM64_SOURCE "/tests/data/fashion_cnn.onnx",
-                 "has no quantized layer");
+                 "has no layer of 8-bit values");
   expect_refused("firmware --input x.npy", "--model");
   expect_refused("firmware --preprocess raw", "--model");
 }

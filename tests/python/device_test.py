@@ -184,7 +184,7 @@ def test_a_fault_is_found_and_reported(int8, tmp_path):
     device.matmul(a, b)
     begin = device.clocks
     device.inject(f"result:2:3@{begin + 200}")  # bit 3 of byte 2 of the next beat of results
-    with pytest.raises(gemm64.VerificationError, match="matmul: 1 values differ") as raised:
+    with pytest.raises(gemm64.VerificationError, match="matmul: 1 value differs") as raised:
         device.matmul(a, b)
     layer, = device.report["layers"]
     assert layer["mismatches"] == 1 and not device.report["verified"]
@@ -222,7 +222,7 @@ def test_a_second_look_tells_the_clock_and_writes_the_waveform(int8, tmp_path):
 def test_a_waveform_that_cannot_be_written_does_not_hide_the_failure(int8, tmp_path):
     device = gemm64.Device("rtl", array=4, trace_mismatch=tmp_path / "none" / "wrong.fst")
     device.inject(f"result:2:3@{device.clocks + 200}")
-    with pytest.raises(gemm64.VerificationError, match="1 values differ") as raised:
+    with pytest.raises(gemm64.VerificationError, match="1 value differs") as raised:
         device.matmul(int8(4, 8), int8(8, 4))
     assert raised.value.waveform is None
 

@@ -287,7 +287,7 @@ def test_a_fault_in_a_network_is_told_by_layer_clock_and_waveform(linear_network
     device = gemm64.Device("rtl", array=4, trace_mismatch=tmp_path / "wrong.fst")
     mine = gemm64.InferenceSession(linear_network, device=device, precision="int8")
     device.inject(f"result:2:3@{device.clocks + 150}")
-    with pytest.raises(gemm64.VerificationError, match="first: 1 values differ; the first at row") as raised:
+    with pytest.raises(gemm64.VerificationError, match="first: 1 value differs; the first at row") as raised:
         mine.run(None, {"x": np.ones((2, 12), np.float32)})
     assert raised.value.layer == "first" and raised.value.clock > 0
     assert raised.value.waveform == str(tmp_path / "wrong.fst")

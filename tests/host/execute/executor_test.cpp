@@ -98,9 +98,11 @@ TEST(Executor, TellsOfDropoutInTrainingModeWithoutASeed) {
     text.replace(text.find('@'), 1, attributes);
     return dropout_note(load_text(text));
   };
-  EXPECT_EQ(note("1", ""),
-            "The file asks for training mode in 1 Dropout node; it kept every value, as in "
-            "inference.");
+  EXPECT_EQ(
+      note("1", ""),
+      "The file asks for training mode in 1 Dropout node; it kept every value, as in inference. "
+      "On the host it may end a program; export the network in eval mode, or let gemm64 "
+      "quantize leave it out.");
   EXPECT_EQ(note("0", ""), "");
   EXPECT_EQ(note("1", "<seed=3>"), "");
 }
@@ -137,7 +139,7 @@ TEST(Executor, ChecksWhatItIsGiven) {
   EXPECT_THAT(message_of([&] {
                 executor.run({{"x", floats({1, 1}, {1})}});
               }),
-              Says("has 1 dimensions"));
+              Says("has 1 dimension,"));
 }
 
 TEST(Executor, KnowsWeightsThatNodesPrepare) {

@@ -379,7 +379,7 @@ TEST_F(NetworkRunTest, NoticesAFlippedBit) {
   EXPECT_FALSE(found.report.verified());
   EXPECT_EQ(found.report.layers[0].mismatches.count, 1U);
   EXPECT_THAT(run_table(found.report, 0),
-              Says("node1: 1 values differ; the first at row 0, column 0", "FAILED"));
+              Says("node1: 1 value differs; the first at row 0, column 0", "FAILED"));
   EXPECT_EQ(to_json(found.report)["layers"][0]["first_mismatch"]["row"], 0);
   EXPECT_FALSE(run(two_layers(), {{"x", input({6, 20})}}, Precision::kFloat32).report.verified());
 }

@@ -116,7 +116,7 @@ TEST_F(QuantizedRunTest, NoticesAFlippedBitInAConvolution) {
   const NetworkRun found = run(quantized_branches());
   EXPECT_FALSE(found.report.verified());
   EXPECT_EQ(found.report.layers[0].mismatches.count, 1U);
-  EXPECT_THAT(run_table(found.report, 0), Says("first: 1 values differ; the first at row 0"));
+  EXPECT_THAT(run_table(found.report, 0), Says("first: 1 value differs; the first at row 0"));
 }
 
 TEST_F(QuantizedRunTest, TellsProgressFromNothingToAll) {

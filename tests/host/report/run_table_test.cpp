@@ -144,7 +144,7 @@ TEST(RunTable, ShowsWhatDiffers) {
   report.layers[0].mismatches = {1, 2, 3, 40, 41, 1};
   ++report.layers[1].counters[counter::kWeightsIdle];
   const std::string text = run_table(report, 0);
-  EXPECT_THAT(text, Says("fc1: 1 values differ; the first at row 2, column 3: expected 40, "
+  EXPECT_THAT(text, Says("fc1: 1 value differs; the first at row 2, column 3: expected 40, "
                          "found 41\n",
                          "fc2: counter weights.idle is 1, predicted 0\n", "FAILED\n"));
 }

@@ -171,5 +171,26 @@ TEST(FoldBatchNormalization, ScalesTheConvolutionBeforeIt) {
   EXPECT_FLOAT_EQ(y.values<float>()[1], (18 - 8) / 4.0F * 4 + 6);
 }
 
+// PyTorch exports AlexNet so unless it is in eval mode.
+TEST(Quantize, LeavesDropoutsOutInTrainingModeToo) {
+  const auto graph = [](const char* attributes) {
+    return std::string("(float[1,1,2,2] x) => (float[1,2] y) <float[2,1,1,1] w = {0.5, -2.0}, ") +
+           "float[2,8] v = {1, 2, 3, 4, 5, 6, 7, 8, -1, 0, 0, 0, 0, 0, 0, 2.54}>" +
+           " {t = Constant<value_int=1>() m = Cast<to=9>(t) p = Constant<value_float=0.5>()"
+           " c = Conv(x, w) d = Dropout" +
+           attributes + "(c, p, m) r = Relu(d) f = Flatten(r) y = Gemm <transB = 1> (f, v)}";
+  };
+  const auto of = [](const OnnxModel& model) {
+    return quantize_model(
+        model, calibrate(Executor(model), NetworkInputs::of({{"x", image({-1, 0, 1.55F, 0.5F})}})));
+  };
+  const QuantizedModel inference = of(load_text(graph("")));
+  EXPECT_EQ(inference.dropouts, 1);
+  const OnnxModel model = OnnxModel::from_proto(inference.proto, "q.onnx");
+  EXPECT_EQ(operators(with_quantized_operators(model.again({}), {})).find("Dropout"),
+            std::string::npos);
+  EXPECT_EQ(of(load_text(graph("<seed=3>"))).dropouts, 0) << "a seed asks for what is dropped";
+}
+
 }  // namespace
 }  // namespace gemm64
