@@ -255,7 +255,7 @@ void add_model_options(CLI::App& command, NetworkOptions& options) {
   command
       .add_option("-o,--output", options.outputs,
                   "writes outputs as .npy: FILE the first, NAME=FILE another, FOLDER/ all\n"
-                  "Those of a folder are called NAME.npy. Repeat it for more.")
+                  "Those of a folder are called NAME.npy.")
       ->allow_extra_args(false)
       ->needs(model);
   command

@@ -333,9 +333,9 @@ class InferenceSession:
         self._report = Report.from_json(report)
         if "error" in self._report:
             raise DeviceError(self._report["error"])
+        warn(self._report)
         if self._check != "none":
             self._report.require_verified()
-        warn(self._report)
         return [np.asarray(outputs[name]) for name in wanted]
 
     def _arrays(self, feed: Mapping[str, Any]) -> dict[str, object]:

@@ -247,8 +247,11 @@ TEST_F(Network, FilesThatAreSomethingElseAreNamed) {
 }
 
 TEST_F(Residual, TellsWhyAQuantizedNetworkHasNoProgram) {
-  write("d.onnx", onnx::model({onnx::node("DynamicQuantizeLinear", {"x"}, "q"),
-                               onnx::input("x", {1, 2}), onnx::output("q", {1, 2})}));
+  write("d.onnx", onnx::model({onnx::message(1, onnx::message(1, "x") + onnx::message(2, "q") +
+                                                    onnx::message(2, "s") + onnx::message(2, "z") +
+                                                    onnx::message(4, "DynamicQuantizeLinear")),
+                               onnx::node("DequantizeLinear", {"q", "s", "z"}, "y"),
+                               onnx::input("x", {1, 2}), onnx::output("y", {1, 2})}));
   const Outcome outcome = run("compile net.onnx -o n.g64 --array 4");
   EXPECT_THAT(outcome.err, Says("net.onnx: has no layer of 8-bit values", "gemm64 quantize"));
   const Outcome dynamic = run("compile d.onnx -o n.g64 --array 4");

@@ -324,6 +324,26 @@ def test_what_a_script_gives_onnx_runtime_is_taken(linear_network, recwarn):
                                 providers=[("CUDAExecutionProvider", {"device_id": 0}), "CPUExecutionProvider"])
 
 
+def test_values_that_are_no_numbers_are_told_of(quantized, tmp_path):
+    session = gemm64.InferenceSession(quantized, device="tlm", array=8)
+    name = session.get_inputs()[0].name
+    x = np.zeros((2, 1, 28, 28), np.float32)
+    x[0, 0, 5, 6] = x[1, 0, 2, 0] = np.nan
+    with pytest.warns(UserWarning, match=rf"'{name}': 2 of 1,568 values are NaN, the first at \[0, 0, 5, 6\]"):
+        session.run(None, {name: x})
+    assert "NaN" in session.report["warnings"][0]
+    np.save(tmp_path / "x.npy", x)
+    for calibration, named in ((x, f"input '{name}'"), (tmp_path / "x.npy", "x.npy")):
+        with pytest.raises(gemm64.InvalidArgument, match=f"{named}: 2 of 1,568 values are NaN"):
+            gemm64.quantize(DATA / "fashion_cnn.onnx", tmp_path / "q.onnx", calibration)
+
+
+def test_a_session_says_what_it_is(linear_network):
+    session = gemm64.InferenceSession(linear_network, device="tlm", array=4)
+    assert repr(session).startswith("<gemm64.InferenceSession x -> ")
+    assert gemm64.NoSuchFile.__module__ == "gemm64"
+
+
 def test_the_file_tells_of_itself_as_in_onnx_runtime(linear_network):
     model = onnx.load(linear_network)
     model.producer_name, model.domain, model.model_version = "somebody", "here", 7

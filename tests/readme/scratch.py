@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The folder in which documents' commands run: the build, and stand-ins for what a reader brings."""
+"""The folder in which documents' commands run: what a reader has after a clone and a build."""
 
 import shutil
 
