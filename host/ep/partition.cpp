@@ -59,6 +59,25 @@ ModelProto with_opaque_nodes(ModelProto graph, std::map<std::size_t, std::string
   return graph;
 }
 
+/// Makes the node opaque that a message of the compiler's is about. Returns whether there is one.
+bool make_opaque_if_named(ModelProto& graph, const std::string& why,
+                          std::map<std::size_t, std::string>& reasons) {
+  for (int i = 0; i < graph.graph().node_size(); ++i) {
+    NodeProto& node = *graph.mutable_graph()->mutable_node(i);
+    if (node.domain() == ort::kOpaqueDomain) continue;
+    const std::string label = fmt::format("{} ({})", node_label(node, i), node.op_type());
+    const std::string quoted = fmt::format("'{}' ({})", node_label(node, i), node.op_type());
+    if (why.find(" " + label) == std::string::npos && why.find(quoted) == std::string::npos) {
+      continue;
+    }
+    reasons[static_cast<std::size_t>(i)] = why;
+    node.set_domain(ort::kOpaqueDomain);
+    node.clear_attribute();
+    return true;
+  }
+  return false;
+}
+
 /// Who makes each value of a graph.
 std::unordered_map<std::string, std::size_t> producers_of(const GraphProto& graph) {
   std::unordered_map<std::string, std::size_t> producers;
@@ -249,8 +268,6 @@ class Partitioner {
     planning.most_tiles = 0;  // nothing is lowered to commands
     const Executable executable = compile(model, geometry, planning);
     const Origins origins(sized.graph(), model);
-    groups_.clear();
-    claimed_.clear();
     for (Indices& nodes : work_of_device(model, executable)) add(std::move(nodes), model, origins);
     add_reasons(model, executable.plan.on_host);
     add_reasons(model, executable.plan.between);
@@ -265,7 +282,8 @@ class Partitioner {
       const auto why = reasons_.find(index);
       made.not_claimed.push_back(
           {node_label(graph_.node(i), i), graph_.node(i).op_type(),
-           why == reasons_.end() ? "nothing in it is for the device" : why->second});
+           why == reasons_.end() ? "the device has nothing for it, or its values are not of 8 bits"
+                                 : why->second});
     }
     return made;
   }
@@ -318,7 +336,7 @@ class Partitioner {
 
 }  // namespace
 
-ModelProto with_sizes(ModelProto graph, std::int64_t size) {
+ModelProto with_sizes(ModelProto graph, std::int64_t first, std::int64_t size) {
   std::map<std::string, std::int64_t> named;
   std::set<std::string> opaque;
   for (const NodeProto& node : graph.graph().node()) {
@@ -331,7 +349,7 @@ ModelProto with_sizes(ModelProto graph, std::int64_t size) {
     for (int i = 0; i < shape.dim_size(); ++i) {
       auto& dim = *shape.mutable_dim(i);
       if (dim.has_dim_value() && dim.dim_value() >= 0) continue;
-      const std::int64_t own = i == 0 ? 1 : size;
+      const std::int64_t own = i == 0 ? first : size;
       const std::int64_t chosen =
           dim.dim_param().empty() ? own : named.emplace(dim.dim_param(), own).first->second;
       dim.set_dim_value(chosen);
@@ -355,21 +373,27 @@ ModelProto with_sizes(ModelProto graph, std::int64_t size) {
 
 Partition partition(const ModelProto& graph, const Geometry& geometry,
                     const CompileOptions& options) {
-  // Sequences and images of this size stand for all.
   constexpr std::int64_t kSize = 32;
+  // One image of such sizes; where the first size is none of images, or a map becomes too small.
+  constexpr std::pair<std::int64_t, std::int64_t> kSizes[] = {{1, kSize}, {kSize, kSize}, {1, 1}};
   std::map<std::size_t, std::string> opaque;
-  const ModelProto known = with_opaque_nodes(graph, opaque);
-  Partitioner partitioner(known, std::move(opaque));
-  try {
-    try {
-      partitioner.run(with_sizes(known, kSize), geometry, options);
-    } catch (const std::exception&) {
-      partitioner.run(with_sizes(known, 1), geometry, options);
+  ModelProto known = with_opaque_nodes(graph, opaque);
+  for (;;) {
+    std::string why;
+    for (const auto& [first, size] : kSizes) {
+      try {
+        Partitioner partitioner(known, opaque);
+        partitioner.run(with_sizes(known, first, size), geometry, options);
+        return partitioner.finish();
+      } catch (const std::exception& error) {
+        if (why.empty()) why = error.what();
+      }
     }
-  } catch (const std::exception& error) {
-    partitioner.refuse_all(error.what());
+    if (make_opaque_if_named(known, why, opaque)) continue;
+    Partitioner partitioner(known, opaque);
+    partitioner.refuse_all(why);
+    return partitioner.finish();
   }
-  return partitioner.finish();
 }
 
 }  // namespace gemm64::ep

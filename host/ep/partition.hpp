@@ -24,9 +24,9 @@ struct Partition {
   std::vector<NotClaimed> not_claimed;  // in the graph's order
 };
 
-/// Sizes for the open ones of a graph's inputs and of what its opaque nodes produce: groups are
-/// found for these, and compiled for those that come.
-onnx::ModelProto with_sizes(onnx::ModelProto graph, std::int64_t size);
+/// Sizes for the open ones of a graph's inputs and of what its opaque nodes produce, `first` for a
+/// first one: groups are found for these, and compiled for those that come.
+onnx::ModelProto with_sizes(onnx::ModelProto graph, std::int64_t first, std::int64_t size);
 
 /// Partitions a graph (host/ort/graph.hpp), whose large constants may lack their data. From shapes
 /// and constants, so before anything runs. Nodes that are not as their operators ask are not
