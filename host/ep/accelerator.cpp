@@ -87,6 +87,17 @@ CompileOptions Accelerator::compile_options() const {
   return options;
 }
 
+RunReport Accelerator::empty_report() const {
+  RunReport report;
+  report.device = options_.device;
+  report.check = options_.check;
+  report.precision = options_.precision;
+  report.accumulate = options_.accumulate;
+  report.geometry = geometry_;
+  report.memory = options_.memory;
+  return report;
+}
+
 NetworkRun Accelerator::run(const OnnxModel& model, const Executable& compiled,
                             NamedTensors inputs) {
   const std::lock_guard<std::mutex> lock(mutex_);

@@ -21,6 +21,9 @@ class Accelerator {
   /// What a network's compilation depends on, besides the geometry.
   CompileOptions compile_options() const;
 
+  /// A report of this device, without layers.
+  RunReport empty_report() const;
+
   /// Runs a network in QOperator form that was compiled for this device; from a reset. One run at a
   /// time: others wait. Throws UsageError where it cannot run, Interrupted after Ctrl-C; a failure
   /// of the device is in the report.

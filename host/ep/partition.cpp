@@ -123,26 +123,32 @@ Indices closed(const GraphProto& graph, Indices nodes) {
   return nodes;
 }
 
-/// Can the graph's nodes run where each group is a single one?
-bool can_run(const GraphProto& graph, const std::vector<std::vector<std::size_t>>& groups) {
-  const auto nodes = static_cast<std::size_t>(graph.node_size());
-  std::vector<std::size_t> unit(nodes);  // that a node is in: a group, or itself
-  for (std::size_t i = 0; i < nodes; ++i) unit[i] = groups.size() + i;
-  for (std::size_t group = 0; group < groups.size(); ++group) {
-    for (const std::size_t node : groups[group]) unit[node] = group;
-  }
+/// Pairs of nodes of which the second reads what the first makes.
+std::vector<std::pair<std::size_t, std::size_t>> edges_of(const GraphProto& graph) {
   const auto producers = producers_of(graph);
-  std::vector<std::set<std::size_t>> readers(groups.size() + nodes);
-  std::vector<std::size_t> waits_for(readers.size(), 0);
-  for (std::size_t i = 0; i < nodes; ++i) {
-    for (const std::string& name : graph.node(static_cast<int>(i)).input()) {
+  std::vector<std::pair<std::size_t, std::size_t>> edges;
+  for (int i = 0; i < graph.node_size(); ++i) {
+    for (const std::string& name : graph.node(i).input()) {
       const auto found = producers.find(name);
-      if (found == producers.end() || unit[found->second] == unit[i]) continue;
-      if (readers[unit[found->second]].insert(unit[i]).second) ++waits_for[unit[i]];
+      if (found != producers.end()) edges.emplace_back(found->second, static_cast<std::size_t>(i));
     }
   }
+  return edges;
+}
+
+/// Can the nodes run where those of a group, which have one number in `group_of`, are a single one?
+bool can_run(const std::vector<std::pair<std::size_t, std::size_t>>& edges,
+             const std::vector<std::size_t>& group_of) {
+  const std::size_t units = group_of.size();
+  std::vector<std::vector<std::size_t>> readers(units);
+  std::vector<std::size_t> waits_for(units, 0);
+  for (const auto& [from, to] : edges) {
+    if (group_of[from] == group_of[to]) continue;
+    readers[group_of[from]].push_back(group_of[to]);
+    ++waits_for[group_of[to]];
+  }
   std::vector<std::size_t> ready;
-  for (std::size_t i = 0; i < readers.size(); ++i) {
+  for (std::size_t i = 0; i < units; ++i) {
     if (waits_for[i] == 0) ready.push_back(i);
   }
   std::size_t run = 0;
@@ -151,7 +157,7 @@ bool can_run(const GraphProto& graph, const std::vector<std::vector<std::size_t>
       if (--waits_for[reader] == 0) ready.push_back(reader);
     }
   }
-  return run == readers.size();
+  return run == units;
 }
 
 /// Finds the nodes of the graph that nodes of its rewritten form stand for.
@@ -257,7 +263,14 @@ std::vector<Indices> work_of_device(const OnnxModel& model, const Executable& ex
 class Partitioner {
  public:
   Partitioner(const ModelProto& graph, std::map<std::size_t, std::string> opaque)
-      : graph_(graph.graph()), reasons_(std::move(opaque)) {}
+      : graph_(graph.graph()), reasons_(std::move(opaque)), edges_(edges_of(graph_)) {
+    for (int i = 0; i < graph_.node_size(); ++i) {
+      unit_of_.push_back(unit_of_.size());
+      const NodeProto& node = graph_.node(i);
+      if (node.output_size() != 0) by_output_[node.output(0)].push_back(unit_of_.back());
+      if (!node.name().empty()) by_name_[node.name()].push_back(unit_of_.back());
+    }
+  }
 
   void run(const ModelProto& sized, const Geometry& geometry, const CompileOptions& options) {
     ImportOptions import;
@@ -307,29 +320,36 @@ class Partitioner {
         return leave("stands between nodes that the device would run as one program");
       }
     }
-    groups_.emplace_back(found->begin(), found->end());
-    if (!can_run(graph_, groups_)) {
-      groups_.pop_back();
+    // A group has the number of one of its nodes.
+    for (const std::size_t node : *found) unit_of_[node] = *found->begin();
+    if (!can_run(edges_, unit_of_)) {
+      for (const std::size_t node : *found) unit_of_[node] = node;
       return leave("other nodes stand between those of its program");
     }
+    groups_.emplace_back(found->begin(), found->end());
     claimed_.insert(found->begin(), found->end());
   }
 
   void add_reasons(const OnnxModel& model, const std::map<int, std::string>& why) {
-    for (const auto& [node, reason] : why) {
-      const auto& own = model.graph().node(node);
-      for (int i = 0; i < graph_.node_size(); ++i) {
-        const NodeProto& one = graph_.node(i);
-        const bool same =
-            one.output_size() != 0 && own.output_size() != 0 &&
-            (one.output(0) == own.output(0) || (!one.name().empty() && one.name() == own.name()));
-        if (same) reasons_.emplace(static_cast<std::size_t>(i), reason);
-      }
+    for (const auto& [index, reason] : why) {
+      const NodeProto& node = model.graph().node(index);
+      const auto add = [&, &text = reason](const Numbers& numbers, const std::string& key) {
+        const auto found = numbers.find(key);
+        if (found == numbers.end()) return;
+        for (const std::size_t own : found->second) reasons_.emplace(own, text);
+      };
+      if (node.output_size() != 0) add(by_output_, node.output(0));
+      add(by_name_, node.name());
     }
   }
 
+  using Numbers = std::unordered_map<std::string, std::vector<std::size_t>>;
+
   const GraphProto& graph_;
   std::map<std::size_t, std::string> reasons_;
+  const std::vector<std::pair<std::size_t, std::size_t>> edges_;
+  Numbers by_output_, by_name_;       // of the nodes' first outputs, and of their names
+  std::vector<std::size_t> unit_of_;  // of each node: that of its group, else its own
   std::vector<std::vector<std::size_t>> groups_;
   Indices claimed_;
 };

@@ -240,6 +240,7 @@ Provider::Provider(const ort::Api& api, const OrtLogger* logger, const Entries& 
   OnSessionInitializationEnd = on_initialization_end;
   try {
     accelerator_.emplace(parse_options(own_entries(entries)));
+    log_.set_empty_report(accelerator_->empty_report());
     // The place is tried now, and not after a long run.
     const std::string& report = accelerator_->options().report;
     if (!report.empty()) OutputFile can_be_written(report);

@@ -9,7 +9,7 @@
 namespace gemm64::ep {
 
 void join(RunReport& report, RunReport more) {
-  if (report.device.empty()) {
+  if (report.layers.empty() && !report.host) {
     const std::string model = std::move(report.model);
     report = std::move(more);
     report.model = model;
@@ -37,15 +37,16 @@ void join(RunReport& report, RunReport more) {
 
 void RunLog::add_not_claimed(std::vector<NotClaimed> nodes) {
   const std::lock_guard<std::mutex> lock(mutex_);
-  for (NotClaimed& node : nodes) not_claimed_.push_back(std::move(node));
+  // ONNX Runtime may ask for the same graph twice.
+  for (NotClaimed& node : nodes) {
+    if (known_.emplace(node.name, node.op_type).second) not_claimed_.push_back(std::move(node));
+  }
 }
 
 void RunLog::begin_run() {
   const std::lock_guard<std::mutex> lock(mutex_);
   last_begun_ = std::this_thread::get_id();
-  RunReport report;
-  report.model = model_;
-  runs_[last_begun_] = std::move(report);
+  runs_[last_begun_] = empty_;
 }
 
 std::map<std::thread::id, RunReport>::iterator RunLog::run_of_this_thread() {

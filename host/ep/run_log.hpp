@@ -6,8 +6,10 @@
 #include <map>
 #include <mutex>
 #include <nlohmann/json.hpp>
+#include <set>
 #include <string>
 #include <thread>
+#include <utility>
 #include <vector>
 
 #include "host/ep/partition.hpp"
@@ -27,7 +29,9 @@ struct ProfileEvent {
 /// what another thread does meanwhile counts as the run's that began last.
 class RunLog {
  public:
-  void set_model(std::string name) { model_ = std::move(name); }
+  /// What every report has, without layers.
+  void set_empty_report(RunReport report) { empty_ = std::move(report); }
+  void set_model(std::string name) { empty_.model = std::move(name); }
   /// Adds the nodes that a graph of the session leaves to ONNX Runtime.
   void add_not_claimed(std::vector<NotClaimed> nodes);
 
@@ -47,8 +51,9 @@ class RunLog {
   std::map<std::thread::id, RunReport>::iterator run_of_this_thread();
 
   mutable std::mutex mutex_;
-  std::string model_;
+  RunReport empty_;
   std::vector<NotClaimed> not_claimed_;
+  std::set<std::pair<std::string, std::string>> known_;  // names and operators of these
   std::map<std::thread::id, RunReport> runs_;
   std::thread::id last_begun_;
   nlohmann::ordered_json last_;
