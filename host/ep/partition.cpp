@@ -320,14 +320,67 @@ class Partitioner {
         return leave("stands between nodes that the device would run as one program");
       }
     }
-    // A group has the number of one of its nodes.
-    for (const std::size_t node : *found) unit_of_[node] = *found->begin();
-    if (!can_run(edges_, unit_of_)) {
-      for (const std::size_t node : *found) unit_of_[node] = node;
+    const Indices whole = with_float_parts(*found);
+    if (!join(whole) && !join(*found)) {
       return leave("other nodes stand between those of its program");
     }
-    groups_.emplace_back(found->begin(), found->end());
-    claimed_.insert(found->begin(), found->end());
+  }
+
+  /// Makes a group of the nodes, if all can run then.
+  bool join(const Indices& nodes) {
+    // A group has the number of one of its nodes.
+    for (const std::size_t node : nodes) unit_of_[node] = *nodes.begin();
+    if (!can_run(edges_, unit_of_)) {
+      for (const std::size_t node : nodes) unit_of_[node] = node;
+      return false;
+    }
+    groups_.emplace_back(nodes.begin(), nodes.end());
+    claimed_.insert(nodes.begin(), nodes.end());
+    return true;
+  }
+
+  /// With what makes float results of the sums of a MatMulInteger: Cast, Mul by the scales, Add of
+  /// a bias. ONNX Runtime makes one node of these and the product, and so it never joins the Add to
+  /// what follows, where it would round otherwise.
+  Indices with_float_parts(Indices nodes) const {
+    for (const std::size_t product : Indices(nodes)) {
+      if (graph_.node(static_cast<int>(product)).op_type() != "MatMulInteger") continue;
+      std::size_t last = product;
+      for (const char* const type : {"Cast", "Mul", "Add"}) {
+        const std::optional<std::size_t> next = only_reader(last);
+        if (!next || claimed_.count(*next) != 0 || nodes.count(*next) != 0) break;
+        const NodeProto& node = graph_.node(static_cast<int>(*next));
+        if (node.op_type() != type || !node.domain().empty()) break;
+        if (node.op_type() == "Add" && !has_bias(node)) break;
+        nodes.insert(*next);
+        last = *next;
+      }
+    }
+    return nodes;
+  }
+
+  /// Who reads a node's results, if that is one node and nothing else.
+  std::optional<std::size_t> only_reader(std::size_t node) const {
+    std::optional<std::size_t> reader;
+    for (const auto& [from, to] : edges_) {
+      if (from != node) continue;
+      if (reader) return std::nullopt;
+      reader = to;
+    }
+    for (const auto& output : graph_.output()) {
+      for (const std::string& name : graph_.node(static_cast<int>(node)).output()) {
+        if (output.name() == name) return std::nullopt;
+      }
+    }
+    return reader;
+  }
+
+  bool has_bias(const NodeProto& add) const {
+    const auto& constants = graph_.initializer();
+    return std::any_of(constants.begin(), constants.end(), [&add](const auto& constant) {
+      return constant.dims_size() == 1 && std::find(add.input().begin(), add.input().end(),
+                                                    constant.name()) != add.input().end();
+    });
   }
 
   void add_reasons(const OnnxModel& model, const std::map<int, std::string>& why) {

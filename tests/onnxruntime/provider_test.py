@@ -2,8 +2,11 @@
 """Networks in ONNX Runtime with the execution provider give the bytes that they give without it."""
 
 import concurrent.futures
+import importlib.machinery
+import importlib.util
 import itertools
 import json
+import logging
 import os
 import pathlib
 import signal
@@ -25,6 +28,21 @@ import quantized_networks_test as networks
 from harness import saturates
 from quantized import Reader
 
+ROOT = pathlib.Path(__file__).parents[2]
+sys.path.insert(0, str(ROOT / "tests/python"))
+import transformers  # noqa: E402  pylint: disable=wrong-import-position
+
+
+def load_script(name):
+    """A script of scripts/ as a module."""
+    loader = importlib.machinery.SourceFileLoader(name, str(ROOT / "scripts" / name))
+    module = importlib.util.module_from_spec(importlib.util.spec_from_loader(name, loader))
+    loader.exec_module(module)
+    return module
+
+
+TABLE = load_script("transformer-table")
+logging.disable(logging.WARNING)  # the quantizer's
 LEVELS = onnxruntime.GraphOptimizationLevel
 ALL_LEVELS = (LEVELS.ORT_DISABLE_ALL, LEVELS.ORT_ENABLE_BASIC, LEVELS.ORT_ENABLE_EXTENDED, LEVELS.ORT_ENABLE_ALL)
 U8, S8 = QuantType.QUInt8, QuantType.QInt8
@@ -155,6 +173,21 @@ class Networks(ProviderTest):
                 value = model.graph.input[0]
                 shape = [dim.dim_value for dim in value.type.tensor_type.shape.dim]
                 self.compare(str(target), {value.name: values(*shape)})
+
+
+class Transformers(ProviderTest):
+    def test_every_kind_and_form(self):
+        """Their floats are as ONNX Runtime joins nodes: what is claimed changes none of that."""
+        for kind, form in itertools.product(transformers.KINDS, TABLE.FORMS):
+            network = TABLE.Seeded(transformers, kind)
+            model = TABLE.quantize(network, form, self.folder)
+            # As the table has it: int8 activations are no matter here.
+            entries = {"session.qdqisint8allowed": "0"}
+            for sizes in ((1, 1), (2, 16)):
+                with self.subTest(kind=kind, form=form, sizes=sizes):
+                    report = self.compare(model, network.feeds(*sizes), {"array": "64"}, 9, entries=entries)
+                    self.assertFalse([node for node in report["not_claimed"]
+                                      if node["op_type"] in PRODUCTS - {"MatMul", "Gemm"}])
 
 
 class Graphs(ProviderTest):
