@@ -2,7 +2,7 @@
 # A thin layer over CMake and Ninja: installs what is missing, configures, builds, runs.
 #
 #   make sim ARGS="--batch 1 --json report.json"     options of `gemm64 run`
-#   make test ARGS="-R TileWalk"                       options of ctest
+#   make test ARGS="-R TileWalk"                       options of ctest; a selection replaces that of the target
 #   make netlist ARRAY=8 CELLS=255                     the gates of N = 8, and so many broken cells
 #   CXX=g++ (another compiler), JOBS=4 (at a time), SETUP=true (install nothing)
 
@@ -21,7 +21,7 @@ COMPILER := $(if $(filter default,$(origin CXX)),clang++,$(CXX))
 
 MAKEFLAGS += --no-print-directory
 .NOTPARALLEL:
-.PHONY: build sim report accuracy imagenet text test python torchscript wave firmware package bench fuzz abuse lint tidy synth wires netlist equivalence energy stuck flips fpga bitstream litex formal mutants host-mutants coverage signoff docs web web-check self-check samples clean help
+.PHONY: build sim report accuracy imagenet text test regression python torchscript wave firmware package bench fuzz abuse lint tidy synth wires netlist equivalence energy stuck flips fpga bitstream litex formal mutants host-mutants coverage signoff docs web web-check self-check samples clean help
 .DEFAULT_GOAL := build
 
 # Configures where nothing is configured, the compiler is another one, or more is wanted than was so far; all else
@@ -41,6 +41,10 @@ cmake --preset default -B $(BUILD) $$fresh -DCMAKE_CXX_COMPILER:STRING=$$compile
 endef
 
 compile = cmake --build $(BUILD) --parallel $(JOBS)
+
+# $(1): -L for the tests labelled regression, -LE for the others; what ARGS selects replaces it.
+run_tests = ctest --test-dir $(BUILD) --output-on-failure --no-tests=error -j $(JOBS) \
+    $(if $(filter -L% -R% -I% --label% --tests%,$(ARGS)),,$(1) '^regression$$') $(ARGS)
 
 build:
 	@$(SETUP) build
@@ -107,7 +111,15 @@ test:
 	$(call configure,test)
 	@scripts/charts --test $(BUILD)/page || echo "make: the tests of pages will fail" >&2
 	@$(compile)
-	@ctest --test-dir $(BUILD) --output-on-failure --no-tests=error -j $(JOBS) $(ARGS)
+	@$(call run_tests,-LE)
+
+# The tests that `make test` leaves out because they take long, and the programs that only they need.
+regression:
+	@$(SETUP) build test
+	$(call configure,test)
+	@scripts/charts --test $(BUILD)/page || echo "make: the tests of pages will fail" >&2
+	@$(compile) --target all gemm64_regression
+	@$(call run_tests,-L)
 
 # To be imported from build/python; `pip install .` makes a package of it.
 python:
@@ -319,7 +331,8 @@ help:
 	@echo "make accuracy  classifies Fashion-MNIST's 10,000 test images in int8 and in float32"
 	@echo "make imagenet  names what three photos show, by EfficientNet-Lite0 with its published weights"
 	@echo "make text   writes titles for three paragraphs by a trained T5, and compares every output with ONNX Runtime's"
-	@echo "make test   builds and runs the tests"
+	@echo "make test   builds and runs the tests; ARGS=\"-L quick\" those that answer within a minute"
+	@echo "make regression  builds and runs the tests that take long, which make test leaves out"
 	@echo "make python builds the Python module into build/python"
 	@echo "make torchscript  builds the plug-in that reads TorchScript files, and tests it on networks of torchvision"
 	@echo "make wave   runs a small product and shows its waveform; VIEW=overview, array, commands,"

@@ -33,10 +33,14 @@ foreach(row IN LISTS rows)
   endforeach()
 endforeach()
 
-# gemm64_layer(<layer> [OPTIONS <option>...] SOURCES <file>...)
-# Makes the library gemm64_<layer>, which links the layers that the table lets its folders include.
+option(GEMM64_UNITY "Compile eight sources of a layer of host/ as one" ON)
+
+# gemm64_layer(<layer> [OPTIONS <option>...] [APART <file>...] SOURCES <file>...)
+# Makes the library gemm64_<layer>, which links the layers that the table lets its folders include. Eight sources at a
+# time are compiled as one, because that halves the processor time; APART lists sources that cannot share a compilation,
+# since two of them use one name in their unnamed namespaces. Sources with COMPILE_OPTIONS are compiled separately anyway.
 function(gemm64_layer layer)
-  cmake_parse_arguments(arg "" "" "OPTIONS;SOURCES" ${ARGN})
+  cmake_parse_arguments(arg "" "" "OPTIONS;APART;SOURCES" ${ARGN})
   foreach(source IN LISTS arg_SOURCES)
     cmake_path(GET source PARENT_PATH folder)
     if(NOT "${layer_of_${folder}}" STREQUAL layer)
@@ -47,6 +51,8 @@ function(gemm64_layer layer)
   set(target gemm64_${layer})
   add_library(${target} STATIC ${arg_SOURCES})
   target_compile_options(${target} PRIVATE ${GEMM64_WARNINGS} ${arg_OPTIONS})
+  set_target_properties(${target} PROPERTIES UNITY_BUILD ${GEMM64_UNITY} UNITY_BUILD_BATCH_SIZE 8)
+  set_source_files_properties(${arg_APART} PROPERTIES SKIP_UNITY_BUILD_INCLUSION ON)
   add_dependencies(${target} gemm64_includes)
   set_property(GLOBAL APPEND PROPERTY GEMM64_LAYERS ${target})
   if(layer STREQUAL base)

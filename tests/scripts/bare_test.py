@@ -9,7 +9,7 @@ import tempfile
 import unittest
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
-TOOLS = ["bash", "awk", "cat", "cut", "df", "dirname", "env", "grep", "sh", "tail"]
+TOOLS = ["bash", "awk", "cat", "cut", "df", "dirname", "env", "grep", "mktemp", "rm", "sed", "sh", "tail", "tee"]
 
 
 class Bare(unittest.TestCase):
@@ -79,7 +79,8 @@ class Bare(unittest.TestCase):
         bare = checkout / "scripts/bare"
         bare.write_text('#!/bin/bash\nexit "$BARE"\n')
         bare.chmod(0o755)
-        self.stand_in("make", 'echo "made: $*"; [[ $1 != "$FAILS" ]]')
+        summary = "100% tests passed, 0 tests failed out of 7\n\nLabel Time Summary:\nhost = 1 sec*proc\n\nTotal Test time (real) = 2 sec"
+        self.stand_in("make", f'echo "made: $*"; [[ $1 != test ]] || echo "{summary}"; [[ $1 != "$FAILS" ]]')
         return checkout
 
     def test_ci_works_in_place_where_no_bare_debian_can_be_made(self) -> None:
@@ -89,8 +90,10 @@ class Bare(unittest.TestCase):
         self.assertIn("in place instead", said.stdout)
         self.assertEqual(
             [line for line in said.stdout.splitlines() if line.startswith("made:")],
-            ["made: lint", "made: sim", "made: mutants ARGS=--draw 60", "made: test"],
+            ["made: lint", "made: sim", "made: mutants ARGS=--draw 60", "made: test", "made: regression"],
         )
+        self.assertEqual(said.stdout.splitlines()[-1], "Total Test time (real) = 2 sec")
+        self.assertEqual(said.stdout.splitlines()[-6], "100% tests passed, 0 tests failed out of 7")
         self.assertNotEqual(self.call(run, BARE="125", FAILS="test").returncode, 0)
 
     def test_ci_takes_the_bare_debians_word(self) -> None:
