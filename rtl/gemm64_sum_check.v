@@ -3,7 +3,7 @@
 // sums, and compares when a sum is stored. A flip changes a sum by a power of two, which 3 never divides, wherever it happens:
 // in memory, in what was read, or in the addition.
 // Latency: goes a clock behind the column; 1 clock from what the column shows to wrong_o.
-// Handshake: none. No clock brings a sum from the array and one from the lanes.
+// Handshake: none. A clock may bring a sum from the array and one from the lanes, for different banks.
 `default_nettype none
 
 module gemm64_sum_check #(
@@ -59,18 +59,16 @@ module gemm64_sum_check #(
     // A sum that wraps is less by 2^32, which leaves 1, than its two parts; the carry is from an addition of its own.
     wire [32:0] total = {1'b0, old_i} + {1'b0, sum_i};
 
-    // A clock behind. A sum from the lanes is one that begins anew.
-    wire                lanes = lanes_0_i | lanes_1_i;
-    reg                 read_0_q, read_1_q, add_0_q, add_1_q, first_q, carry_q, shown_bank_q;
-    reg [ROW_WIDTH-1:0] row_0_q, row_1_q, row_q;
-    reg [1:0]           sum_q, shown_q;
+    // A cycle later. The array and the lanes have registers of their own, since both may bring a sum in one cycle.
+    reg                 read_0_q, read_1_q, add_0_q, add_1_q, lanes_0_q, lanes_1_q, first_q, carry_q, shown_bank_q;
+    reg [ROW_WIDTH-1:0] row_0_q, row_1_q, row_q, lanes_row_q;
+    reg [1:0]           sum_q, lanes_sum_q, shown_q;
     always @(posedge clk_i) begin
-        {read_0_q, read_1_q, add_0_q, add_1_q} <= {read_0_i, read_1_i, add_0_i | lanes_0_i, add_1_i | lanes_1_i};
+        {read_0_q, read_1_q, add_0_q, add_1_q, lanes_0_q, lanes_1_q} <= {read_0_i, read_1_i, add_0_i, add_1_i, lanes_0_i, lanes_1_i};
         if (read_0_i) row_0_q <= row_0_i;
         if (read_1_i) row_1_q <= row_1_i;
-        if (add_0_i | add_1_i | lanes)
-            {first_q, row_q, carry_q, sum_q} <= {first_i | lanes, lanes ? lanes_row_i : row_i, total[32],
-                                                 by_3(lanes ? lanes_sum_i : sum_i)};
+        if (add_0_i | add_1_i) {first_q, row_q, carry_q, sum_q} <= {first_i, row_i, total[32], by_3(sum_i)};
+        if (lanes_0_i | lanes_1_i) {lanes_row_q, lanes_sum_q} <= {lanes_row_i, by_3(lanes_sum_i)};
         if (shown_i) {shown_bank_q, shown_q} <= {shown_bank_i, by_3(shown_sum_i)};
     end
 
@@ -80,10 +78,10 @@ module gemm64_sum_check #(
 
     gemm64_ram #(.WIDTH(2), .DEPTH(ROWS), .ADDRESS_WIDTH(ROW_WIDTH)) u_rests_0 (
         .clk_i           (clk_i),
-        .busy_i          (add_0_q | read_0_q),
-        .write_i         (add_0_q),
-        .write_address_i (row_q),
-        .write_data_i    (added),
+        .busy_i          (add_0_q | lanes_0_q | read_0_q),
+        .write_i         (add_0_q | lanes_0_q),
+        .write_address_i (lanes_0_q ? lanes_row_q : row_q),
+        .write_data_i    (lanes_0_q ? lanes_sum_q : added),
         .read_i          (read_0_q),
         .read_address_i  (row_0_q),
         .data_o          (rest_0)
@@ -91,10 +89,10 @@ module gemm64_sum_check #(
 
     gemm64_ram #(.WIDTH(2), .DEPTH(ROWS), .ADDRESS_WIDTH(ROW_WIDTH)) u_rests_1 (
         .clk_i           (clk_i),
-        .busy_i          (add_1_q | read_1_q),
-        .write_i         (add_1_q),
-        .write_address_i (row_q),
-        .write_data_i    (added),
+        .busy_i          (add_1_q | lanes_1_q | read_1_q),
+        .write_i         (add_1_q | lanes_1_q),
+        .write_address_i (lanes_1_q ? lanes_row_q : row_q),
+        .write_data_i    (lanes_1_q ? lanes_sum_q : added),
         .read_i          (read_1_q),
         .read_address_i  (row_1_q),
         .data_o          (rest_1)

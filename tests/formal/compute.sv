@@ -10,6 +10,7 @@
 // break gemm64_compute.v: (waiting & (~between | (weights & activations))) -> (waiting & weights & activations)
 // break gemm64_compute.v: next & ~lanes_q & drain_q == {DRAIN_WIDTH{1'b0}} -> next & ~lanes_q
 // break gemm64_compute.v: last_tile)) | lanes_plane_end_i -> last_tile))
+// break gemm64_compute.v: (read | lanes_row_i) & row_last) bank_q <= ~bank_q -> read & row_last) bank_q <= ~bank_q
 // break gemm64_compute.v: end_of_tile) tile_q <= last_tile ? 32'd0 : tile_q + 32'd1 -> end_of_tile) tile_q <= last_tile ? 32'd0 : tile_q
 // break gemm64_compute.v: activation_pixels_i == of_window | least == 16'd0 -> 1'b1
 // break gemm64_compute.v: weights     = column_q == {LOG_N{1'b0}} & weight_words_i >= -> weights     = column_q == {LOG_N{1'b0}} & weight_words_i >
@@ -97,6 +98,11 @@ module compute_proof #(
 
     // How far the command has come: blocks, passes, tiles, rows
     reg          went_on, was_read, began;
+    // Rows of the array and of the lanes in the cycles before: bit t is of t + 1 cycles ago
+    localparam   PIPELINE = 4;
+    reg [PIPELINE-1:0] array_rows = 0, lanes_rows = 0;
+    reg                bank_was;
+    integer            t;
     reg  [2:0]   sum_was;  // place of the sum that was added to a clock ago
     reg  [111:0] place_was;
     wire [111:0] place_now = {block_q, pass_q, tile_q, row_q};
@@ -123,6 +129,9 @@ module compute_proof #(
         sum_was         <= {row_bank, row};
         place_was       <= place_now;
         began           <= rst_ni & lanes_load;
+        array_rows      <= {array_rows, read} & {PIPELINE{rst_ni}};
+        lanes_rows      <= {lanes_rows, lanes_row_i} & {PIPELINE{rst_ni}};
+        bank_was        <= row_bank;
         was_retained    <= rst_ni & (read & ~window_read ? ~release_word & ~rewind : was_retained);
         if (!rst_ni) begin
             {done, sent, under_way, store_bank, stored, live, after_free} <= 0;
@@ -195,6 +204,14 @@ module compute_proof #(
             if (row_q != 0) assert ((valid | lanes_q) & row_q < rows);
             // The lanes are given a command when no row is on its way through the array, and it stays theirs.
             if (rst_ni & lanes_load) assert (drain_q == 0 & ~lanes_q & ~valid);
+            // accumulator.sv: no row of the array is in it when one of the lanes comes, and a row of the array in the cycle
+            // after goes to the other bank.
+            for (t = 0; t < PIPELINE; t = t + 1) begin
+                if (array_rows[t]) assert (drain_q >= PIPELINE - t & ~lanes_q);
+            end
+            if (lanes_rows[0]) assert (array_rows == 0);
+            if (rst_ni & lanes_row_i) assert (array_rows == 0);
+            if (WINDOW == 0 & rst_ni & lanes_rows[0] & read) assert (row_bank != bank_was);
             if (rst_ni & lanes_active) assert (lanes_q & ~stop_i);
             assert (~(lanes_q & valid) & ~(read & lanes_row_i));
             if (began) assert (lanes_q);

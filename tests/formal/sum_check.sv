@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // gemm64_sum_check tells that a sum is wrong exactly where a single bit of it was flipped since it began: in memory, in what was
 // read to add to it, or in what is stored. So right sums are never told to be wrong, whatever was added to them and in which
-// clocks. Two facts of remainders are taken from remainders.sv: how those of a sum and its parts belong together, and that
+// clocks, and in one cycle from the array to one bank and from the lanes to the other. Two facts of remainders are taken from remainders.sv: how those of a sum and its parts belong together, and that
 // a flip changes a number's.
 //
+// break gemm64_sum_check.v: write_address_i (lanes_0_q ? lanes_row_q : row_q) -> write_address_i (lanes_1_q ? lanes_row_q : row_q)
 // break gemm64_sum_check.v: fold(fold(add_1_q ? rest_1 : rest_0, sum_q), {carry_q, 1'b0}) -> fold(add_1_q ? rest_1 : rest_0, sum_q)
 // prove induction 2, cover 8
 // probe entries_00 = dut.u_rests_0.memory_q[0]
@@ -21,6 +22,10 @@
 // probe row_q = dut.row_q
 // probe first_q = dut.first_q
 // probe carry_q = dut.carry_q
+// probe lanes_0_q = dut.lanes_0_q
+// probe lanes_1_q = dut.lanes_1_q
+// probe lanes_row_q = dut.lanes_row_q
+// probe lanes_sum_q = dut.lanes_sum_q
 // probe sum_q = dut.sum_q
 // probe shown_q = dut.shown_q
 // probe shown_bank_q = dut.shown_bank_q
@@ -32,8 +37,9 @@ module sum_check_proof (
 
     gemm64_sum_check #(.ROWS(2), .ROW_WIDTH(1)) dut (.*);
 
-    (* keep *) wire [1:0] entries_00, entries_01, entries_10, entries_11, rest_0, rest_1, sum_q, shown_q;
+    (* keep *) wire [1:0] entries_00, entries_01, entries_10, entries_11, rest_0, rest_1, sum_q, lanes_sum_q, shown_q;
     (* keep *) wire       add_0_q, add_1_q, read_0_q, read_1_q, row_0_q, row_1_q, row_q, first_q, carry_q, shown_bank_q;
+    (* keep *) wire       lanes_0_q, lanes_1_q, lanes_row_q;
 
     function [1:0] fold;
         input [1:0] one, other;
@@ -81,6 +87,9 @@ module sum_check_proof (
     wire        harm  = hurt | memory_flip_i != 0;
     wire [32:0] total = {1'b0, old_i} + {1'b0, sum_i};
 
+    reg both_1 = 1'b0;  // one came from each, in a cycle before
+    always @(posedge clk_i) both_1 <= both_1 | ((add_0_i | add_1_i) & given);
+
     // What the check has seen: all of it a clock ago
     reg [1:0] held_1, seen_1;
     reg       known_1 = 1'b0, hurt_1 = 1'b0, seen_known_1 = 1'b0, seen_hurt_1 = 1'b0, shown_1 = 1'b0, shown_hurt_1;
@@ -101,7 +110,8 @@ module sum_check_proof (
     end
 
     always @* begin
-        assume (~(add_0_i & add_1_i) & ~(lanes_0_i & lanes_1_i) & ~((add_0_i | add_1_i) & (lanes_0_i | lanes_1_i)));
+        // accumulator.sv
+        assume (~(add_0_i & add_1_i) & ~(lanes_0_i & lanes_1_i) & ~(add_0_i & lanes_0_i) & ~(add_1_i & lanes_1_i));
         // One flip at most, of a word that is written
         assume (memory_flip_i == 0 | (known & ~hurt & single(memory_flip_i)));
         assume (read_flip_i == 0 | (seen_known & ~seen_hurt & single(read_flip_i)));
@@ -124,6 +134,7 @@ module sum_check_proof (
         if (seen_known_1) assert (seen_hurt_1 == (rest != seen_1) & rest != 3);
         if (shown_1) assert (wrong == shown_hurt_1);
         cover (shown_1 & ~shown_hurt_1);
+        cover (shown_1 & ~shown_hurt_1 & both_1);
         cover (shown_1 & wrong & shown_hurt_1);
     end
 

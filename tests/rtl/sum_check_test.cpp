@@ -48,6 +48,17 @@ class Column {
     sums[bank][row] = sum ^ upset;
     upset = 0;
   }
+  /// A new sum from the array and one from the lanes in the same cycle, for different banks.
+  void from_both(unsigned array_bank, unsigned array_row, std::uint32_t sum, unsigned lanes_row,
+                 std::uint32_t lanes_sum) {
+    (array_bank == 0 ? bench_->add_0_i : bench_->add_1_i) = 1;
+    bench_->first_i = 1;
+    bench_->row_i = static_cast<std::uint8_t>(array_row);
+    bench_->sum_i = sum;
+    from_lanes(1 - array_bank, lanes_row, lanes_sum);
+    bench_->add_0_i = bench_->add_1_i = 0;
+    sums[array_bank][array_row] = sum;
+  }
   bool wrong_when_stored(unsigned bank, unsigned row) {
     bench_->row_0_i = bench_->row_1_i = static_cast<std::uint8_t>(row);
     (bank == 0 ? bench_->read_0_i : bench_->read_1_i) = 1;
@@ -94,6 +105,17 @@ TEST(SumCheck, FindsNothingWhereNothingIsWrong) {
         ASSERT_FALSE(column.wrong_when_stored(bank, row)) << "sum " << column.sums[bank][row];
       }
     }
+  });
+}
+
+TEST(SumCheck, TakesASumFromTheArrayAndOneFromTheLanesInOneCycle) {
+  Column column;
+  for_seeds(1, 100, [&](std::mt19937& random) {
+    const unsigned bank = random() % 2, row = random() % kRows, lanes_row = random() % kRows;
+    column.from_both(bank, row, number(random), lanes_row, number(random));
+    if (random() % 2 != 0) column.add(bank, row, number(random), false);
+    EXPECT_FALSE(column.wrong_when_stored(bank, row)) << "of the array";
+    EXPECT_FALSE(column.wrong_when_stored(1 - bank, lanes_row)) << "of the lanes";
   });
 }
 

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "host/device/reference_device.hpp"
+#include "tests/system/random_depthwise.hpp"
 #include "tests/system/random_program.hpp"
 #include "tests/system/random_windows.hpp"
 #include "tests/system/system.hpp"
@@ -32,8 +33,9 @@ void expect_same_memory(Device& found, Device& expected) {
 using MakeProgram = std::vector<Command> (*)(std::mt19937&, const Geometry&, unsigned);
 
 void expect_same_programs(int n, double stall_probability, unsigned first_seed, unsigned seeds,
-                          MakeProgram make) {
+                          MakeProgram make, bool self_check = false) {
   RtlOptions options = Rig::options(n, stall_probability, first_seed);
+  options.self_check = self_check;
   options.memory_bytes = kMemoryBytes;
   Rig rtl(options);
   ReferenceDevice reference(rtl.driver.geometry(), kMemoryBytes);
@@ -80,6 +82,21 @@ TEST(VectorPrograms, DoOnTheRtlWhatTheyDoOnTheReference) {
   expect_same_programs(4, 0, 860, 14, random_program);
   expect_same_programs(4, 0.4, 910, 6, random_program);
   expect_same_programs(4, 0, 920, 8, random_vector_program);
+}
+
+// With N = STAGE_ROWS the array's first sum may come to its bank in the cycle in which the last of
+// the depthwise unit comes to the other.
+TEST(SelfCheckPrograms, RaiseNoFalseAlarmWhenBothUnitsTakeTurns) {
+  expect_same_programs(4, 0, 1000, 100, random_turns, true);
+  expect_same_programs(4, 0.3, 1200, 20, random_turns, true);
+  expect_same_programs(8, 0, 1300, 20, random_turns, true);
+}
+
+TEST(SelfCheckPrograms, RaiseNoFalseAlarmInAnyLegalProgram) {
+  expect_same_programs(4, 0, 1400, 12, random_depthwise_program, true);
+  expect_same_programs(4, 0.3, 1420, 6, random_program, true);
+  expect_same_programs(4, 0, 1440, 8, random_window_program, true);
+  expect_same_programs(8, 0, 1460, 4, random_depthwise_program, true);
 }
 
 TEST(Programs, RandomWindowsDoOnTheRtlWhatTheyDoOnTheReference) {

@@ -96,6 +96,64 @@ class DepthwiseMaker : public ProgramMaker {
   }
 };
 
+/// DEPTHWISEs and MATMULs of one block each, in turn, with all their words loaded before: two of
+/// them make a program of seven commands.
+class TurnsMaker : public ProgramMaker {
+ public:
+  using ProgramMaker::ProgramMaker;
+
+  std::vector<Command> program(unsigned pairs) {
+    std::vector<Command> work;
+    std::uint32_t weights = 0, activations = 0;
+    bool lanes = draw(random_, 0, 3) != 0;
+    for (unsigned i = 0; i < 2 * pairs; ++i, lanes = !lanes) {
+      Command unit;
+      if (lanes) {
+        DepthwiseCommand c;
+        do {
+          c = random_depthwise(random_, geometry_.accumulator_rows);
+          c.count = c.passes = 1;
+        } while (image_rows(c) > geometry_.accumulator_rows);
+        c.rows = static_cast<std::uint32_t>(image_rows(c));
+        weights += weight_words(c);
+        activations += static_cast<std::uint32_t>(image_words(c));
+        unit = c;
+      } else {
+        unit.opcode = Opcode::kMatmul;
+        unit.flags = flag::kAccumulate;
+        unit.rows = draw(random_, 1, 2 * geometry_.n);
+        unit.count = draw(random_, 1, 3);
+        unit.passes = unit.blocks = 1;
+        weights += unit.count * geometry_.n;
+        activations += unit.count * unit.rows;
+      }
+      work.push_back(unit);
+      StoreCommand results = store(unit.rows, 1);
+      results.flags = results.format = 0;  // sums
+      work.push_back(results);
+    }
+    Command load;
+    load.opcode = Opcode::kLoadWeights;
+    load.count = weights;
+    load.passes = 1;
+    load.set_address(operand_address(weights));
+    std::vector<Command> program{load};
+    load.opcode = Opcode::kLoadActivations;
+    load.rows = load.stride = load.blocks = 1;
+    load.count = activations;
+    load.set_address(operand_address(activations));
+    program.push_back(load);
+    program.insert(program.end(), work.begin(), work.end());
+    program.push_back(finish());
+    return program;
+  }
+};
+
+inline std::vector<Command> random_turns(std::mt19937& random, const Geometry& geometry,
+                                         unsigned pairs) {
+  return TurnsMaker(random, geometry).program(pairs);
+}
+
 inline std::vector<Command> random_depthwise_program(std::mt19937& random, const Geometry& geometry,
                                                      unsigned parts) {
   return DepthwiseMaker(random, geometry).program(parts);
