@@ -27,8 +27,11 @@ module gemm64_skew #(
             reg  [(LANES-g)*WIDTH-1:0] word_q;
             reg                        valid_q;
             wire [(LANES-g)*WIDTH-1:0] word;
-            if (g == 1) assign word = data_i[LANES*WIDTH-1:WIDTH];
-            else assign word = step[g-1].word_q[(LANES-g+1)*WIDTH-1:WIDTH];
+            if (g == 1) begin : newest
+                assign word = data_i[LANES*WIDTH-1:WIDTH];
+            end else begin : older
+                assign word = step[g-1].word_q[(LANES-g+1)*WIDTH-1:WIDTH];
+            end
             always @(posedge clk_i) begin
                 valid_q <= valid_o[g-1];
                 if (CLOCK_ENABLES == 0 || valid_o[g-1]) word_q <= word;
