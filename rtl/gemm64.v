@@ -231,7 +231,7 @@ module gemm64 #(
         .release_i (activation_release), .rewind_i (activation_rewind), .window_i (activation_window),
         .place_i (activation_place), .inside_i (activation_inside), .zero_i (activation_zero),
         .claim_i (activation_claim), .new_i (activation_new), .free_i (activation_free), .freed_i (activation_freed),
-        .word_o (activation), .wrong_o (wrong[ACTIVATIONS]), .wrong_word_o (wrong_word[24*ACTIVATIONS +: 24])
+        .word_o (activation), .wrong_o (wrong[ACTIVATIONS]), .unwritten_o (unwritten_word), .wrong_word_o (wrong_word[24*ACTIVATIONS +: 24])
     );
 
     wire                 lanes_load, lanes_active, lanes_maximum, lanes_accumulate, lanes_place, lanes_row, lanes_plane_end, lanes_finished;
@@ -242,7 +242,7 @@ module gemm64 #(
     wire [31:0]          lanes_planes, lanes_images;
     wire [7:0]           lanes_zero;
     wire [LOG_N-1:0]     weight_column;
-    wire                 sums_wrong, sums_wrong_bank;
+    wire                 sums_wrong, sums_unwritten, sums_wrong_bank, unwritten_word;
     wire [ROW_WIDTH-1:0] sums_wrong_row;
     wire                 row_first, row_last, row_bank, row_starts_tile, row_starts_command, bank_free;
     wire [15:0]          row_tag;
@@ -328,16 +328,18 @@ module gemm64 #(
             always @(posedge clk_i) heads_q <= {heads_q[16*4-1:0], row_tag};
             wire [15:0] reads = heads_q[16 +: 16];
             wire [15:0] computes = lanes_wrong_sum ? heads_q[16*4 +: 16] : reads;
-            assign fault = {wrong[OPERANDS], wrong[PARAMETERS], wrong[RESULTS] | sums_wrong, wrong_row | wrong[COMPUTE],
-                            unbalanced | wrong[ACTIVATIONS], wrong[WEIGHTS], commands_fault};
-            assign fault_code = {{3{`GEMM64_ERROR_PARITY}}, wrong[COMPUTE] ? `GEMM64_ERROR_PARITY : `GEMM64_ERROR_CHECKSUM,
-                                 wrong[ACTIVATIONS] ? `GEMM64_ERROR_PARITY : `GEMM64_ERROR_UNBALANCED, `GEMM64_ERROR_PARITY,
-                                 commands_code};
+            assign fault = {wrong[OPERANDS], wrong[PARAMETERS], wrong[RESULTS] | sums_wrong | sums_unwritten, wrong_row | wrong[COMPUTE],
+                            unbalanced | wrong[ACTIVATIONS] | unwritten_word, wrong[WEIGHTS], commands_fault};
+            assign fault_code = {{2{`GEMM64_ERROR_PARITY}}, sums_unwritten ? `GEMM64_ERROR_UNWRITTEN : `GEMM64_ERROR_PARITY,
+                                 wrong[COMPUTE] ? `GEMM64_ERROR_PARITY : `GEMM64_ERROR_CHECKSUM,
+                                 unwritten_word ? `GEMM64_ERROR_UNWRITTEN
+                                 : wrong[ACTIVATIONS] ? `GEMM64_ERROR_PARITY : `GEMM64_ERROR_UNBALANCED,
+                                 `GEMM64_ERROR_PARITY, commands_code};
             assign fault_tag = {{3{store_tag}}, wrong[COMPUTE] ? computes : wrong_tag,
-                                wrong[ACTIVATIONS] ? reads : unbalanced_tag, reads, commands_tag};
+                                wrong[ACTIVATIONS] | unwritten_word ? reads : unbalanced_tag, reads, commands_tag};
             // Of the engine that the error names
             wire [3:0] engine = error[`GEMM64_ERROR_ENGINE_LSB +: `GEMM64_ERROR_ENGINE_WIDTH];
-            assign fault_memory = engine == `GEMM64_ENGINE_RESULTS & sums_wrong
+            assign fault_memory = engine == `GEMM64_ENGINE_RESULTS & (sums_wrong | sums_unwritten)
                                 ? {{24-ROW_WIDTH{1'b0}}, sums_wrong_row, sums_wrong_bank ? `GEMM64_MEMORY_SUMS_1 : `GEMM64_MEMORY_SUMS_0}
                                 : {wrong_word[24*engine +: 24], wrong_memory[8*engine +: 8]};
         end else begin : unchecked
@@ -372,7 +374,7 @@ module gemm64 #(
         .bank_i (row_bank), .row_i (row), .sum_i (sum), .lanes_valid_i (lanes_valid), .lanes_last_i (lanes_last),
         .lanes_bank_i (lanes_bank), .lanes_row_i (lanes_where), .lanes_sum_i (lanes_sum), .done_o (block_done),
         .storing_i (storing), .store_read_i (store_read), .store_bank_i (store_bank), .store_row_i (store_row),
-        .store_data_o (store_data), .store_shown_i (store_shown), .wrong_o (sums_wrong), .wrong_bank_o (sums_wrong_bank), .wrong_row_o (sums_wrong_row)
+        .store_data_o (store_data), .store_shown_i (store_shown), .wrong_o (sums_wrong), .unwritten_o (sums_unwritten), .wrong_bank_o (sums_wrong_bank), .wrong_row_o (sums_wrong_row)
     );
 
     // Three engines and two readers that follow each other

@@ -11,7 +11,7 @@ module gemm64_accumulator #(
     parameter N             = 64,   // columns
     parameter ROWS          = 128,  // rows in each bank
     parameter ROW_WIDTH     = 7,    // bits of a row's index
-    parameter SELF_CHECK    = 0,    // 0: wrong_o is 0
+    parameter SELF_CHECK    = 0,    // 0: wrong_o and unwritten_o are 0
     parameter REQUEST_DELAY = 17    // clocks from a request to one before its sum leaves column 0; at least 2
 ) (
     input  wire                 clk_i,
@@ -41,6 +41,7 @@ module gemm64_accumulator #(
     // A row that was stored is not what was added up
     input  wire                 store_shown_i,  // store_data_o is used
     output wire                 wrong_o,        // from two clocks after that on, until the reset, with where it was
+    output wire                 unwritten_o,    // the same of a row that no sums have come to since its place was stored last
     output wire                 wrong_bank_o,
     output wire [ROW_WIDTH-1:0] wrong_row_o
 );
@@ -112,8 +113,11 @@ module gemm64_accumulator #(
 
         for (c = 0; c < N; c = c + 1) begin : column
             wire [ROW_WIDTH-1:0] old_row;
-            if (c == 0) assign old_row = head_row;
-            else assign old_row = row_q[c-1];
+            if (c == 0) begin : leftmost
+                assign old_row = head_row;
+            end else begin : next
+                assign old_row = row_q[c-1];
+            end
 
             gemm64_accumulator_column #(.ROWS(ROWS), .ROW_WIDTH(ROW_WIDTH), .SELF_CHECK(SELF_CHECK)) u_column (
                 .clk_i        (clk_i),
@@ -140,19 +144,31 @@ module gemm64_accumulator #(
         end
 
         if (SELF_CHECK != 0) begin : self_check
-            reg                 shown_q, shown_bank_q, wrong_q, wrong_bank_q;
+            // A STORE of more rows than its block would find rows without sums: the program's error, not the device's.
+            reg [2*ROWS-1:0]    written_q;  // rows of both banks with sums, all of whose columns have come
+            reg                 read_written_q, shown_written_q;
+            reg                 shown_q, shown_bank_q, wrong_q, unwritten_q, wrong_bank_q;
             reg [ROW_WIDTH-1:0] stored_q, shown_row_q, wrong_row_q;
+            wire                differs = shown_q & (~shown_written_q | wrong != {N{1'b0}});
             always @(posedge clk_i) begin
-                if (store_read_i) stored_q <= store_row_i;
+                if (store_read_i) {stored_q, read_written_q} <= {store_row_i, written_q[{store_bank_i, store_row_i}]};
                 shown_q <= rst_ni & store_shown_i;
-                {shown_bank_q, shown_row_q} <= {store_bank_q, stored_q};
-                if (!rst_ni) {wrong_q, wrong_bank_q, wrong_row_q} <= {ROW_WIDTH + 2{1'b0}};
-                else if (shown_q)
-                    if (~wrong_q & wrong != {N{1'b0}}) {wrong_q, wrong_bank_q, wrong_row_q} <= {1'b1, shown_bank_q, shown_row_q};
+                {shown_bank_q, shown_row_q, shown_written_q} <= {store_bank_q, stored_q, read_written_q};
+                if (!rst_ni) begin
+                    {wrong_q, unwritten_q, wrong_bank_q, wrong_row_q} <= {ROW_WIDTH + 3{1'b0}};
+                    written_q <= {2*ROWS{1'b0}};
+                end else begin
+                    if (differs & ~wrong_q & ~unwritten_q)
+                        {wrong_q, unwritten_q, wrong_bank_q, wrong_row_q} <= {shown_written_q, ~shown_written_q, shown_bank_q, shown_row_q};
+                    if (store_read_i) written_q[{store_bank_i, store_row_i}] <= 1'b0;
+                    if (lanes_valid_i) written_q[{lanes_bank_i, lanes_row_i}] <= 1'b1;
+                    if (add_0_q[N-1]) written_q[{1'b0, row_q[N-1]}] <= 1'b1;
+                    if (add_1_q[N-1]) written_q[{1'b1, row_q[N-1]}] <= 1'b1;
+                end
             end
-            assign {wrong_o, wrong_bank_o, wrong_row_o} = {wrong_q, wrong_bank_q, wrong_row_q};
+            assign {wrong_o, unwritten_o, wrong_bank_o, wrong_row_o} = {wrong_q, unwritten_q, wrong_bank_q, wrong_row_q};
         end else begin : unchecked
-            assign {wrong_o, wrong_bank_o, wrong_row_o} = {ROW_WIDTH + 2{1'b0}};
+            assign {wrong_o, unwritten_o, wrong_bank_o, wrong_row_o} = {ROW_WIDTH + 3{1'b0}};
         end
     endgenerate
 

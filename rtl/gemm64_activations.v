@@ -16,7 +16,7 @@ module gemm64_activations #(
     parameter ADDRESS_WIDTH = 40,    // bits of an address
     parameter WORDS         = 9216,  // words of the scratchpad; at least 64, the longest burst
     parameter WORDS_WIDTH   = 14,    // bits that hold the number WORDS
-    parameter SELF_CHECK    = 0,     // 0: wrong_o is 0
+    parameter SELF_CHECK    = 0,     // 0: wrong_o and unwritten_o are 0
     parameter LOG_BURSTS    = 4      // log2 of the read bursts under way
 ) (
     input  wire                     clk_i,
@@ -53,6 +53,7 @@ module gemm64_activations #(
     input  wire [15:0]              freed_i,
     output wire [8*N-1:0]           word_o,
     output wire                     wrong_o,            // one was not what came; see gemm64_word_check
+    output wire                     unwritten_o,        // or none has come there since the reset
     output wire [23:0]              wrong_word_o,
     // State
     output wire                     idle_o,             // nothing to load, nothing kept
@@ -236,7 +237,7 @@ module gemm64_activations #(
         .data_o          (kept)
     );
 
-    gemm64_word_check #(.ON(SELF_CHECK), .BYTES(N), .DEPTH(WORDS), .ADDRESS_WIDTH(WORDS_WIDTH)) u_check (
+    gemm64_word_check #(.ON(SELF_CHECK), .BYTES(N), .DEPTH(WORDS), .ADDRESS_WIDTH(WORDS_WIDTH), .UNWRITTEN(2)) u_check (
         .clk_i           (clk_i),
         .rst_ni          (rst_ni),
         .write_i         (beat_i),
@@ -246,6 +247,7 @@ module gemm64_activations #(
         .read_address_i  (window_i ? place_i[WORDS_WIDTH-1:0] : read_q),
         .data_i          (kept),
         .wrong_o         (wrong_o),
+        .unwritten_o     (unwritten_o),
         .word_o          (wrong_word_o)
     );
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Keeps the first error, halts the engines on it, and carries out a soft reset once the bus has come to rest.
-// Latency: stop_o follows an error or a reset request by 1 clock.
+// Latency: stop_o follows an error or a reset request by 1 clock. A flip of a register that stops the engines, of halted_q,
+//          code_q or resetting_q, is an error itself: otherwise the device would stop, or clear itself, without an interrupt.
 // Handshake: none.
 `default_nettype none
 
@@ -36,14 +37,18 @@ module gemm64_control #(
 );
 
     reg         halted_q, resetting_q;
+    reg         steady_q;  // not resetting
     reg  [3:0]  code_q, engine_q;
     reg  [15:0] command_q;
     reg  [31:0] still_q;  // clocks without progress
 
     wire timeout = busy_i & watchdog_i != 32'd0 & still_q >= watchdog_i;
 
+    wire failed    = code_q != `GEMM64_ERROR_NONE;
+    wire resetting = resetting_q & ~steady_q;
+    wire flipped   = halted_q != failed | resetting_q == steady_q;
     wire error = bus_error_i != {ENGINES{1'b0}} | fault_i != {ENGINES{1'b0}} | timeout;
-    wire fail  = error & ~halted_q & ~resetting_q;
+    wire fail  = ((error & ~halted_q) | flipped) & ~resetting;
 
     function [3:0] bus_code;
         input decode;
@@ -56,7 +61,7 @@ module gemm64_control #(
     reg  [15:0] command;
     integer     i, e;
     always @* begin
-        code    = `GEMM64_ERROR_WATCHDOG;
+        code    = flipped ? `GEMM64_ERROR_PARITY : `GEMM64_ERROR_WATCHDOG;
         engine  = `GEMM64_ENGINE_COMMANDS;
         command = next_tag_i;
         i       = 0;
@@ -82,24 +87,27 @@ module gemm64_control #(
     end
 
     assign stop_o      = halted_q | resetting_q;
-    assign clear_o     = resetting_q & quiet_i;
+    assign clear_o     = resetting & quiet_i;
     assign halted_o    = halted_q;
-    assign resetting_o = resetting_q;
+    assign resetting_o = resetting;
     assign fail_o      = fail;
     assign error_o     = {command_q, 8'd0, engine_q, code_q};
 
     always @(posedge clk_i) begin
         if (rst_ni & ~clear_o) begin
             if (fail) begin
-                halted_q  <= 1'b1;
-                code_q    <= code;
-                engine_q  <= engine;
-                command_q <= command;
+                halted_q    <= 1'b1;
+                resetting_q <= 1'b0;
+                steady_q    <= 1'b1;
+                code_q      <= code;
+                engine_q    <= engine;
+                command_q   <= command;
             end
-            if (reset_i) resetting_q <= 1'b1;
+            if (reset_i) {resetting_q, steady_q} <= 2'b10;
         end else begin
             halted_q    <= 1'b0;
             resetting_q <= 1'b0;
+            steady_q    <= 1'b1;
             code_q      <= `GEMM64_ERROR_NONE;
             engine_q    <= `GEMM64_ENGINE_COMMANDS;
             command_q   <= 16'd0;

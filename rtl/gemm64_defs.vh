@@ -5,7 +5,7 @@
 
 // Version of registers and commands.
 `define GEMM64_VERSION_MAJOR 16'd3
-`define GEMM64_VERSION_MINOR 16'd5
+`define GEMM64_VERSION_MINOR 16'd6
 
 // Byte offsets of registers.
 `define GEMM64_REG_ID               12'h000
@@ -289,6 +289,7 @@
 `define GEMM64_ERROR_UNBALANCED  4'd7
 `define GEMM64_ERROR_CHECKSUM    4'd8
 `define GEMM64_ERROR_PARITY      4'd9
+`define GEMM64_ERROR_UNWRITTEN   4'd10
 
 // Memories, as in FAULT_MEMORY.NUMBER.
 `define GEMM64_MEMORY_COMMANDS     8'd0

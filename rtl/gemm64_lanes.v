@@ -262,6 +262,7 @@ module gemm64_lanes #(
                     .read_address_i  (column),
                     .data_i          (word),
                     .wrong_o         (line_wrong[g]),
+                    .unwritten_o     (),
                     .word_o          (line_word[24*g +: 24])
                 );
             end
@@ -340,6 +341,7 @@ module gemm64_lanes #(
                     .read_address_i  ({half_1_q, nine_1_q}),
                     .data_i          (weight[8*N*g +: 8*N]),
                     .wrong_o         (weight_wrong[g]),
+                    .unwritten_o     (),
                     .word_o          (weight_word[24*g +: 24])
                 );
             end
@@ -390,6 +392,7 @@ module gemm64_lanes #(
     // r + 3; of 5x5, with two words each, in rows 5 and 6.
     reg        [8*N-1:0]  window_q [0:SIZE*SIZE-1];
     reg        [8*N-1:0]  value_2 [0:TAPS-1];        // under the taps of a part
+    reg        [TAPS-1:0] used_2;                    // multipliers that have a tap; the weights of the others were perhaps never written
     reg signed [16:0]     third_3 [0:3*N-1];         // of a lane's sum, or of its values the largest
     reg        [32*N-1:0] sum_4_q;                   // 22 bits, enough for 54 products; the others have its sign
 
@@ -460,9 +463,9 @@ module gemm64_lanes #(
                     value_a  = value_2[3*m][8*c +: 8];
                     value_b  = value_2[3*m + 1][8*c +: 8];
                     value_c  = value_2[3*m + 2][8*c +: 8];
-                    weight_a = weight[8*N*3*m + 8*c +: 8];
-                    weight_b = weight[8*N*(3*m + 1) + 8*c +: 8];
-                    weight_c = weight[8*N*(3*m + 2) + 8*c +: 8];
+                    weight_a = weight[8*N*3*m + 8*c +: 8] & {8{used_2[3*m]}};
+                    weight_b = weight[8*N*(3*m + 1) + 8*c +: 8] & {8{used_2[3*m + 1]}};
+                    weight_c = weight[8*N*(3*m + 2) + 8*c +: 8] & {8{used_2[3*m + 2]}};
                     if (maximum_q) begin
                         largest = weight_a[0] ? value_a : -8'sd128;
                         if (weight_b[0] & value_b > largest) largest = value_b;
@@ -478,9 +481,11 @@ module gemm64_lanes #(
             for (m = 0; m < TAPS; m = m + 1) begin
                 value = {N{maximum_q ? 8'h80 : 8'h00}};
                 check = 8'd0;
+                used_2[m] = 1'b0;
                 for (k = 0; k < PARTS; k = k + 1) begin
                     tap   = TAP[6*(TAPS*k + m) +: 6];
                     place = tap == NOWHERE ? 6'd0 : PLACE[6*(TAPS*k + m) +: 6];
+                    if (part_1_q == k[4:0] & tap != NOWHERE) used_2[m] = 1'b1;
                     if (part_1_q == k[4:0] & tap != NOWHERE)
                         value = inside_rows[tap[5:3]] & inside_columns[tap[2:0]] ? window_q[place] : {N{zero_q}};
                     if (SELF_CHECK != 0 & part_1_q == k[4:0] & tap != NOWHERE)

@@ -142,6 +142,7 @@ module gemm64_operands #(
         .read_address_i  (read_q),
         .data_i          (word_o),
         .wrong_o         (wrong_o),
+        .unwritten_o     (),
         .word_o          (wrong_word_o)
     );
 

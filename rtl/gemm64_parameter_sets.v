@@ -185,6 +185,7 @@ module gemm64_parameter_sets #(
                 .read_address_i  (bias),
                 .data_i          (bias_o[8*N*w +: 8*N]),
                 .wrong_o         (wrong[0 + w]),
+                .unwritten_o     (),
                 .word_o          (words[24*(0 + w) +: 24])
             );
 
@@ -200,6 +201,7 @@ module gemm64_parameter_sets #(
                 .read_address_i  (scale_q),
                 .data_i          (scale_o[8*N*w +: 8*N]),
                 .wrong_o         (wrong[4 + w]),
+                .unwritten_o     (),
                 .word_o          (words[24*(4 + w) +: 24])
             );
             end

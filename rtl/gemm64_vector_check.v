@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Finds STOREs with VECTOR whose settings gemm64_vector cannot take: results that are not of 8 bits, lanes beyond N, ADD and
-// MULTIPLY at once, bounds in the wrong order, and float32 numbers beyond its range.
+// MULTIPLY at once, bounds in the wrong order, float32 numbers beyond its range, and KEEP without settings since the reset.
 // Latency: 2 clocks from valid_i to error_o.
 // Handshake: none; a STORE may be given in every clock.
 `default_nettype none
@@ -43,11 +43,13 @@ module gemm64_vector_check #(
     reg [7:0]  sign, behind;  // bits of the offset that are less than a step
     reg [8:0]  lanes_end;
     reg        given_q, bad_q, error_q;
+    reg        loaded_q;  // a STORE without KEEP has come since the reset
     reg [15:0] tag_q, tag_known_q;
 
     always @(posedge clk_i) begin
         given_q     <= valid_i & rst_ni;
         error_q     <= given_q & bad_q & rst_ni;
+        loaded_q    <= rst_ni & (loaded_q | (valid_i & ~keep));
         if (given_q) tag_known_q <= tag_q;
         if (valid_i) begin
             sign       = {format == `GEMM64_RESULT_INT8, 7'd0};
@@ -62,7 +64,7 @@ module gemm64_vector_check #(
             fraction    = exponent < STEP & (behind >= 8'd24 | (offset[22:0] & ~({23{1'b1}} << behind[4:0])) != 23'd0);
             bad_offset  = offset != 31'd0 & (exponent > MOST_OFFSET | fraction);
             bad_numbers = bad_bounds | bad_result_scale | bad_operand_scale | bad_offset;
-            bad_q <= wide | (~keep & (bad_lanes | (add & multiply) | ((add | multiply) & bad_numbers)));
+            bad_q <= wide | (keep ? ~loaded_q : bad_lanes | (add & multiply) | ((add | multiply) & bad_numbers));
             tag_q <= tag_i;
         end
     end

@@ -164,6 +164,7 @@ module gemm64_weights #(
         .read_address_i  (read_q),
         .data_i          (word_o),
         .wrong_o         (wrong_o),
+        .unwritten_o     (),
         .word_o          (wrong_word_o)
     );
 

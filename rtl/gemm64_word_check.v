@@ -12,7 +12,7 @@ module gemm64_word_check #(
     parameter DEPTH         = 64,  // words
     parameter ADDRESS_WIDTH = 6,   // bits of an address
     parameter HELD          = 0,   // 1: a word is used until the next one is read, not only in the clock after its read
-    parameter UNWRITTEN     = 0    // 1: words may be read that were not written since the reset, and are not used
+    parameter UNWRITTEN     = 0    // words read that were not written since the reset: 0: none are, 1: they are not used, 2: reported
 ) (
     input  wire                     clk_i,
     input  wire                     rst_ni,  // synchronous, active low
@@ -23,8 +23,9 @@ module gemm64_word_check #(
     input  wire                     read_i,
     input  wire [ADDRESS_WIDTH-1:0] read_address_i,
     input  wire [8*BYTES-1:0]       data_i,   // from the clock after read_i on
-    // A word was wrong
+    // A word was wrong, or with UNWRITTEN = 2 was never written: until the reset, whichever came first
     output wire                     wrong_o,
+    output wire                     unwritten_o,
     output wire [23:0]              word_o    // its address; 0 where none was
 );
 
@@ -53,39 +54,59 @@ module gemm64_word_check #(
                 .data_o          (kept)
             );
 
-            wire written;
-            if (UNWRITTEN != 0) begin : some
+            wire written;  // of the word that is read
+            wire missing;  // the word that is shown was not
+            if (UNWRITTEN == 2) begin : reported
+                wire shown_written;
+                gemm64_written #(.DEPTH(DEPTH), .ADDRESS_WIDTH(ADDRESS_WIDTH)) u_written (
+                    .clk_i           (clk_i),
+                    .rst_ni          (rst_ni),
+                    .write_i         (write_i),
+                    .write_address_i (write_address_i),
+                    .read_i          (read_i),
+                    .read_address_i  (read_address_i),
+                    .written_o       (shown_written)
+                );
+                assign written = 1'b1;
+                assign missing = ~shown_written;
+            end else if (UNWRITTEN == 1) begin : some
                 reg [DEPTH-1:0] written_q;
                 always @(posedge clk_i)
                     if (!rst_ni) written_q <= {DEPTH{1'b0}};
                     else if (write_i) written_q[write_address_i] <= 1'b1;
                 assign written = written_q[read_address_i];
+                assign missing = 1'b0;
             end else begin : all
                 assign written = 1'b1;
+                assign missing = 1'b0;
             end
 
             reg                     used_q;     // the word that is shown
             reg [ADDRESS_WIDTH-1:0] address_q;  // of it
-            reg                     wrong_q;
+            reg                     wrong_q, unwritten_q;
             reg [ADDRESS_WIDTH-1:0] word_q;
             always @(posedge clk_i) begin
                 used_q <= rst_ni & (read_i ? written : used_q & HELD != 0);
                 if (read_i) address_q <= read_address_i;
                 if (!rst_ni) begin
-                    wrong_q <= 1'b0;
-                    word_q  <= {ADDRESS_WIDTH{1'b0}};
+                    wrong_q     <= 1'b0;
+                    unwritten_q <= 1'b0;
+                    word_q      <= {ADDRESS_WIDTH{1'b0}};
                 end else if (used_q) begin
-                    if (~wrong_q & together(data_i) != kept) begin
-                        wrong_q <= 1'b1;
-                        word_q  <= address_q;
+                    if (~wrong_q & ~unwritten_q & (missing | together(data_i) != kept)) begin
+                        wrong_q     <= ~missing;
+                        unwritten_q <= missing;
+                        word_q      <= address_q;
                     end
                 end
             end
-            assign wrong_o = wrong_q;
-            assign word_o  = {{24-ADDRESS_WIDTH{1'b0}}, word_q};
+            assign wrong_o     = wrong_q;
+            assign unwritten_o = unwritten_q;
+            assign word_o      = {{24-ADDRESS_WIDTH{1'b0}}, word_q};
         end else begin : off
-            assign wrong_o = 1'b0;
-            assign word_o  = 24'd0;
+            assign wrong_o     = 1'b0;
+            assign unwritten_o = 1'b0;
+            assign word_o      = 24'd0;
         end
     endgenerate
 

@@ -42,4 +42,5 @@ set(GEMM64_RTL
   gemm64_weights.v
   gemm64_window.v
   gemm64_window_check.v
-  gemm64_word_check.v)
+  gemm64_word_check.v
+  gemm64_written.v)

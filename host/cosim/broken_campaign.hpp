@@ -40,7 +40,8 @@ enum class BrokenOutcome {
   kSameRefusal,   // the same code, engine and command
   kOtherRefusal,  // each told another of the errors that the program has
   kWaited,        // both waited, or the RTL alone for room that only the reference has
-  kRaced,         // both done; what was read depends on clocks (program_truth.hpp)
+  kRaced,         // both done, or UNWRITTEN on a device with checks; what was read depends on
+                  // cycles (program_truth.hpp)
   kDiffers,
   kNextWrong  // whatever it did itself, the legal program after it was wrong
 };

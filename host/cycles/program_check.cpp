@@ -5,8 +5,6 @@
 
 #include "host/cycles/program_balance.hpp"
 #include "host/device/command_check.hpp"
-#include "host/device/vector_path.hpp"
-#include "host/device/window_taps.hpp"
 #include "host/error.hpp"
 
 namespace gemm64::cycles {
@@ -14,22 +12,10 @@ namespace {
 
 using Program = std::vector<Command>;
 
-/// KEEP needs settings of a STORE before it in the program.
-void check_settings(const Program& program) {
-  bool set = false;
-  for (std::size_t i = 0; i < program.size(); ++i) {
-    if (!is_vector(program[i])) continue;
-    if (program[i].keep != 0 && !set) {
-      refuse(program, i, "KEEP needs a STORE with VECTOR and without KEEP before it");
-    }
-    set = true;
-  }
-}
-
 /// `set_window`: the last one before the program; null where there was none.
 void check_commands(const Program& program, const Geometry& geometry, const Command* set_window) {
   if (program.empty()) throw UsageError("the program has no command; FINISH must be the last");
-  WindowOrder order;
+  CommandOrder order;
   if (set_window != nullptr) order.add(*set_window);
   for (std::size_t i = 0; i < program.size(); ++i) {
     const bool last = i + 1 == program.size();
@@ -38,7 +24,7 @@ void check_commands(const Program& program, const Geometry& geometry, const Comm
     const Refusal refusal = check_command(program[i], order, geometry);
     if (refusal.code != ErrorCode::kNone) refuse(program, i, refusal.why);
     if (!finish && last) refuse(program, i, "it is the last; FINISH must follow");
-    if (is_window(program[i])) order.add(program[i]);
+    order.add(program[i]);
   }
 }
 
@@ -54,7 +40,6 @@ void refuse(const Program& program, std::size_t index, const std::string& why) {
 
 void check_program(const Program& program, const Geometry& geometry, const Command* set_window) {
   check_commands(program, geometry, set_window);
-  check_settings(program);
   check_balance(program, geometry, set_window);
 }
 

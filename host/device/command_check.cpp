@@ -63,6 +63,16 @@ std::string bad_planes(const LoadActivationsCommand& load, const Geometry& geome
                      geometry.scratchpad_words);
 }
 
+std::string bad_vector(const Command& command, const CommandOrder& before,
+                       const Geometry& geometry) {
+  const StoreCommand store(command);
+  std::string why = vector_refusal(store, geometry.n);
+  if (why.empty() && store.keep != 0 && !before.has_vector_settings()) {
+    why = "KEEP needs a STORE with VECTOR and without KEEP before it, since the reset";
+  }
+  return why;
+}
+
 std::string bad_window(const Command& command, const WindowOrder& before,
                        const Geometry& geometry) {
   std::string why = bad_bound(command, geometry, true);
@@ -94,7 +104,13 @@ bool passes_end(const Command& command, const Geometry& geometry) {
 
 }  // namespace
 
-Refusal check_command(const Command& command, const WindowOrder& before, const Geometry& geometry) {
+void CommandOrder::add(const Command& command) {
+  if (is_window(command)) windows_.add(command);
+  if (is_vector(command) && StoreCommand(command).keep == 0) vector_settings_ = true;
+}
+
+Refusal check_command(const Command& command, const CommandOrder& before,
+                      const Geometry& geometry) {
   const CommandFact* const fact = fact_of(command.opcode);
   if (fact == nullptr) return {ErrorCode::kBadOpcode, "no such command"};
   std::string why = bad_bound(command, geometry, false);
@@ -103,9 +119,9 @@ Refusal check_command(const Command& command, const WindowOrder& before, const G
   const bool address = has_address(command);
   if (address) why = bad_address(command, geometry);
   if (!why.empty()) return {ErrorCode::kBadAddress, std::move(why)};
-  if (is_window(command)) why = bad_window(command, before, geometry);
+  if (is_window(command)) why = bad_window(command, before.windows(), geometry);
   if (command.opcode == Opcode::kDepthwise) why = depthwise_refusal(DepthwiseCommand(command));
-  if (is_vector(command)) why = vector_refusal(StoreCommand(command), geometry.n);
+  if (is_vector(command)) why = bad_vector(command, before, geometry);
   if (!why.empty()) return {ErrorCode::kBadOperand, std::move(why)};
   if (!address || !passes_end(command, geometry)) return {};
   return {

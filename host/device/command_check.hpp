@@ -17,8 +17,22 @@ struct Refusal {
   std::string why;
 };
 
-/// Why an accelerator of these sizes refuses the command behind those that `before` has seen,
-/// whatever its memory holds. Of several reasons the one that the accelerator tells.
-Refusal check_command(const Command& command, const WindowOrder& before, const Geometry& geometry);
+/// The commands dispatched since the reset, as far as later ones depend on them.
+class CommandOrder {
+ public:
+  /// The next command is dispatched.
+  void add(const Command& command);
+  const WindowOrder& windows() const { return windows_; }
+  /// A STORE has loaded settings of the vector path, which KEEP needs.
+  bool has_vector_settings() const { return vector_settings_; }
+
+ private:
+  WindowOrder windows_;
+  bool vector_settings_ = false;
+};
+
+/// Why an accelerator of these sizes refuses the command after those that `before` has seen,
+/// whatever its memory holds. Of several reasons the one that the accelerator reports.
+Refusal check_command(const Command& command, const CommandOrder& before, const Geometry& geometry);
 
 }  // namespace gemm64

@@ -9,7 +9,6 @@
 #include <utility>
 
 #include "host/device/array_geometry.hpp"
-#include "host/device/command_check.hpp"
 #include "host/device/snapshot.hpp"
 #include "host/error.hpp"
 
@@ -112,7 +111,7 @@ void ReferenceDevice::clear_engines() {
   loads_.clear();
   windows_ = false;
   planes_.clear();
-  window_order_ = {};
+  order_ = {};
   window_.reset();
   block_taps_.reset();
   matmuls_.clear();
@@ -290,7 +289,7 @@ bool ReferenceDevice::dispatch() {
     next_ = Command::decode(memory_.read(address, kCommandBytes, scratch_));
   }
   const Command command = *next_;
-  const ErrorCode code = check_command(command, window_order_, geometry_).code;
+  const ErrorCode code = check_command(command, order_, geometry_).code;
   if (code != ErrorCode::kNone) {
     fail(code, Engine::kCommands, dispatched_);
     return false;
@@ -332,7 +331,7 @@ bool ReferenceDevice::dispatch() {
       interrupt_ |= field::kInterruptDone.mask();
       break;
   }
-  if (is_window(command)) window_order_.add(command);
+  order_.add(command);
   counters_[counter::kBytesCommands] += kCommandBytes;
   head_ = (head_ + 1) & ring_mask_;
   ++dispatched_;

@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "host/device/block_batch.hpp"
+#include "host/device/command_check.hpp"
 #include "host/device/counters.hpp"
 #include "host/device/device_memory.hpp"
 #include "host/device/geometry.hpp"
@@ -19,7 +20,6 @@
 #include "host/device/registers.hpp"
 #include "host/device/registry.hpp"
 #include "host/device/vector_path.hpp"
-#include "host/device/window_order.hpp"
 #include "host/device/window_taps.hpp"
 #include "host/device/word_stream.hpp"
 
@@ -148,7 +148,7 @@ class ReferenceDevice final : public Device {
   std::deque<ActivationLoad> loads_;  // that have not begun
   bool windows_ = false;              // the last that began brought pixels
   PixelPlanes planes_;
-  WindowOrder window_order_;
+  CommandOrder order_;
   std::deque<std::variant<MatmulCommand, SetWindowCommand, DepthwiseCommand>> matmuls_;
   /// The DEPTHWISE under way.
   struct Depthwise {

@@ -12,7 +12,7 @@ namespace gemm64 {
 
 /// Version of registers and commands that this header was made for.
 inline constexpr std::uint32_t kVersionMajor = 3;
-inline constexpr std::uint32_t kVersionMinor = 5;
+inline constexpr std::uint32_t kVersionMinor = 6;
 
 /// Byte offsets of the registers.
 namespace reg {
@@ -63,7 +63,7 @@ inline constexpr std::uint32_t kSelfCheck = 0x050;
 inline constexpr std::uint32_t kFaultTile = 0x054;
 /// After CHECKSUM: the row of that tile, from 0.
 inline constexpr std::uint32_t kFaultRow = 0x058;
-/// After PARITY: where the word lies.
+/// After PARITY and UNWRITTEN: where the word lies.
 inline constexpr std::uint32_t kFaultMemory = 0x05c;
 }  // namespace reg
 
@@ -186,7 +186,7 @@ inline constexpr std::array<Register, 23> kRegisters{{
     {"SELF_CHECK", 0x050, Access::kReadOnly, false, 0x00000000, "Which faults of its own the accelerator was built to find."},
     {"FAULT_TILE", 0x054, Access::kReadOnly, true, 0x00000000, "After CHECKSUM: the tile that ERROR.COMMAND computed, counted from 0 in the order of its tiles."},
     {"FAULT_ROW", 0x058, Access::kReadOnly, true, 0x00000000, "After CHECKSUM: the row of that tile, from 0."},
-    {"FAULT_MEMORY", 0x05c, Access::kReadOnly, true, 0x00000000, "After PARITY: where the word lies."},
+    {"FAULT_MEMORY", 0x05c, Access::kReadOnly, true, 0x00000000, "After PARITY and UNWRITTEN: where the word lies."},
 }};
 // clang-format on
 
@@ -208,7 +208,9 @@ enum class Opcode : std::uint32_t {
   /// memory, STRIDE rows apart. A block begins ROWS rows after the block before it. With 8-bit
   /// results each tile takes a set of parameters. With VECTOR, of 8-bit results alone: they pass
   /// the vector path, where a second operand, which LOAD_OPERANDS brings, is added or multiplied, a
-  /// table applied, and some lanes written only.
+  /// table applied, and some lanes written only. Without ADD and MULTIPLY no operands are taken but
+  /// a table, and neither scales nor bounds apply: the results, or their entries of the table, are
+  /// written as they are.
   kStore = 4,
   /// Waits until every engine is idle and every write is answered, then raises the interrupt.
   kFinish = 5,
@@ -231,7 +233,9 @@ enum class Opcode : std::uint32_t {
   /// channels of a tap, row by row; then, for each of PASSES images, HEIGHT * WIDTH words of
   /// activations, and gives a row of N sums for each output pixel, in their order. Blocks have ROWS
   /// rows, the last one of a plane what is left. Sums have 22 bits. With MAXIMUM: the largest value
-  /// under the taps whose weight is odd. With ACCUMULATE an image gives one row.
+  /// under the taps whose weight is odd. With ACCUMULATE an image gives one row. A sum is made when
+  /// the word after that of its last tap is there, too: the last sums of an image may need words of
+  /// the next.
   kDepthwise = 10,
 };
 
@@ -423,20 +427,26 @@ struct Command {
   /// with ADD.
   std::uint32_t multiply = 0;
   /// 1: a table takes the place of each 8-bit result by the byte at its index, before ADD or
-  /// MULTIPLY. Without KEEP it is the first 256 bytes of the STORE's operands.
+  /// MULTIPLY. The index is the result's byte as a number from 0 to 255, of int8 results too: that
+  /// of -1 is 255. Without KEEP the table is the first 256 bytes of the STORE's operands.
   std::uint32_t table = 0;
   /// 1: a tile has one word of operands, which serves all its rows; otherwise one for each row.
   std::uint32_t broadcast = 0;
-  /// 1: lanes, scales, zero points, bounds, signs and table are those of the STORE with VECTOR
-  /// before, as are the fields beside this one.
+  /// 1: lanes, scales, zero points, bounds, signs and table are those of the last STORE with VECTOR
+  /// and without KEEP, as are all other bits of this word; there must have been one since the
+  /// reset. ROWS, COUNT, BLOCKS, ADDRESS, STRIDE, FORMAT, ZERO, LOW and HIGH are those of the STORE
+  /// itself, so its FORMAT must be the same as that of the STORE whose settings it keeps. No table
+  /// is read.
   std::uint32_t keep = 0;
   /// 1: with ADD, the operand takes the place of the result and the result that of the operand.
   std::uint32_t swap = 0;
   /// 1: the highest bit of each operand is flipped as it comes, so that int8 values are those of
-  /// uint8, less 128.
+  /// uint8, less 128. It changes neither the bytes of a table nor OPERAND_ZERO, which counts after
+  /// it.
   std::uint32_t operand_moved = 0;
   /// 1: the highest bit of each value is flipped as it is written, so that uint8 results lie in
-  /// memory as int8, less 128.
+  /// memory as int8, less 128; also without ADD and MULTIPLY. FUNCTION_MIN and FUNCTION_MAX count
+  /// before it.
   std::uint32_t result_moved = 0;
 
   /// Both halves of the address.
@@ -660,13 +670,13 @@ inline constexpr std::array<OpcodeEntry, 10> kOpcodes{{
     {Opcode::kLoadWeights, "LOAD_WEIGHTS", "Streams COUNT words from ADDRESS on into the weight buffer, the same ones PASSES times; N words are a tile, a word is the N weights (along K) of one column."},
     {Opcode::kLoadActivations, "LOAD_ACTIVATIONS", "For each of BLOCKS blocks, the same PASSES times: streams COUNT tiles of ROWS words, STRIDE words apart, into the scratchpad; a word is N activations (along K) of one row. A block begins ROWS words after the block before it. With WINDOW: ROWS pixels of COUNT planes, STRIDE words apart in memory, into the slots from SLOT on; BLOCKS and PASSES are 1."},
     {Opcode::kMatmul, "MATMUL", "BLOCKS times PASSES times COUNT tiles: each takes ROWS words from the scratchpad and one tile of weights. With WINDOW: a block of ROWS output pixels, PASSES times all taps of COUNT planes, which the last SET_WINDOW describes; BLOCKS is 1 and ACCUMULATE set."},
-    {Opcode::kStore, "STORE", "For each of BLOCKS blocks of M: writes COUNT finished tiles of ROWS rows of N results to memory, STRIDE rows apart. A block begins ROWS rows after the block before it. With 8-bit results each tile takes a set of parameters. With VECTOR, of 8-bit results alone: they pass the vector path, where a second operand, which LOAD_OPERANDS brings, is added or multiplied, a table applied, and some lanes written only."},
+    {Opcode::kStore, "STORE", "For each of BLOCKS blocks of M: writes COUNT finished tiles of ROWS rows of N results to memory, STRIDE rows apart. A block begins ROWS rows after the block before it. With 8-bit results each tile takes a set of parameters. With VECTOR, of 8-bit results alone: they pass the vector path, where a second operand, which LOAD_OPERANDS brings, is added or multiplied, a table applied, and some lanes written only. Without ADD and MULTIPLY no operands are taken but a table, and neither scales nor bounds apply: the results, or their entries of the table, are written as they are."},
     {Opcode::kFinish, "FINISH", "Waits until every engine is idle and every write is answered, then raises the interrupt."},
     {Opcode::kFence, "FENCE", "Waits until at most COUNT of the STOREs before it are still open: a STORE is until every write of it is answered. It waits for nothing else."},
     {Opcode::kLoadParameters, "LOAD_PARAMETERS", "Streams COUNT words from ADDRESS on into the parameter buffer, the same ones PASSES times. Eight words are the set of one tile of N: the int32 biases of its N columns, then their float32 scales, low byte first. Scales are finite and not negative: the sign is not looked at, and what is infinite or NaN counts as the largest finite float32."},
     {Opcode::kSetWindow, "SET_WINDOW", "Describes the convolution whose blocks the MATMULs with WINDOW after it are."},
     {Opcode::kLoadOperands, "LOAD_OPERANDS", "For each of BLOCKS blocks, the same PASSES times: streams COUNT runs of ROWS words, STRIDE words apart, into the operand buffer; a word is N operands, one for each lane. A block begins ROWS words after the block before it. STOREs take the words in their order: a table, then for each tile its rows, or one word with BROADCAST."},
-    {Opcode::kDepthwise, "DEPTHWISE", "For each of COUNT planes: takes KERNEL_HEIGHT * KERNEL_HEIGHT words of weights, each the N channels of a tap, row by row; then, for each of PASSES images, HEIGHT * WIDTH words of activations, and gives a row of N sums for each output pixel, in their order. Blocks have ROWS rows, the last one of a plane what is left. Sums have 22 bits. With MAXIMUM: the largest value under the taps whose weight is odd. With ACCUMULATE an image gives one row."},
+    {Opcode::kDepthwise, "DEPTHWISE", "For each of COUNT planes: takes KERNEL_HEIGHT * KERNEL_HEIGHT words of weights, each the N channels of a tap, row by row; then, for each of PASSES images, HEIGHT * WIDTH words of activations, and gives a row of N sums for each output pixel, in their order. Blocks have ROWS rows, the last one of a plane what is left. Sums have 22 bits. With MAXIMUM: the largest value under the taps whose weight is odd. With ACCUMULATE an image gives one row. A sum is made when the word after that of its last tap is there, too: the last sums of an image may need words of the next."},
 }};
 // clang-format on
 
@@ -828,9 +838,9 @@ enum class ErrorCode : std::uint32_t {
   kBadOpcode = 1,
   /// ROWS, COUNT, PASSES or BLOCKS is zero, ROWS is larger than an accumulator bank, FORMAT is not
   /// in the table, LOW is larger than HIGH (8-bit results), a STORE with VECTOR has results of 32
-  /// bits, lanes beyond N or numbers that the vector path cannot take, DEPTHWISE has a kernel,
-  /// dilations or steps that cannot be, or a window does not fit the scratchpad or the commands
-  /// before it.
+  /// bits, lanes beyond N or numbers that the vector path cannot take, or has KEEP and no settings
+  /// were loaded since the reset, DEPTHWISE has a kernel, dilations or steps that cannot be, or a
+  /// window does not fit the scratchpad or the commands before it.
   kBadOperand = 2,
   /// The address is no multiple of N or wider than the bus, or the command or its words pass the
   /// end of the address space.
@@ -848,8 +858,13 @@ enum class ErrorCode : std::uint32_t {
   /// the same work may not meet again.
   kChecksum = 8,
   /// A word that was read from one of the device's memories is not the one that was written there,
-  /// or a command not the one that was encoded: a fault of the device, too.
+  /// or a command not the one that was encoded: a fault of the device, too. Also a flip of a
+  /// register that stops the engines.
   kParity = 9,
+  /// A MATMUL read a word of the scratchpad that was not loaded since the reset, or a STORE a row
+  /// of sums that was not computed since it was stored last, as one with more rows than its block
+  /// does: an error of the program, which only a device with SELF_CHECK.PARITY finds.
+  kUnwritten = 10,
 };
 
 /// Which part of the accelerator, as ERROR.ENGINE tells it.
@@ -872,17 +887,18 @@ struct ErrorEntry {
 
 /// Every error.
 // clang-format off
-inline constexpr std::array<ErrorEntry, 10> kErrors{{
+inline constexpr std::array<ErrorEntry, 11> kErrors{{
     {ErrorCode::kNone, "NONE", "No error."},
     {ErrorCode::kBadOpcode, "BAD_OPCODE", "The command's OPCODE is not in the table."},
-    {ErrorCode::kBadOperand, "BAD_OPERAND", "ROWS, COUNT, PASSES or BLOCKS is zero, ROWS is larger than an accumulator bank, FORMAT is not in the table, LOW is larger than HIGH (8-bit results), a STORE with VECTOR has results of 32 bits, lanes beyond N or numbers that the vector path cannot take, DEPTHWISE has a kernel, dilations or steps that cannot be, or a window does not fit the scratchpad or the commands before it."},
+    {ErrorCode::kBadOperand, "BAD_OPERAND", "ROWS, COUNT, PASSES or BLOCKS is zero, ROWS is larger than an accumulator bank, FORMAT is not in the table, LOW is larger than HIGH (8-bit results), a STORE with VECTOR has results of 32 bits, lanes beyond N or numbers that the vector path cannot take, or has KEEP and no settings were loaded since the reset, DEPTHWISE has a kernel, dilations or steps that cannot be, or a window does not fit the scratchpad or the commands before it."},
     {ErrorCode::kBadAddress, "BAD_ADDRESS", "The address is no multiple of N or wider than the bus, or the command or its words pass the end of the address space."},
     {ErrorCode::kBusSlave, "BUS_SLAVE", "The memory answered SLVERR."},
     {ErrorCode::kBusDecode, "BUS_DECODE", "The memory answered DECERR: nothing lies at that address."},
     {ErrorCode::kWatchdog, "WATCHDOG", "No progress for as long as WATCHDOG allows."},
     {ErrorCode::kUnbalanced, "UNBALANCED", "A FINISH, or a LOAD_ACTIVATIONS that begins anew, found pixels of a window that no MATMUL claims or frees."},
     {ErrorCode::kChecksum, "CHECKSUM", "A row of sums that left the array is not what its checksum says: a fault of the device, which the same work may not meet again."},
-    {ErrorCode::kParity, "PARITY", "A word that was read from one of the device's memories is not the one that was written there, or a command not the one that was encoded: a fault of the device, too."},
+    {ErrorCode::kParity, "PARITY", "A word that was read from one of the device's memories is not the one that was written there, or a command not the one that was encoded: a fault of the device, too. Also a flip of a register that stops the engines."},
+    {ErrorCode::kUnwritten, "UNWRITTEN", "A MATMUL read a word of the scratchpad that was not loaded since the reset, or a STORE a row of sums that was not computed since it was stored last, as one with more rows than its block does: an error of the program, which only a device with SELF_CHECK.PARITY finds."},
 }};
 // clang-format on
 

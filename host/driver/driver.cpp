@@ -73,10 +73,11 @@ std::string register_name(std::uint32_t offset) {
   return fmt::format("{:#05x}", offset);
 }
 
-/// Where the device found a fault of its own; empty: it found none.
+/// Where the device found a fault of its own, or a word that no command wrote; else empty.
 std::string place_of(const gemm64_error& error) {
-  if (gemm64_is_own_fault(&error) == 0) return "";
-  return error.code == GEMM64_ERROR_PARITY
+  const bool unwritten = error.code == GEMM64_ERROR_UNWRITTEN;
+  if (gemm64_is_own_fault(&error) == 0 && !unwritten) return "";
+  return error.code == GEMM64_ERROR_PARITY || unwritten
              ? fmt::format(" in word {} of the memory '{}'", error.word,
                            gemm64_memory_name(error.memory))
              : fmt::format(" in row {} of its tile {}", error.row, error.tile);

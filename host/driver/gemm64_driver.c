@@ -233,7 +233,7 @@ static enum gemm64_result settle(struct gemm64_driver *driver, uint32_t cause) {
   driver->error.engine = GEMM64_GET(word, ERROR_ENGINE);
   driver->error.command = GEMM64_GET(word, ERROR_COMMAND);
   driver->error.tile = driver->error.row = driver->error.memory = driver->error.word = 0;
-  if (gemm64_is_own_fault(&driver->error)) {
+  if (gemm64_is_own_fault(&driver->error) || driver->error.code == GEMM64_ERROR_UNWRITTEN) {
     TRY(gemm64_read(driver, GEMM64_REG_FAULT_TILE, &driver->error.tile));
     TRY(gemm64_read(driver, GEMM64_REG_FAULT_ROW, &driver->error.row));
     TRY(gemm64_read(driver, GEMM64_REG_FAULT_MEMORY, &word));

@@ -69,7 +69,7 @@ struct gemm64_error {
   uint32_t code, engine;
   uint32_t command; /* which one, counted from the last reset; its low 16 bits */
   /* Of a fault that the device found in itself. CHECKSUM: the command's tile, from 0, and the
-   * tile's row. PARITY: a word of a memory (gemm64_memory_name()). */
+   * tile's row. PARITY, and UNWRITTEN of a program: a word of a memory (gemm64_memory_name()). */
   uint32_t tile, row;
   uint32_t memory, word;
 };

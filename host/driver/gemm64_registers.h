@@ -7,7 +7,7 @@
 #include <stdint.h>
 
 #define GEMM64_VERSION_MAJOR 3u
-#define GEMM64_VERSION_MINOR 5u
+#define GEMM64_VERSION_MINOR 6u
 #define GEMM64_REG_ID 0x000u
 #define GEMM64_ID_RESET_VALUE 0x67363463u
 #define GEMM64_REG_VERSION 0x004u
@@ -129,6 +129,7 @@
 #define GEMM64_ERROR_UNBALANCED 7u
 #define GEMM64_ERROR_CHECKSUM 8u
 #define GEMM64_ERROR_PARITY 9u
+#define GEMM64_ERROR_UNWRITTEN 10u
 #define GEMM64_ENGINE_COMMANDS 0u
 #define GEMM64_ENGINE_WEIGHTS 1u
 #define GEMM64_ENGINE_ACTIVATIONS 2u
@@ -328,20 +329,25 @@ struct gemm64_command {
      with ADD. */
   uint32_t multiply;
   /* 1: a table takes the place of each 8-bit result by the byte at its index, before ADD or
-     MULTIPLY. Without KEEP it is the first 256 bytes of the STORE's operands. */
+     MULTIPLY. The index is the result's byte as a number from 0 to 255, of int8 results too: that
+     of -1 is 255. Without KEEP the table is the first 256 bytes of the STORE's operands. */
   uint32_t table;
   /* 1: a tile has one word of operands, which serves all its rows; otherwise one for each row. */
   uint32_t broadcast;
-  /* 1: lanes, scales, zero points, bounds, signs and table are those of the STORE with VECTOR
-     before, as are the fields beside this one. */
+  /* 1: lanes, scales, zero points, bounds, signs and table are those of the last STORE with VECTOR
+     and without KEEP, as are all other bits of this word; there must have been one since the reset.
+     ROWS, COUNT, BLOCKS, ADDRESS, STRIDE, FORMAT, ZERO, LOW and HIGH are those of the STORE itself,
+     so its FORMAT must be the same as that of the STORE whose settings it keeps. No table is read. */
   uint32_t keep;
   /* 1: with ADD, the operand takes the place of the result and the result that of the operand. */
   uint32_t swap;
   /* 1: the highest bit of each operand is flipped as it comes, so that int8 values are those of
-     uint8, less 128. */
+     uint8, less 128. It changes neither the bytes of a table nor OPERAND_ZERO, which counts after
+     it. */
   uint32_t operand_moved;
   /* 1: the highest bit of each value is flipped as it is written, so that uint8 results lie in
-     memory as int8, less 128. */
+     memory as int8, less 128; also without ADD and MULTIPLY. FUNCTION_MIN and FUNCTION_MAX count
+     before it. */
   uint32_t result_moved;
 };
 
@@ -526,6 +532,8 @@ static inline const char *gemm64_error_name(uint32_t value) {
       return "CHECKSUM";
     case GEMM64_ERROR_PARITY:
       return "PARITY";
+    case GEMM64_ERROR_UNWRITTEN:
+      return "UNWRITTEN";
     default:
       return "unknown";
   }
@@ -539,7 +547,7 @@ static inline const char *gemm64_error_text(uint32_t value) {
     case GEMM64_ERROR_BAD_OPCODE:
       return "The command's OPCODE is not in the table.";
     case GEMM64_ERROR_BAD_OPERAND:
-      return "ROWS, COUNT, PASSES or BLOCKS is zero, ROWS is larger than an accumulator bank, FORMAT is not in the table, LOW is larger than HIGH (8-bit results), a STORE with VECTOR has results of 32 bits, lanes beyond N or numbers that the vector path cannot take, DEPTHWISE has a kernel, dilations or steps that cannot be, or a window does not fit the scratchpad or the commands before it.";
+      return "ROWS, COUNT, PASSES or BLOCKS is zero, ROWS is larger than an accumulator bank, FORMAT is not in the table, LOW is larger than HIGH (8-bit results), a STORE with VECTOR has results of 32 bits, lanes beyond N or numbers that the vector path cannot take, or has KEEP and no settings were loaded since the reset, DEPTHWISE has a kernel, dilations or steps that cannot be, or a window does not fit the scratchpad or the commands before it.";
     case GEMM64_ERROR_BAD_ADDRESS:
       return "The address is no multiple of N or wider than the bus, or the command or its words pass the end of the address space.";
     case GEMM64_ERROR_BUS_SLAVE:
@@ -553,7 +561,9 @@ static inline const char *gemm64_error_text(uint32_t value) {
     case GEMM64_ERROR_CHECKSUM:
       return "A row of sums that left the array is not what its checksum says: a fault of the device, which the same work may not meet again.";
     case GEMM64_ERROR_PARITY:
-      return "A word that was read from one of the device's memories is not the one that was written there, or a command not the one that was encoded: a fault of the device, too.";
+      return "A word that was read from one of the device's memories is not the one that was written there, or a command not the one that was encoded: a fault of the device, too. Also a flip of a register that stops the engines.";
+    case GEMM64_ERROR_UNWRITTEN:
+      return "A MATMUL read a word of the scratchpad that was not loaded since the reset, or a STORE a row of sums that was not computed since it was stored last, as one with more rows than its block does: an error of the program, which only a device with SELF_CHECK.PARITY finds.";
     default:
       return "unknown";
   }

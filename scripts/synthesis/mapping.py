@@ -13,7 +13,7 @@ from . import tools
 MANY = ("gemm64_stage", "gemm64_accumulator_column", "gemm64_requantize")
 BLOCKS = (*MANY, "gemm64_vector")
 # Whose arrays are SRAM, which stays out of the netlist. Everywhere else an array is registers.
-MEMORIES = ("gemm64_ram", "gemm64_set_ram", "gemm64_accumulator_column")
+MEMORIES = ("gemm64_ram", "gemm64_set_ram", "gemm64_accumulator_column", "gemm64_written")
 # Each flip-flop, memory and box is marked with its module before the hierarchy is dissolved.
 SCRIPT = """\
 {reads}

@@ -92,15 +92,18 @@ module gemm64_tb;
         .wstrb(r_wstrb), .wlast(r_wlast), .bvalid(r_bvalid), .bready(r_bready), .bid(r_bid), .bresp(r_bresp)
     );
 
-    // Every register begins unknown; from the reset's first clock on no handshake is, nor what goes with it.
+    // Every register begins unknown; from the reset's first clock on no output is: neither a handshake nor what goes with it.
     wire [12:0] handshakes = {awready, wready, bvalid, arready, rvalid, irq, w_arvalid, d_arvalid, r_awvalid, r_wvalid, w_rready, d_rready, r_bready};
     reg         reset_q = 1'b0;
+    reg [8*N-1:0] written;  // of WDATA
+    integer     lane;
+    always @* for (lane = 0; lane < N; lane = lane + 1) written[8*lane +: 8] = r_wdata[8*lane +: 8] & {8{r_wstrb[lane]}};
     always @(posedge clk) begin
         if (!rst_n) reset_q <= 1'b1;
         if (reset_q && (^handshakes === 1'bx || (w_arvalid && ^{w_araddr, w_arlen, w_arid, w_arsize, w_arburst} === 1'bx)
             || (d_arvalid && ^{d_araddr, d_arlen, d_arid, d_arsize, d_arburst} === 1'bx)
             || (r_awvalid && ^{r_awaddr, r_awlen, r_awid, r_awsize, r_awburst} === 1'bx)
-            || (r_wvalid && ^{r_wstrb, r_wlast} === 1'bx) || (bvalid && ^bresp === 1'bx) || (rvalid && ^{rresp, rdata} === 1'bx)))
+            || (r_wvalid && ^{written, r_wstrb, r_wlast} === 1'bx) || (bvalid && ^bresp === 1'bx) || (rvalid && ^{rresp, rdata} === 1'bx)))
             $display("error: a handshake, or what goes with it, is unknown");
     end
 

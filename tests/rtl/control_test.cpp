@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <Vcontrol_flips.h>
 #include <Vcontrol_one.h>
 
 #include "host/device/registers.hpp"
+#include "tests/rtl/flips.hpp"
 #include "tests/rtl/harness.hpp"
 
 namespace gemm64::rtl_test {
@@ -15,9 +17,10 @@ std::uint8_t bit(unsigned place) { return static_cast<std::uint8_t>(1 << place);
 
 constexpr unsigned kBusTag = 65530;  // of the first engine's command, all 16 bits in use
 
-class Control : public testing::Test {
+template <class Model>
+class ControlOf : public testing::Test {
  protected:
-  Control() { quiet_inputs(); }
+  ControlOf() { quiet_inputs(); }
 
   void quiet_inputs() {
     bench_->reset_i = bench_->progress_i = 0;
@@ -45,8 +48,11 @@ class Control : public testing::Test {
     EXPECT_EQ(bench_->halted_o, 1);
   }
 
-  Bench<Vcontrol_one> bench_;
+  Bench<Model> bench_;
 };
+
+using Control = ControlOf<Vcontrol_one>;
+using ControlFlips = ControlOf<Vcontrol_flips>;
 
 TEST_F(Control, KeepsCodeEngineAndCommandOfEachKindOfError) {
   for (const EngineEntry& entry : kEngines) {
@@ -179,6 +185,56 @@ TEST_F(Control, SoftResetWaitsForTheBusThenClearsForOneClock) {
     EXPECT_EQ(bench_->halted_o, 0);
     EXPECT_EQ(bench_->resetting_o, 0);
     EXPECT_EQ(bench_->error_o, 0u);
+  }
+}
+
+// Whatever is flipped, the work goes on, or stops with an error and its interrupt.
+TEST_F(ControlFlips, ThatStopTheEnginesAreErrors) {
+  Flips flips(bench_.context());
+  ASSERT_EQ(flips.bits(), 7u);
+  for (std::size_t i = 0; i < flips.bits(); ++i) {
+    SCOPED_TRACE(flips.in_words(i));
+    bench_.reset();
+    quiet_inputs();
+    bench_->quiet_i = 0;
+    for (unsigned t = 0; t < 3; ++t) bench_.step();
+    flips.flip(i);
+    bench_.settle();
+    EXPECT_EQ(bench_->fail_o, 1);
+    EXPECT_EQ(bench_->resetting_o, 0);
+    bench_.edge();
+    bench_.settle();
+    EXPECT_EQ(bench_->fail_o, 0);
+    EXPECT_EQ(bench_->halted_o, 1);
+    EXPECT_EQ(bench_->stop_o, 1);
+    EXPECT_EQ(bench_->error_o, error(ErrorCode::kParity, Engine::kCommands, 9));
+    bench_->reset_i = 1;
+    bench_.step();
+    bench_->reset_i = 0;
+    bench_->quiet_i = 1;
+    bench_.settle();
+    EXPECT_EQ(bench_->clear_o, 1);
+    bench_.edge();
+    bench_.settle();
+    EXPECT_EQ(bench_->halted_o, 0);
+    EXPECT_EQ(bench_->error_o, 0u);
+  }
+}
+
+TEST_F(ControlFlips, OfAHaltedDeviceLeaveItHaltedWithAnError) {
+  Flips flips(bench_.context());
+  for (std::size_t i = 0; i < flips.bits(); ++i) {
+    SCOPED_TRACE(flips.in_words(i));
+    bench_.reset();
+    quiet_inputs();
+    bench_->bus_error_i = bit(1);
+    report();
+    flips.flip(i);
+    bench_.step();
+    bench_.settle();
+    EXPECT_EQ(bench_->halted_o, 1);
+    EXPECT_EQ(bench_->resetting_o, 0);
+    EXPECT_NE(bench_->error_o & 15, 0u);
   }
 }
 

@@ -139,8 +139,23 @@ TEST(VectorCheck, FindsEachSettingThatThePathCannotTake) {
   }
 }
 
+TEST(VectorCheck, RefusesKeepUntilSettingsWereLoadedSinceTheReset) {
+  Bench<Vvector_check_n8> bench(1000);
+  StoreCommand keep = addition();
+  keep.keep = 1;
+  for (const StoreCommand& loads : {addition(), product()}) {
+    bench.reset();
+    EXPECT_TRUE(is_refused(bench, keep)) << "as the first one";
+    EXPECT_TRUE(is_refused(bench, keep)) << "it has loaded none";
+    EXPECT_FALSE(is_refused(bench, loads));
+    EXPECT_FALSE(is_refused(bench, keep));
+    EXPECT_FALSE(is_refused(bench, keep));
+  }
+}
+
 TEST(VectorCheck, AgreesWithTheHostOnRandomSettings) {
   Bench<Vvector_check_n8> bench(200000);
+  EXPECT_FALSE(is_refused(bench, addition()));  // whose settings KEEP keeps
   int refused = 0, taken = 0;
   for_seeds(1, 20000, [&](std::mt19937& random) {
     const auto near = [&random](int least, int most) {

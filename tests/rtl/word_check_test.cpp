@@ -3,6 +3,7 @@
 #include <Vword_check_b4.h>
 #include <Vword_check_b4_held.h>
 #include <Vword_check_b4_off.h>
+#include <Vword_check_b4_reported.h>
 #include <Vword_check_b4_unwritten.h>
 
 #include <array>
@@ -44,6 +45,10 @@ class Memory {
   bool wrong() {
     bench_.settle();
     return bench_->wrong_o != 0;
+  }
+  bool unwritten() {
+    bench_.settle();
+    return bench_->unwritten_o != 0;
   }
   unsigned word() { return bench_->word_o; }
   void reset() {
@@ -146,6 +151,39 @@ TEST(WordCheck, AWordThatWasNotWrittenMayBeRead) {
   memory.read(3);
   memory.step();
   EXPECT_FALSE(memory.wrong());
+}
+
+TEST(WordCheck, AWordThatWasNotWrittenSinceTheResetIsReportedAsSuch) {
+  Memory<Vword_check_b4_reported> memory;
+  const auto reads = [&](unsigned at) {
+    memory.read(at);
+    memory.step();
+    EXPECT_FALSE(memory.wrong()) << "word " << at;
+    return memory.unwritten();
+  };
+  for (unsigned round = 0; round < 3; ++round) {
+    for (unsigned first = 0; first < kDepth; ++first) {
+      memory.reset();
+      EXPECT_FALSE(memory.unwritten());
+      for (unsigned i = first; i < kDepth; i += 2) memory.write(i, i + 9 * round);
+      for (unsigned i = first; i < kDepth; i += 2) EXPECT_FALSE(reads(i)) << "word " << i;
+      for (unsigned i = 0; i < kDepth; ++i) memory.words[i] ^= 1;  // no flip of what is not there
+      const unsigned missing = first == 0 ? 1 : first - 1;
+      EXPECT_TRUE(reads(missing));
+      EXPECT_EQ(memory.word(), missing);
+      memory.read(first);  // what is found later is not reported
+      memory.step();
+      EXPECT_FALSE(memory.wrong());
+      EXPECT_EQ(memory.word(), missing);
+    }
+  }
+  memory.reset();
+  memory.write(2, 5);
+  memory.words[2] ^= 4;
+  memory.read(2);
+  memory.step();
+  EXPECT_TRUE(memory.wrong());
+  EXPECT_FALSE(memory.unwritten());
 }
 
 TEST(WordCheck, AReadOfTheWordThatIsWrittenGetsTheOldOne) {

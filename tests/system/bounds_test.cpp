@@ -81,7 +81,7 @@ TEST(Bounds, OfDrawnCommandsAreThoseOfTheRtl) {
       drawn.*field.member = draw_value(field, geometry, random);
     }
     const std::vector<Command> program{set_window(), pixels(), drawn};
-    WindowOrder order;
+    CommandOrder order;
     order.add(program[0]);
     order.add(program[1]);
     const ErrorCode code = check_command(drawn, order, geometry).code;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Broken programs on the RTL and on the reference device, and that the comparison finds what it is
 // there to find.
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <utility>
@@ -14,14 +15,25 @@
 namespace gemm64::system_test {
 namespace {
 
-std::unique_ptr<Device> make_rtl(std::uint32_t array, const MemoryTiming& memory,
-                                 std::uint32_t seed, std::uint64_t bytes) {
+std::unique_ptr<Device> make(std::uint32_t array, const MemoryTiming& memory, std::uint32_t seed,
+                             std::uint64_t bytes, bool self_check) {
   RtlOptions options;
+  options.self_check = self_check;
   options.n = static_cast<int>(array);
   options.memory = memory;
   options.seed = seed;
   options.memory_bytes = bytes;
   return make_rtl_device(options);
+}
+
+std::unique_ptr<Device> make_rtl(std::uint32_t array, const MemoryTiming& memory,
+                                 std::uint32_t seed, std::uint64_t bytes) {
+  return make(array, memory, seed, bytes, false);
+}
+
+std::unique_ptr<Device> make_checked_rtl(std::uint32_t array, const MemoryTiming& memory,
+                                         std::uint32_t seed, std::uint64_t bytes) {
+  return make(array, memory, seed, bytes, true);
 }
 
 std::unique_ptr<Device> make_reference(std::uint32_t array, const MemoryTiming& /*memory*/,
@@ -59,6 +71,20 @@ TEST(BrokenPrograms, AreRefusedAlikeOrGiveTheSame) {
          {BrokenOutcome::kSameResult, BrokenOutcome::kSameRefusal, BrokenOutcome::kWaited}) {
       EXPECT_GT(report.count(outcome), 0u) << name(outcome);
     }
+  }
+}
+
+TEST(BrokenPrograms, AreNoFaultsOfADeviceWithChecks) {
+  for (const std::uint32_t array : {4U, 8U}) {
+    const BrokenReport report = campaign(array, 150, 20 + array, make_checked_rtl);
+    expect_holds(report);
+    unsigned unwritten = 0;
+    for (const TriedProgram& tried : report.tries) {
+      EXPECT_THAT(tried.rtl, testing::Not(testing::HasSubstr("PARITY"))) << tried.index;
+      EXPECT_THAT(tried.rtl, testing::Not(testing::HasSubstr("CHECKSUM"))) << tried.index;
+      unwritten += tried.rtl.find("UNWRITTEN") != std::string::npos;
+    }
+    EXPECT_GT(unwritten, 0u);
   }
 }
 

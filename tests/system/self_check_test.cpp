@@ -1,8 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // Accelerators that find faults of their own array: what they find, what that costs, and what
 // becomes of it.
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
+#include "tests/commands.hpp"
+#include "tests/says.hpp"
 #include "tests/system/system.hpp"
 
 namespace gemm64::system_test {
@@ -47,6 +50,70 @@ TEST_P(SelfCheck, FindsNothingAfterAResetInTheMiddleOfATile) {
     rig.driver.start_program(job.layout.ring, job.program);
     rig.device->run(clocks);
     expect_exact(rig, work, random);  // which begins with a soft reset
+  }
+}
+
+constexpr std::uint64_t kOperands = 0x10000, kResults = 0x20000, kClocks = 20'000;
+
+/// A product of `rows` rows, of which a STORE takes `stored`.
+std::vector<Command> product(std::uint32_t n, std::uint32_t rows, std::uint32_t stored) {
+  StoreCommand results = store(kResults, 1);
+  results.rows = results.stride = stored;
+  return {load_weights(kOperands, n), load_activations(kOperands, rows), matmul(rows), results,
+          finish()};
+}
+
+TEST_P(SelfCheck, ReportsAStoreOfRowsThatWereNotComputedAsTheProgramsError) {
+  const auto n = static_cast<std::uint32_t>(GetParam());
+  for (const std::uint32_t before : {0U, 1U, 40U}) {  // rows of the blocks before in both banks
+    Rig rig(self_checking(GetParam()));
+    if (before != 0) {
+      rig.driver.run_program(0, product(n, before, before), kClocks);
+      rig.driver.run_program(0, product(n, before, before), kClocks);
+    }
+    rig.driver.run_program(0, product(n, 5, 5), kClocks);
+    const std::string text =
+        message_of<DeviceError>([&] { rig.driver.run_program(0, product(n, 5, 8), kClocks); });
+    EXPECT_THAT(text, Says("UNWRITTEN", "word 5 of the memory 'accumulator bank")) << before;
+    rig.driver.run_program(0, product(n, 5, 5), kClocks);  // after a soft reset
+    EXPECT_FALSE(message_of<DeviceError>([&] {
+                   rig.driver.run_program(0, product(n, 3, 4), kClocks);
+                 }).empty())
+        << "rows computed before the reset do not count";
+  }
+}
+
+/// One tap of a window over `loaded` pixels of an image of four, all of which a block reads.
+std::vector<Command> pixels(std::uint32_t n, std::uint32_t loaded) {
+  SetWindowCommand set;
+  set.kernel_height = set.kernel_width = set.stride_height = set.stride_width = 1;
+  set.dilation_height = set.dilation_width = set.group_passes = 1;
+  set.height = set.width = set.out_height = set.out_width = 2;
+  set.capacity = 6;
+  set.row_step = set.image_step = 1;
+  LoadActivationsCommand load = load_activations(kOperands, 1);
+  load.flags = flag::kWindow | flag::kStart;
+  load.rows = load.stride = loaded;
+  load.capacity = set.capacity;
+  MatmulCommand block = matmul(4);
+  block.flags |= flag::kWindow;
+  block.new_pixels = block.freed_pixels = loaded;
+  StoreCommand results = store(kResults, 1);
+  results.rows = results.stride = 4;
+  return {set, load, load_weights(kOperands, n), block, results, finish()};
+}
+
+TEST_P(SelfCheck, ReportsAWindowOverPixelsThatWereNotLoadedAsTheProgramsError) {
+  const auto n = static_cast<std::uint32_t>(GetParam());
+  Rig rig(self_checking(GetParam()));
+  rig.driver.run_program(0, pixels(n, 4), kClocks);
+  rig.driver.reset();  // what was loaded before it does not count
+  for (const std::uint32_t loaded : {1U, 3U}) {
+    const std::string text =
+        message_of<DeviceError>([&] { rig.driver.run_program(0, pixels(n, loaded), kClocks); });
+    EXPECT_THAT(text, Says("UNWRITTEN", fmt::format("word {} of the memory 'scratchpad'", loaded)));
+    rig.driver.run_program(0, pixels(n, 4), kClocks);
+    rig.driver.reset();
   }
 }
 
