@@ -5,7 +5,7 @@
 // A tap counts where it lies on the image. A word's index in its line counts the words of dilation_height rows, again and again.
 // The walk goes on in every clock in which all that it needs is there, and
 // ends behind the last word and the last sum. Layers are small here: at most 5 words a row, 5 rows, 3 images, 3 planes,
-// dilations of 3, and 8 words a line.
+// dilations of 1 or 2, and 8 words a line.
 //
 // break gemm64_lanes_walk.v: ends ? {1'b0, step} : need_q -> ends ? {1'b0, step} - 17'd1 : need_q
 // break gemm64_lanes_walk.v: (all_end ? ~over_q : step != 16'd0) -> ~over_q
@@ -37,11 +37,12 @@ module lanes_walk_proof ();
 
     // The layer, and its steps as gemm64_lanes_check asks for them
     (* anyconst *) reg [2:0] kernel, stride_height, stride_width, pad_top, pad_left, height, width, out_height, out_width;
-    (* anyconst *) reg [1:0] planes, images, down, across;
+    (* anyconst *) reg [1:0] planes, images;
+    (* anyconst *) reg       down, across;  // dilations of 2
     (* anyconst *) reg       accumulate;
     (* anyconst *) reg [9:0] row_step, image_step, lead;
     wire [9:0] h = height, w = width, oh = out_height, ow = out_width, sh = stride_height, sw = stride_width;
-    wire [9:0] below = (kernel - 1) * down - pad_top, right = (kernel - 1) * across - pad_left;
+    wire [9:0] below = ((kernel - 1) << down) - pad_top, right = ((kernel - 1) << across) - pad_left;
 
     wire        move, take, shift, sum, first_part, last_part, plane_end, finished, wait_weights, wait_word;
     wire [2:0]  column;
@@ -49,7 +50,7 @@ module lanes_walk_proof ();
     wire [6:0]  row_inside, column_inside;
     gemm64_lanes_walk #(.COLUMN_WIDTH(3)) dut (
         .kernel_i ({5'd0, kernel}), .stride_height_i ({5'd0, stride_height}), .stride_width_i ({5'd0, stride_width}),
-        .dilation_height_i ({6'd0, down}), .dilation_width_i ({6'd0, across}), .pad_top_i ({5'd0, pad_top}), .pad_left_i ({5'd0, pad_left}), .height_i ({13'd0, height}), .width_i ({13'd0, width}),
+        .dilation_height_i (8'd1 << down), .dilation_width_i (8'd1 << across), .pad_top_i ({5'd0, pad_top}), .pad_left_i ({5'd0, pad_left}), .height_i ({13'd0, height}), .width_i ({13'd0, width}),
         .out_height_i ({13'd0, out_height}), .out_width_i ({13'd0, out_width}), .row_step_i ({6'd0, row_step}),
         .image_step_i ({6'd0, image_step}), .planes_i ({30'd0, planes}), .images_i ({30'd0, images}),
         .accumulate_i (accumulate), .first_i ({6'd0, lead}), .*
@@ -84,27 +85,27 @@ module lanes_walk_proof ();
 
     // A tap of the next sum, by rows above and columns before the last one
     (* anyconst *) reg [2:0] tap;
-    wire [16:0] above = tap * down, before = tap * across;
+    wire [16:0] above = tap << down, before = tap << across;
     wire [16:0] tap_row = row_q - above, tap_column = column_q - before;
 
     always @* begin
         if (!begun) assume (!rst_ni | load_i);
         assume (kernel == 3 | kernel == 5 | kernel == 7);
         assume (stride_height >= 1 & stride_height <= 4 & stride_width >= 1 & stride_width <= 4);
-        assume (down >= 1 & across >= 1 & down * w <= 8);
-        assume (pad_top <= (kernel - 1) * down & pad_left <= (kernel - 1) * across);
+        assume (width << down <= 8);
+        assume (pad_top <= (kernel - 1) << down & pad_left <= (kernel - 1) << across);
         assume (height >= 1 & height <= 5 & width >= 2 & width <= 5 & out_height >= 1 & out_width >= 1 & planes != 0 & images != 0);
         // The picture's sums lie on it: see ONNX's Conv, with borders below the kernel's size.
         assume ((oh - 1) * sh + 1 <= h + pad_top & (ow - 1) * sw + 1 <= w + pad_left);
         assume (row_step + (ow - 1) * sw == sh * w & row_step <= 28);
         assume (image_step + (oh - 1) * sh * w + (ow - 1) * sw == h * w & image_step <= 49);
-        assume (lead == below * w + right & lead <= 66);
+        assume (lead == below * w + right & lead <= 60);
         assume (tap < 7);
         if (begun) begin
             // The words: where the next one lies
             assert (x_q < w & y_q < h & image_q < images);
             assert (over_q == (plane_q >= planes));
-            assert (line_row_q < down & line_q == line_row_q * w + x_q & column == line_q);
+            assert (line_row_q <= down & line_q == (line_row_q[0] ? w : 0) + x_q & column == line_q);
             if (rst_ni & take) assert (word_i & shift & ~over_q);
             if (rst_ni & move & shift) assert (take | over_q);
             // The sums: which is the next, where its last tap lies, and what must come before
