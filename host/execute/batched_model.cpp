@@ -145,9 +145,9 @@ LoadedModel load_for(const ModelLoader& load, const ImportOptions& import, std::
 
 namespace {
 
-/// The model as it is before its inputs are opened: for one image where the file leaves a first size
-/// open. If that cannot be, since the size is no number of images but a length, it stays open until
-/// the inputs' files say what it is.
+/// The model as it is before its inputs are opened: for one image where the file leaves a first
+/// size open. If that cannot be, since the size is no number of images but a length, it stays open
+/// until the inputs' files say what it is.
 LoadedModel load_first(const ModelLoader& load, const ImportOptions& import,
                        const InputOptions& options) {
   try {

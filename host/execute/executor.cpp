@@ -43,9 +43,8 @@ Executor::Executor(const OnnxModel& model) : model_(model) {
   for (int i = 0; i < graph.node_size(); ++i) {
     const onnx::NodeProto& node = graph.node(i);
     if (is_dequantize(node) ||
-        std::any_of(node.input().begin(), node.input().end(), [&](const std::string& name) {
-          return dequantized.count(name) != 0;
-        })) {
+        std::any_of(node.input().begin(), node.input().end(),
+                    [&](const std::string& name) { return dequantized.count(name) != 0; })) {
       dequantized.insert(node.output().begin(), node.output().end());
     }
     Step step;

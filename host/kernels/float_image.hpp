@@ -20,9 +20,10 @@ inline bool has_few_channels(const Dims& image, std::int64_t groups) {
 Tensor convolve_image(const Tensor& x, const Tensor& weights, const Tensor& bias,
                       const SpatialWindow& window);
 
-/// [N, C, spatial...] by weights [M, C / groups, kernel...], which are no constants for ONNX Runtime,
-/// as those of a DequantizeLinear: for each group a product of the weights with a matrix that has
-/// the values of a window in each column. The bias, [M] or absent, comes last. (MLAS: convolve.cpp)
+/// [N, C, spatial...] by weights [M, C / groups, kernel...], which are no constants for ONNX
+/// Runtime, as those of a DequantizeLinear: for each group a product of the weights with a matrix
+/// that has the values of a window in each column. The bias, [M] or absent, comes last. (MLAS:
+/// convolve.cpp)
 Tensor convolve_expanded(const Tensor& x, const Tensor& weights, const Tensor& bias,
                          const SpatialWindow& window, std::int64_t groups);
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// ConvTranspose: each value of the input is multiplied into a window of the output, by a product and
-// a walk that adds up where windows overlap. Of float32 in ONNX Runtime's order: the bias last.
+// ConvTranspose: each value of the input is multiplied into a window of the output, by a product
+// and a walk that adds up where windows overlap. Of float32 in ONNX Runtime's order: the bias last.
 #include <fmt/format.h>
 
 #include <algorithm>

@@ -69,7 +69,9 @@ Tensor batch_normalization_of(const NodeContext& node, const Tensors& inputs) {
   const T* from = x.values<T>();
   T* to = result.mutable_values<T>();
   for (std::int64_t row = 0; row < x.dim(0) * channels; ++row) {
-    const auto parameter = [&](std::size_t index) { return inputs[index].values<T>()[row % channels]; };
+    const auto parameter = [&](std::size_t index) {
+      return inputs[index].values<T>()[row % channels];
+    };
     // A factor and an addend for each channel, as in ONNX Runtime.
     const T scale = parameter(1) * (T{1} / std::sqrt(parameter(4) + epsilon));
     const T shift = parameter(2) - parameter(3) * scale;

@@ -157,9 +157,12 @@ std::vector<Pair> pairs_along(const NodeContext& node, const Mode& mode, const S
     const auto x = static_cast<float>(at);
     float place = static_cast<float>(position(node, mode, stretch, at));
     // ONNX Runtime computes in float32; where that is a formula of one division, so is this.
-    if (scale == 1) place = x;
-    else if (mode.coordinates == "asymmetric") place = x / scale;
-    else if (mode.coordinates == "half_pixel") place = (x + 0.5F) / scale - 0.5F;
+    if (scale == 1)
+      place = x;
+    else if (mode.coordinates == "asymmetric")
+      place = x / scale;
+    else if (mode.coordinates == "half_pixel")
+      place = (x + 0.5F) / scale - 0.5F;
     place = std::clamp(place, 0.0F, last);
     const auto first = std::min(static_cast<std::int64_t>(place), stretch.from - 1);
     const std::int64_t second = std::min(first + 1, stretch.from - 1);

@@ -34,9 +34,7 @@ const NodeProto* transposed_weights(const NodeProto& node, const GraphLinks& lin
   const TensorProto& weights = *model.constant(maker->input(0));
   const bool bytes =
       weights.data_type() == TensorProto::INT8 || weights.data_type() == TensorProto::UINT8;
-  return bytes && attribute(*maker, "block_size", std::int64_t{0}) == 0
-             ? maker
-             : nullptr;
+  return bytes && attribute(*maker, "block_size", std::int64_t{0}) == 0 ? maker : nullptr;
 }
 
 /// Returns the axis of the input that each axis of the output was.
@@ -46,7 +44,8 @@ std::vector<std::int64_t> axes_of(const NodeProto& transpose, std::int64_t rank)
   return attribute(transpose, "perm", reversed);
 }
 
-/// Returns the transposed tensor; of a tensor without data, its shape. Nothing if `perm` is invalid.
+/// Returns the transposed tensor; of a tensor without data, its shape. Nothing if `perm` is
+/// invalid.
 std::optional<TensorProto> transposed(const NodeProto& transpose, std::int64_t opset,
                                       const TensorProto& tensor) {
   if (has_data(tensor)) {

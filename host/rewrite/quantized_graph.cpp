@@ -333,7 +333,8 @@ bool Fusion::is_zero(const std::string& zero) const {
   if (zero.empty()) return true;
   const TensorProto* const constant = model_.constant(zero);
   const auto values = constant == nullptr ? std::nullopt : integer_values(*constant, kMostChannels);
-  return values && std::all_of(values->begin(), values->end(), [](auto value) { return value == 0; });
+  return values &&
+         std::all_of(values->begin(), values->end(), [](auto value) { return value == 0; });
 }
 
 /// The bias as integers in other steps, `ratios` times finer; nothing if they are none.

@@ -119,6 +119,28 @@ def old_forms(opset):
                        fed=[t.name for t in graph.constants] if opset == 9 else ())
 
 
+def u_net():
+    """A U-Net of two levels, whose transposed convolutions stay in float."""
+    graph = Graph(9)
+
+    def block(x, channels, filters):
+        for count in (channels, filters):
+            x = graph.node("Relu", graph.node("Conv", x, graph.weights(filters, count, 3, 3),
+                                              graph.weights(filters, deviation=.1), pads=[1] * 4))
+        return x
+
+    def up(x, skipped, channels, filters):
+        x = graph.node("ConvTranspose", x, graph.weights(channels, filters, 2, 2),
+                       graph.weights(filters, deviation=.1), strides=[2, 2])
+        return block(graph.node("Concat", x, skipped, axis=1), 2 * filters, filters)
+
+    first = block("x", 3, 6)
+    second = block(graph.node("MaxPool", first, kernel_shape=[2, 2], strides=[2, 2]), 6, 12)
+    x = block(graph.node("MaxPool", second, kernel_shape=[2, 2], strides=[2, 2]), 12, 20)
+    x = up(up(x, second, 20, 12), first, 12, 6)
+    return graph.model({"x": ["n", 3, 16, 16]}, [graph.node("Conv", x, graph.weights(2, 6, 1, 1))])
+
+
 class Quantize(QuantizedTest):
     def quantize(self, model, feeds, *options):
         """Writes the model, and quantizes it by `feeds`; the quantized one and what was told."""
@@ -157,6 +179,14 @@ class Quantize(QuantizedTest):
 
     def draw(self, *shape):
         return numpy.random.default_rng(7).standard_normal(shape).astype(numpy.float32)
+
+    def test_transposed_convolutions_between_quantized_values(self):
+        """ONNX Runtime quantizes their weights though the file does not."""
+        feeds = {"x": self.draw(2, 3, 16, 16)}
+        model = u_net()
+        written, _ = self.quantize(model, feeds)
+        self.assertEqual(operators(written)["ConvTranspose"], 2)
+        self.near(model, feeds, self.same_bytes(feeds))
 
     def test_sizes_may_be_open_and_products_of_activations_are_quantized(self):
         model = attention()

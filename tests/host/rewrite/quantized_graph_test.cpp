@@ -208,14 +208,15 @@ TEST(QuantizedGraph, LeavesFilesWithoutPairsAsTheyAre) {
 /// The integers of the bias that a Conv of scales 0.5 and 0.5 becomes; empty if it stays in float.
 std::vector<std::int64_t> fused_bias(const std::string& bias) {
   const OnnxModel model = with_quantized_operators(
-      load_text(kImage +
-                "<float s = {0.5}, uint8 z = {0}, uint8[2,2,1,1] f = {1, 2, 3, 4}, int32[2] b = {5, 6},"
-                " int32 zero = {0}, int32 three = {3}, float same = {0.25}, float close = {0.2524},"
-                " float off = {0.2526}, float half = {0.125}, float twice = {0.5},"
-                " float[2] two = {0.25, 0.5}, float[2] shares = {0.25, 0.26}> "
-                "{a = DequantizeLinear(x, s, z) c = DequantizeLinear(f, s, z)"
-                " e = DequantizeLinear <axis = 0> (" +
-                bias + ") m = Conv(a, c, e) y = QuantizeLinear(m, s, z)}"),
+      load_text(
+          kImage +
+          "<float s = {0.5}, uint8 z = {0}, uint8[2,2,1,1] f = {1, 2, 3, 4}, int32[2] b = {5, 6},"
+          " int32 zero = {0}, int32 three = {3}, float same = {0.25}, float close = {0.2524},"
+          " float off = {0.2526}, float half = {0.125}, float twice = {0.5},"
+          " float[2] two = {0.25, 0.5}, float[2] shares = {0.25, 0.26}> "
+          "{a = DequantizeLinear(x, s, z) c = DequantizeLinear(f, s, z)"
+          " e = DequantizeLinear <axis = 0> (" +
+          bias + ") m = Conv(a, c, e) y = QuantizeLinear(m, s, z)}"),
       {});
   if (model.graph().node(0).op_type() != "QLinearConv") return {};
   return *integer_values(*model.constant(model.graph().node(0).input(8)), 2);
@@ -244,7 +245,8 @@ TEST(QuantizedGraph, LeavesAGemmWithABiasAndAFactorInFloat) {
   EXPECT_EQ(gemm("", ", e"), "QGemm");
   EXPECT_EQ(gemm("<alpha = 2.0>", ""), "QGemm");
   EXPECT_EQ(gemm("<beta = 2.0>", ""), "QGemm");
-  const std::string in_float = "DequantizeLinear DequantizeLinear DequantizeLinear Gemm QuantizeLinear";
+  const std::string in_float =
+      "DequantizeLinear DequantizeLinear DequantizeLinear Gemm QuantizeLinear";
   EXPECT_EQ(gemm("<alpha = 2.0>", ", e"), in_float);
   EXPECT_EQ(gemm("<beta = 2.0>", ", e"), in_float);
 }
@@ -252,25 +254,25 @@ TEST(QuantizedGraph, LeavesAGemmWithABiasAndAFactorInFloat) {
 TEST(QuantizedGraph, EliminatesNodesThatComputeNothing) {
   const auto between = [](const std::string& node) {
     std::string constants = kConstants;
-    constants.insert(1, "float none = {0}, float one = {1}, float[2,1,1] ones = {1, 1},"
-                        " float[1,1,1,1,1] deep = {1}, int64[1] size = {1}, int64[3] own = {2, 1, 4},"
-                        " int64[1] three = {3}, bool yes = {1}, bool no = {0}, float half = {0.5}, ");
+    constants.insert(1,
+                     "float none = {0}, float one = {1}, float[2,1,1] ones = {1, 1},"
+                     " float[1,1,1,1,1] deep = {1}, int64[1] size = {1}, int64[3] own = {2, 1, 4},"
+                     " int64[1] three = {3}, bool yes = {1}, bool no = {0}, float half = {0.5}, ");
     const OnnxModel model = with_quantized_operators(
-        load_text(kImage + constants +
-                  "{a = DequantizeLinear(x, s, z) c = DequantizeLinear(f, s, z) m = Conv(a, c) n = " +
-                  node + " y = QuantizeLinear(n, t, o)}"),
+        load_text(
+            kImage + constants +
+            "{a = DequantizeLinear(x, s, z) c = DequantizeLinear(f, s, z) m = Conv(a, c) n = " +
+            node + " y = QuantizeLinear(n, t, o)}"),
         {});
     return model.graph().node_size() == 1;
   };
-  for (const char* nothing :
-       {"Identity(m)", "Dropout(m)", "Dropout(m, half, no)", "Mul(m, one)", "Mul(one, m)",
-        "Div(m, one)", "Add(none, m)", "Sub(m, none)", "Cast <to = 1> (m)", "Expand(m, size)",
-        "Expand(m, own)"}) {
+  for (const char* nothing : {"Identity(m)", "Dropout(m)", "Dropout(m, half, no)", "Mul(m, one)",
+                              "Mul(one, m)", "Div(m, one)", "Add(none, m)", "Sub(m, none)",
+                              "Cast <to = 1> (m)", "Expand(m, size)", "Expand(m, own)"}) {
     EXPECT_TRUE(between(nothing)) << nothing;
   }
-  for (const char* something :
-       {"Dropout(m, half, yes)", "Mul(m, half)", "Mul(m, ones)", "Div(one, m)", "Sub(none, m)",
-        "Add(m, one)", "Neg(m)"}) {
+  for (const char* something : {"Dropout(m, half, yes)", "Mul(m, half)", "Mul(m, ones)",
+                                "Div(one, m)", "Sub(none, m)", "Add(m, one)", "Neg(m)"}) {
     EXPECT_FALSE(between(something)) << something;
   }
 }
@@ -289,8 +291,9 @@ TEST(QuantizedGraph, TransposesWeightsOfAScaleForEachChannel) {
       "{a = DequantizeLinear(x, s, z) c = DequantizeLinear <axis = -1> (k, each, zeros)"
       " r = Transpose <perm = [3, 2, 1, 0]> (c) m = Conv(a, r) y = QuantizeLinear(m, t, o)}";
   std::string constants = kConstants;
-  constants.insert(1, "uint8[1,1,2,3] k = {1, 2, 3, 4, 5, 6}, float[3] each = {0.5, 1, 2},"
-                      " uint8[3] zeros = {0, 0, 0}, ");
+  constants.insert(1,
+                   "uint8[1,1,2,3] k = {1, 2, 3, 4, 5, 6}, float[3] each = {0.5, 1, 2},"
+                   " uint8[3] zeros = {0, 0, 0}, ");
   const OnnxModel model = with_quantized_operators(
       load_text("(uint8[1,2,4,4] x) => (uint8[1,3,4,4] y) " + constants + nodes), {});
   ASSERT_EQ(model.graph().node_size(), 1);
@@ -324,8 +327,9 @@ TEST(QuantizedGraph, QuantizesFloatWeightsAsOnnxRuntimeDoes) {
     for (const auto& one : other.graph().node()) names += one.op_type() + " ";
     return names;
   };
-  EXPECT_EQ(operators(nodes("ConvTranspose(a, v, d)", "r = Relu(m) y = QuantizeLinear(r, t, o)")),
-            "DequantizeLinear DequantizeLinear DequantizeLinear ConvTranspose Relu QuantizeLinear ");
+  EXPECT_EQ(
+      operators(nodes("ConvTranspose(a, v, d)", "r = Relu(m) y = QuantizeLinear(r, t, o)")),
+      "DequantizeLinear DequantizeLinear DequantizeLinear ConvTranspose Relu QuantizeLinear ");
   EXPECT_EQ(operators(nodes("Conv(a, v, d)", "r = Tanh(m) y = QuantizeLinear(r, t, o)")),
             "DequantizeLinear Conv Tanh QuantizeLinear ");
 }
