@@ -237,7 +237,7 @@ TEST_F(Program, RefusesBadOperandFiles) {
   expect_refused("gemm 3 2 1 --precision float32 --a " + file, "A is 2x2");
   const fs::path truncated = write_npy<std::int8_t>("t.npy", "|i1", 1000, 1000, {1, 2, 3});
   fs::rename(truncated, outside);
-  expect_refused("gemm --a " + file + " --b " + file, "ends 999997 bytes early");
+  expect_refused("gemm --a " + file + " --b " + file, "ends 999,997 bytes early");
   fs::remove(outside);
 }
 

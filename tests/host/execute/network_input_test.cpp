@@ -157,14 +157,17 @@ TEST_F(NetworkInput, IsNamedWhereThereAreSeveral) {
   EXPECT_THAT(refusal(model, {file, file}), Says("given twice"));
 }
 
-TEST_F(NetworkInput, MayBeAnImageForEachOfTheBatch) {
+TEST_F(NetworkInput, MayBeAnImageForEachOfTheFilesBatch) {
   ImportOptions options;
   options.batch = 2;
   const OnnxModel model =
       load_text("(float[N,1,2,2] x) => (float[N,1,2,2] y) {y = Relu(x)}", {}, 13, options);
-  const Tensor x = make_inputs(model, {grey_image()}, 2, 1).at("x");
+  const Tensor x = make_inputs(model, {grey_image()}, 0, 1).at("x");
   EXPECT_EQ(x.dims(), (Dims{2, 1, 2, 2}));
   EXPECT_EQ(values_of<float>(x), (std::vector<float>{0, 0.2F, 0.4F, 1, 0, 0.2F, 0.4F, 1}));
+  // A batch that is asked for takes as many images, as it takes as many rows of an array.
+  EXPECT_THAT(refusal(model, {grey_image()}, 2), Says("1 image for a batch of 2", "--batch 1"));
+  EXPECT_EQ(refusal(model, {grey_image(), grey_image()}, 2), "");
 }
 
 TEST_F(NetworkInput, IsNoImageWhereTheModelTakesNone) {

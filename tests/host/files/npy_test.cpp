@@ -120,7 +120,7 @@ TEST_F(Npy, SaysInNumPysWordsWhatAFileHolds) {
 
 TEST_F(Npy, BelievesNoSizeBeforeTheFileHasIt) {
   EXPECT_THAT(refusal(array("<f4", "(100000, 100000)", "1234")),
-              Says("ends 39999999996 bytes early: its header promises float32 of shape "
+              Says("ends 39,999,999,996 bytes early: its header promises float32 of shape "
                    "(100000, 100000)"));
   EXPECT_THAT(refusal(array("<f8", "(4294967296, 4294967296)", "")),
               Says("too large for any memory"));

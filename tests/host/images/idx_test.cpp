@@ -54,7 +54,7 @@ TEST_F(Idx, RefusesOtherArrays) {
 TEST_F(Idx, FindsDamageBehindTheItemsThatAreKept) {
   Bytes bytes = idx_bytes({0x801, 9}, 9);
   bytes.pop_back();
-  EXPECT_THAT(refusal(bytes, 1), Says("truncated: it ends 1 bytes before the end"));
+  EXPECT_THAT(refusal(bytes, 1), Says("truncated: it ends 1 byte before the end"));
   bytes.insert(bytes.end(), 2, 1);
   EXPECT_THAT(refusal(bytes, 1), Says("continues after"));
 }
