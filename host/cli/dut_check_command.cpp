@@ -8,6 +8,7 @@
 #include "host/cli/options.hpp"
 #include "host/console.hpp"
 #include "host/dut/check_report.hpp"
+#include "host/dut/icarus_bench.hpp"
 #include "host/dut/verilated_bench.hpp"
 #include "host/dut/waveform.hpp"
 #include "host/error.hpp"
@@ -22,6 +23,8 @@ struct DutCheckCommand : DutOptions {
   std::string junit;
   std::string trace = "dut.fst";
   bool score = false;
+  bool icarus = false;
+  bool no_trace = false;
 };
 
 /// The first failure that has an input to show.
@@ -45,7 +48,7 @@ int check(const DutCheckCommand& options) {
   dut::VerilatedBench bench(description, model.program);
   std::uint32_t seed = 1;
   ProgressBar bar;
-  const dut::CheckResult result = dut::check_conformance(
+  dut::CheckResult result = dut::check_conformance(
       description,
       [&](std::uint32_t wanted) -> dut::Bench& {
         if (wanted != seed) bench.restart(wanted);
@@ -53,8 +56,13 @@ int check(const DutCheckCommand& options) {
         return bench;
       },
       [&bar](const std::string& rule, double done) { bar.show(rule, done); });
+  if (options.icarus) {
+    bar.show("x-after-reset", 1);
+    result.rules.push_back(dut::check_unknowns(description, model.ports));
+  }
   std::string waveform;
-  if (const dut::Failure* const failure = shown_failure(result)) {
+  if (const dut::Failure* const failure = shown_failure(result);
+      failure != nullptr && !options.no_trace) {
     bar.show("the waveform", 1);
     keep_going([&] {
       try {
@@ -89,6 +97,9 @@ void add_dut_check_command(CLI::App& dut, int& result) {
                    "of a failure, writes the waveform to this FST file, and a save file for "
                    "GTKWave next to it")
       ->capture_default_str();
+  command->add_flag("--no-trace", options->no_trace, "writes no waveform");
+  command->add_flag("--icarus", options->icarus,
+                    "also runs Icarus Verilog, which sees values that are unknown after a reset");
   command->footer(
       "Exit codes: 0 every rule held, 1 one did not, 2 bad usage or input, 3 an output was lost.");
   command->callback([options, &result] { result = check(*options); });

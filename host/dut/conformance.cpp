@@ -44,6 +44,14 @@ Stimulus after_reset(const Stimulus& stimulus) {
   return after;
 }
 
+/// A diagnosis without its numbers.
+std::string kind_of(std::string diagnosis) {
+  diagnosis.erase(std::remove_if(diagnosis.begin(), diagnosis.end(),
+                                 [](char c) { return c >= '0' && c <= '9'; }),
+                  diagnosis.end());
+  return diagnosis;
+}
+
 class Suite {
  public:
   Suite(const Description& description, const MakeBench& bench) : of_(description), bench_(bench) {}
@@ -105,7 +113,9 @@ class Suite {
     try {
       Bench& bench = bench_(seed);
       if (stimulus.reset_at == 0) {
-        failure = evaluate(of_, rule, stimulus, bench.run(stimulus));
+        failure = evaluate(of_, rule, stimulus, bench.run(stimulus),
+                           before_.weights.size() == 0 ? nullptr : &before_);
+
       } else {
         bench.run(stimulus);
         const Stimulus after = after_reset(stimulus);
@@ -115,6 +125,7 @@ class Suite {
     } catch (const DeviceError& error) {
       failure = Failure{rule, error.what(), "", stimulus};
     }
+    before_ = stimulus.tiles.back();
     if (failure) failure->seed = seed;
     return failure;
   }
@@ -127,6 +138,10 @@ class Suite {
       --attempts;
       const std::optional<Failure> again = attempt(rule, smaller, one.seed);
       if (!again || again->rule != failure.rule) return false;
+      // A smaller input that no longer shows what is wrong is of less use.
+      if (kind_of(again->diagnosis) != kind_of(failure.diagnosis) && is_specific(failure)) {
+        return false;
+      }
       failure = *again;
       return true;
     };
@@ -152,6 +167,11 @@ class Suite {
       }
     }
     return failure;
+  }
+
+  static bool is_specific(const Failure& failure) {
+    return !failure.diagnosis.empty() &&
+           failure.diagnosis.find("values differ") == std::string::npos;
   }
 
   std::int64_t length_of(const Tile& tile) const {
@@ -182,7 +202,21 @@ class Suite {
   std::vector<RuleResult> results_;
   std::map<std::string, Failure> elsewhere_;
   std::uint64_t runs_ = 0;
+  Tile before_;
 };
+
+/// A rule of the streams that ended the run.
+Failure broken(const Description& of, const std::string& rule, const Stimulus& stimulus,
+               const Observation& seen) {
+  Failure failure{rule, ending_in_words(of, seen), "", stimulus};
+  failure.cycle = seen.answer.rule_cycle;
+  if (seen.answer.rule == kResultInReset) failure.rule = "reset";
+  if (seen.answer.rule == kValidDropped || seen.answer.rule == kDataChanged ||
+      seen.answer.rule == kLastChanged) {
+    failure.rule = "stability";
+  }
+  return failure;
+}
 
 std::string operands_in_words(const char* name, const Values& values) {
   if (values.size() == 0 || values.size() > 64) return "";
@@ -214,10 +248,10 @@ CheckResult check_conformance(const Description& description, const MakeBench& b
 }
 
 std::optional<Failure> evaluate(const Description& of, const std::string& rule,
-                                const Stimulus& stimulus, const Observation& seen) {
+                                const Stimulus& stimulus, const Observation& seen,
+                                const Tile* before) {
   std::size_t first = 0;
   std::optional<Failure> misplaced;  // TLAST, which matters less than a value
-  const Tile* before = nullptr;
   for (std::size_t t = 0; t < stimulus.tiles.size(); ++t) {
     const Tile& tile = stimulus.tiles[t];
     TileResult result{tile, before == nullptr ? Tile{} : *before, product(of, tile), {}};
@@ -229,6 +263,11 @@ std::optional<Failure> evaluate(const Description& of, const std::string& rule,
       for (Eigen::Index c = 0; c < result.got.cols(); ++c) {
         const std::int64_t expected = fitted(of, result.expected(r, c));
         if (result.got(r, c) == expected && !beat.unknown) continue;
+        // What follows a broken rule need not be right.
+        if (seen.status() == kBroken &&
+            first + static_cast<std::size_t>(r) >= seen.answer.rule_beat) {
+          return broken(of, rule, stimulus, seen);
+        }
         failure.row = r;
         failure.column = c;
         failure.cycle = beat.cycle;
@@ -257,16 +296,7 @@ std::optional<Failure> evaluate(const Description& of, const std::string& rule,
     before = &tile;
     if (first > seen.results.size()) break;
   }
-  if (seen.status() == kBroken) {
-    Failure failure{rule, ending_in_words(of, seen), "", stimulus};
-    failure.cycle = seen.answer.rule_cycle;
-    if (seen.answer.rule == kResultInReset) failure.rule = "reset";
-    if (seen.answer.rule == kValidDropped || seen.answer.rule == kDataChanged ||
-        seen.answer.rule == kLastChanged) {
-      failure.rule = "stability";
-    }
-    return failure;
-  }
+  if (seen.status() == kBroken) return broken(of, rule, stimulus, seen);
   const std::string ending = ending_in_words(of, seen);
   if (!ending.empty()) {
     Failure failure{rule, ending, "", stimulus};

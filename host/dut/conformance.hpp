@@ -48,9 +48,11 @@ CheckResult check_conformance(const Description& description, const MakeBench& b
                               const std::function<void(const std::string&, double)>& progress);
 
 /// The first thing that is wrong in a run of `stimulus`; empty if all is right. `rule`: what a
-/// wrong value is a failure of.
+/// wrong value is a failure of. `before`: the tile that ran before, whose operands a cell may still
+/// hold; or nullptr.
 std::optional<Failure> evaluate(const Description& description, const std::string& rule,
-                                const Stimulus& stimulus, const Observation& seen);
+                                const Stimulus& stimulus, const Observation& seen,
+                                const Tile* before = nullptr);
 
 /// "1 tile, 2 rows of activations" of a stimulus, and its operands where they are few.
 std::string stimulus_in_words(const Description& description, const Stimulus& stimulus);

@@ -192,14 +192,33 @@ class Diagnosis {
   }
 
   std::string holding_cell(Index c) const {
-    const Values difference = got_.col(c) - expected_.col(c);
     std::vector<std::pair<Index, std::string>> found;
     for (Index k = 0; k < form_.x.cols(); ++k) {
       const std::string why = defect(c, k);
       if (!why.empty()) found.emplace_back(k, why);
     }
+    if (found.size() == 1) {
+      return fmt::format("cell row {}, column {}: {}", found[0].first, c, found[0].second);
+    }
+    return found.empty() ? stale_cell(c) : "";
+  }
+
+  /// One that switches late: only some rows still meet the old value.
+  std::string stale_cell(Index c) const {
+    if (form_.s_before.size() != form_.s.size()) return "";
+    std::vector<Index> found;
+    for (Index k = 0; k < form_.x.cols(); ++k) {
+      const Values old = exact_.col(c) + form_.x.col(k) * (form_.s_before(k, c) - form_.s(k, c));
+      bool all = true;
+      for (Index m = 0; m < got_.rows(); ++m) {
+        all &= got_(m, c) == expected_(m, c) || got_(m, c) == fitted(of_, old(m));
+      }
+      if (all) found.push_back(k);
+    }
     if (found.size() != 1) return "";
-    return fmt::format("cell row {}, column {}: {}", found[0].first, c, found[0].second);
+    return fmt::format(
+        "cell row {}, column {}: for some rows it still holds the {} of the tile before, {}",
+        found[0], c, form_.s_name, form_.s_before(found[0], c));
   }
 
   std::string defect(Index c, Index k) const {

@@ -13,6 +13,7 @@
 #include <thread>
 
 #include "host/dut/assets.hpp"
+#include "host/dut/scratch.hpp"
 #include "host/dut/subprocess.hpp"
 #include "host/error.hpp"
 #include "host/text.hpp"
@@ -38,29 +39,6 @@ class Hash {
 
  private:
   std::uint64_t value_ = 14695981039346656037ULL;
-};
-
-/// A directory that is gone with this.
-class Scratch {
- public:
-  explicit Scratch(const fs::path& below) {
-    fs::create_directories(below);
-    std::string pattern = (below / "build-XXXXXX").string();
-    if (mkdtemp(pattern.data()) == nullptr) {
-      throw UsageError(fmt::format("{}: cannot be written", below.string()));
-    }
-    path_ = pattern;
-  }
-  ~Scratch() {
-    std::error_code ignored;
-    fs::remove_all(path_, ignored);
-  }
-  Scratch(const Scratch&) = delete;
-  Scratch& operator=(const Scratch&) = delete;
-  const fs::path& path() const { return path_; }
-
- private:
-  fs::path path_;
 };
 
 std::vector<std::string> lines_with(const std::string& text, const std::string& start) {

@@ -216,7 +216,7 @@ class Bench {
     held_ = false;
     in_tile_ = false;
     phase_ = 0;
-    between_ = within_ = {};
+    between_ = within_ = gap_ = {};
     result_state_ = {};
   }
 
@@ -306,6 +306,7 @@ class Bench {
     const bool stay_last = kWeightsMove ? activations_last : weights_last;
     if (!move) count_idle(stay);
     if (move) {
+      end_gap();
       in_tile_ = !move_last;
       owed_ += kTogether ? (move_last ? kRows : 0) : 1;
     }
@@ -328,20 +329,23 @@ class Bench {
     if (phase_ == 2 && owed_ == 0) phase_ = 0;
   }
 
-  /// A cycle in which the moving operand stood still.
+  /// A cycle in which the moving operand stood still. It belongs to a gap once that moves again.
   void count_idle(bool staying_moved) {
     const StreamState& state = kWeightsMove ? weights_.state : activations_.state;
-    const bool none_left = kWeightsMove ? weights_.empty() : activations_.empty();
-    if (state.beats == 0) return;                            // fill
-    if (none_left && (request_.flags & kMore) == 0) return;  // drain
-    auto& counts = in_tile_ ? within_ : between_;
+    if (state.beats == 0) return;  // fill
     if (staying_moved) {
-      ++counts.idle[kLoading];
+      ++gap_.idle[kLoading];
     } else if (!state.valid) {
-      ++counts.idle[serial() && owed_ > 0 ? kDraining : kNotSent];
+      ++gap_.idle[serial() && owed_ > 0 ? kDraining : kNotSent];
     } else {
-      ++counts.idle[owed_ > 0 && !in_tile_ ? kDraining : kNotReady];
+      ++gap_.idle[owed_ > 0 && !in_tile_ ? kDraining : kNotReady];
     }
+  }
+
+  void end_gap() {
+    auto& counts = in_tile_ ? within_ : between_;
+    for (unsigned i = 0; i < kIdles; ++i) counts.idle[i] += gap_.idle[i];
+    gap_ = {};
   }
 
   /// Checks the rules of the results' stream; true if a beat moved.
@@ -488,7 +492,7 @@ class Bench {
   std::uint64_t owed_ = 0;  // results that beats sent so far lead to
   bool in_tile_ = false;
   unsigned phase_ = 0, both_ = 0;
-  IdleCounts between_, within_;
+  IdleCounts between_, within_, gap_;
   bool held_ = false, held_last_ = false;
   std::uint8_t held_data_[kResultBytes] = {};
   std::vector<std::uint8_t> results_, lasts_;

@@ -1,0 +1,80 @@
+// SPDX-License-Identifier: Apache-2.0
+// Arrays that tests compile and check.
+#pragma once
+
+#include <gtest/gtest.h>
+
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "host/dut/conformance.hpp"
+#include "host/dut/description.hpp"
+#include "host/dut/model_build.hpp"
+#include "host/dut/templates.hpp"
+#include "host/dut/verilated_bench.hpp"
+#include "tests/folder.hpp"
+
+namespace gemm64::dut {
+
+inline CheckResult check_file(const std::filesystem::path& file) {
+  const Description description = read_description(file);
+  BuildOptions options;
+  options.cache = GEMM64_DUT_CACHE;
+  const BuiltModel model = build_model(description, options);
+  VerilatedBench bench(description, model.program);
+  std::uint32_t seed = 1;
+  return check_conformance(
+      description,
+      [&](std::uint32_t wanted) -> Bench& {
+        if (wanted != seed) bench.restart(wanted);
+        seed = wanted;
+        return bench;
+      },
+      [](const std::string&, double) {});
+}
+
+/// "rule: problem; diagnosis" of each failure, a line each.
+inline std::string failures(const CheckResult& result) {
+  std::string text;
+  for (const RuleResult& rule : result.rules) {
+    if (!rule.failure) continue;
+    text += rule.rule + ": " + rule.failure->problem + "; " + rule.failure->diagnosis + "\n";
+  }
+  return text;
+}
+
+/// A change of a file of a template.
+struct Edit {
+  std::string file, from, to;
+};
+
+/// A template of 4 x 4 with changes.
+class EditedTemplate {
+ public:
+  EditedTemplate(const std::string& name, const std::vector<Edit>& edits) {
+    write_template(name, 4, folder_.path());
+    for (const Edit& edit : edits) {
+      std::string text = contents(folder_ / edit.file);
+      const std::size_t at = text.find(edit.from);
+      EXPECT_NE(at, std::string::npos) << edit.file << " has no " << edit.from;
+      if (at == std::string::npos) continue;
+      folder_.write(edit.file, text.replace(at, edit.from.size(), edit.to));
+    }
+  }
+  std::filesystem::path file() const { return folder_ / "array.toml"; }
+  const TestFolder& folder() const { return folder_; }
+
+ private:
+  static std::string contents(const std::filesystem::path& path) {
+    std::ifstream in(path);
+    return {std::istreambuf_iterator<char>(in), {}};
+  }
+
+  TestFolder folder_;
+};
+
+}  // namespace gemm64::dut
