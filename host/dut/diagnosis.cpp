@@ -83,7 +83,9 @@ class Diagnosis {
 
   /// Sums of fewer bits.
   std::string overflow() const {
-    for (int bits = of_.sums.bits - 1; bits >= 4; --bits) {
+    // Fewer bits than a product has would be another defect.
+    const int product = of_.weights.bits + of_.activations.bits - 1;
+    for (int bits = of_.sums.bits - 1; bits >= product; --bits) {
       Description narrow = of_;
       narrow.sums.bits = bits;
       for (const Overflow overflow : {Overflow::kWrap, Overflow::kSaturate}) {
@@ -273,7 +275,7 @@ class Diagnosis {
       }
       all.push_back(fmt::format("cell row {}, column {}: {}", r, c, why));
     }
-    return all.size() > 4 ? "" : fmt::format("{}", fmt::join(all, "; "));
+    return all.size() > 2 ? "" : fmt::format("{}", fmt::join(all, "; "));
   }
 
   static std::string names(const char* what, const std::vector<Index>& which) {
