@@ -4,14 +4,28 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <cstdint>
+#include <cstring>
 #include <random>
 #include <string>
+#include <vector>
 
 namespace gemm64 {
 
 /// A number from `low` to `high`, both included.
 inline unsigned draw(std::mt19937& random, unsigned low, unsigned high) {
   return low + static_cast<unsigned>(random() % (high - low + 1));
+}
+
+/// Fills `bytes` at random, eight with each number: tests are compiled without optimization, where
+/// a number takes long.
+inline void fill(std::mt19937& random, std::vector<std::uint8_t>& bytes) {
+  std::mt19937_64 numbers(random());
+  for (std::size_t at = 0; at < bytes.size(); at += sizeof(std::uint64_t)) {
+    const std::uint64_t number = numbers();
+    std::memcpy(bytes.data() + at, &number, std::min(sizeof number, bytes.size() - at));
+  }
 }
 
 /// Calls body(random) for each of `count` seeds, names the seed where it fails, and ends at the

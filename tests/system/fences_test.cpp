@@ -86,7 +86,7 @@ struct Pair {
   bool same_results(const std::vector<Command>& program,
                     const std::vector<Command>& reference_program, std::mt19937& random) {
     std::vector<std::uint8_t> bytes(kMemoryBytes);
-    for (std::uint8_t& byte : bytes) byte = static_cast<std::uint8_t>(random());
+    fill(random, bytes);
     rig.device->write_memory(0, bytes.data(), bytes.size());
     reference.write_memory(0, bytes.data(), bytes.size());
     rig.driver.run_program(0, program, kClockLimit);

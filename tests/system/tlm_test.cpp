@@ -18,6 +18,8 @@ namespace gemm64::system_test {
 namespace {
 
 constexpr std::uint64_t kClockLimit = 2'000'000;
+constexpr std::uint64_t kIdleClocks =
+    100'000;  // without an interrupt, until a device is asked whether it is still busy
 
 /// The RTL and the tlm device of the same size behind the same memory.
 struct Twins {
@@ -97,7 +99,7 @@ std::vector<std::uint64_t> give_in_pieces(Device& device, const std::vector<Comm
     device.write_register(reg::kRingTail, tails[i]);
     wait(gaps[i]);
   }
-  while (wait(kClockLimit) || field::kStatusBusy.get(device.read_register(reg::kStatus)) != 0) {
+  while (wait(kIdleClocks) || field::kStatusBusy.get(device.read_register(reg::kStatus)) != 0) {
     if (device.clocks() - start > kClockLimit) break;
   }
   return seen;
