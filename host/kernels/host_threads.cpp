@@ -21,15 +21,15 @@ std::size_t all_threads() {
   return all;
 }
 
-thread_local std::size_t left = 0;
+thread_local std::size_t reserved = 0;
 
 }  // namespace
 
-std::size_t host_threads() { return std::max(all_threads(), left + 1) - left; }
+std::size_t host_threads() { return std::max(all_threads(), reserved + 1) - reserved; }
 
 void leave_processors(std::size_t simulations) {
   all_threads();
-  left = simulations;
+  reserved = simulations;
   omp_set_num_threads(static_cast<int>(host_threads()));
 }
 

@@ -24,8 +24,8 @@ struct Folded {
   std::vector<float> weights, bias;
 };
 
-std::optional<Folded> fold(const OnnxModel& model, const onnx::NodeProto& conv,
-                           const onnx::NodeProto& normalization) {
+std::optional<Folded> fold_into(const OnnxModel& model, const onnx::NodeProto& conv,
+                                const onnx::NodeProto& normalization) {
   const auto type = model.type(conv.input(1));
   if (!type || type->dims.size() < 3 || type->dims[0] == 0) return std::nullopt;
   const std::int64_t channels = type->dims[0];
@@ -80,7 +80,7 @@ onnx::ModelProto fold_batch_normalization(const OnnxModel& model) {
                                       : nullptr;
     const bool follows = conv != nullptr && conv->op_type() == "Conv" && conv->domain().empty() &&
                          links.only_reader(conv->output(0)) == &node;
-    const std::optional<Folded> folded = follows ? fold(model, *conv, node) : std::nullopt;
+    const std::optional<Folded> folded = follows ? fold_into(model, *conv, node) : std::nullopt;
     if (!folded) {
       places[node.output_size() == 0 ? "" : node.output(0)] = nodes.size();
       *nodes.Add() = node;
