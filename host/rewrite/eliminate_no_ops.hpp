@@ -13,6 +13,7 @@ namespace gemm64 {
 ///
 /// Before: q = QuantizeLinear(Identity(Mul(Conv(...), 1)), s, z). After: q =
 /// QuantizeLinear(Conv(...), s, z).
+///
 /// Conditions: an Identity; a Dropout in inference mode whose mask is not read; an Add or Sub of 0,
 /// a Mul or Div by 1, the number being one constant float32 of no higher rank; a Cast to its
 /// input's type; an Expand that changes no size. The output is neither an output of the graph nor

@@ -20,21 +20,41 @@ namespace {
 using onnx::NodeProto;
 using onnx::TensorProto;
 
-/// Returns the DequantizeLinear of constants that `node` transposes, or nullptr.
-const NodeProto* transposed_weights(const NodeProto& node, const GraphLinks& links,
+/// Returns a constant of 8 bits, or what a QuantizeLinear makes of constants; nothing if it is
+/// neither.
+std::optional<TensorProto> bytes_of(const std::string& name, const GraphLinks& links,
                                     const OnnxModel& model) {
+  std::optional<TensorProto> found;
+  const NodeProto* const maker = links.producer(name);
+  if (const TensorProto* const constant = model.constant(name)) {
+    found = *constant;
+  } else if (maker != nullptr && is_quantize(*maker)) {
+    std::vector<TensorProto> inputs;
+    for (const std::string& input : maker->input()) {
+      const TensorProto* const known = model.constant(input);
+      if (known == nullptr || !has_data(*known)) return std::nullopt;
+      inputs.push_back(*known);
+    }
+    if (auto folded = fold(*maker, model.opset(), inputs)) found = std::move(folded->front());
+  }
+  const bool bytes = found && (found->data_type() == TensorProto::INT8 ||
+                               found->data_type() == TensorProto::UINT8);
+  return bytes ? found : std::nullopt;
+}
+
+/// Returns the DequantizeLinear whose output `node` transposes, by constants, or nullptr.
+const NodeProto* transposed_values(const NodeProto& node, const GraphLinks& links,
+                                   const OnnxModel& model) {
   if (!node.domain().empty() || node.op_type() != "Transpose" || node.input_size() != 1 ||
       node.output_size() != 1) {
     return nullptr;
   }
   const NodeProto* const maker = links.producer(node.input(0));
-  if (maker == nullptr || !is_dequantize(*maker) || maker->input_size() != 3) return nullptr;
-  const auto is_known = [&model](const std::string& name) { return model.constant(name); };
-  if (!std::all_of(maker->input().begin(), maker->input().end(), is_known)) return nullptr;
-  const TensorProto& weights = *model.constant(maker->input(0));
-  const bool bytes =
-      weights.data_type() == TensorProto::INT8 || weights.data_type() == TensorProto::UINT8;
-  return bytes && attribute(*maker, "block_size", std::int64_t{0}) == 0 ? maker : nullptr;
+  if (maker == nullptr || !is_dequantize(*maker)) return nullptr;
+  const bool known =
+      std::all_of(maker->input().begin() + 1, maker->input().end(),
+                  [&model](const std::string& name) { return model.constant(name) != nullptr; });
+  return known && attribute(*maker, "block_size", std::int64_t{0}) == 0 ? maker : nullptr;
 }
 
 /// Returns the axis of the input that each axis of the output was.
@@ -42,6 +62,20 @@ std::vector<std::int64_t> axes_of(const NodeProto& transpose, std::int64_t rank)
   std::vector<std::int64_t> reversed;
   for (std::int64_t i = rank; i-- > 0;) reversed.push_back(i);
   return attribute(transpose, "perm", reversed);
+}
+
+/// Does ONNX Runtime 1.31 on x86-64 move int8 weights that have no zero point? A Gemm takes the
+/// Transpose over as an attribute, and one that keeps the order of the values is a Reshape.
+bool moves_without_zero(const NodeProto& transpose, const TensorProto& tensor,
+                        const GraphLinks& links) {
+  const NodeProto* const reader = links.only_reader(transpose.output(0));
+  if (reader != nullptr && reader->op_type() == "Gemm") return true;
+  std::vector<std::int64_t> order;
+  for (const std::int64_t axis : axes_of(transpose, tensor.dims_size())) {
+    if (axis < 0 || axis >= tensor.dims_size()) return false;
+    if (tensor.dims(static_cast<int>(axis)) != 1) order.push_back(axis);
+  }
+  return std::is_sorted(order.begin(), order.end());
 }
 
 /// Returns the transposed tensor; of a tensor without data, its shape. Nothing if `perm` is
@@ -68,9 +102,12 @@ std::optional<onnx::ModelProto> fuse_transposes_into_weights(const OnnxModel& mo
   std::map<int, std::pair<NodeProto, TensorProto>> fused;  // by the index of the Transpose
   for (int i = 0; i < model.graph().node_size(); ++i) {
     const NodeProto& node = model.graph().node(i);
-    const NodeProto* const maker = transposed_weights(node, links, model);
-    if (maker == nullptr) continue;
-    auto weights = transposed(node, model.opset(), *model.constant(maker->input(0)));
+    const NodeProto* const maker = transposed_values(node, links, model);
+    const auto stored = maker == nullptr ? std::nullopt : bytes_of(maker->input(0), links, model);
+    const bool moves =
+        stored && (stored->data_type() == TensorProto::UINT8 || !input_name(*maker, 2).empty() ||
+                   moves_without_zero(node, *stored, links));
+    auto weights = moves ? transposed(node, model.opset(), *stored) : std::nullopt;
     if (!weights) continue;
     weights->set_name(links.new_name(maker->input(0) + "_transposed"));
     NodeProto dequantize = *maker;

@@ -13,6 +13,7 @@ namespace gemm64 {
 /// Before: q = QuantizeLinear(Conv(DequantizeLinear(x, s, z), w, b), ...). After: q =
 /// QuantizeLinear(Conv(DequantizeLinear(x, s, z), DequantizeLinear(v, t, o), DequantizeLinear(c,
 /// s * t)), ...), with v and o of int8, one scale t for all weights, and c of int32.
+///
 /// Conditions: a Conv, ConvTranspose or Gemm; s is one constant; only a QuantizeLinear, or a Relu
 /// or Clip before one, reads the result. w is a constant, or quantized already: for all values, or
 /// for each output channel. b is a constant vector or absent.

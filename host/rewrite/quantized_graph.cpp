@@ -190,7 +190,8 @@ bool Fusion::fuse_move(const Group& group) {
     emit(group, "", type, inputs);
     return true;
   }
-  if (links_.is_quantized(group.node.output(0)) ||
+  // Of weights ONNX Runtime moves only those that it transposes (fuse_transpose_into_weights).
+  if (links_.is_quantized(group.node.output(0)) || model_.is_constant(value.values) ||
       !is_one_of(type, {"MaxPool", "Reshape", "Transpose", "Squeeze", "Unsqueeze", "Slice"})) {
     return false;
   }

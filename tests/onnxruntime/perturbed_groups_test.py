@@ -180,6 +180,12 @@ class Graph:
             if each:
                 attributes["axis"] = order[attributes["axis"]]
         inputs = [self.constant(values), self.constant(scales)]
+        if self.coin(0.1):
+            self.note("weights quantized in the file")
+            floats = (values - zero.reshape([-1 if i == attributes.get("axis", 0) % len(shape) and each else 1
+                                             for i in range(len(shape))]).astype(numpy.float32))
+            inputs[0] = self.node("QuantizeLinear", [self.constant(floats * numpy.float32(0.01)), *inputs[1:],
+                                                     self.constant(zero)], **attributes)
         if numpy.any(zero) or self.coin(0.8):
             inputs.append(self.constant(zero))
         else:
@@ -187,6 +193,9 @@ class Graph:
         w = self.node("DequantizeLinear", inputs, **attributes)
         if transposed:
             w = self.node("Transpose", [w], perm=order)
+        elif self.coin(0.05):
+            self.note("reshaped weights")
+            w = self.node("Reshape", [w, self.constant(numpy.int64(shape))])
         return self.no_op(w), scales
 
     def bias(self, x_scale, scales, shape):
