@@ -71,6 +71,10 @@ NetworkInputs all_of(NamedTensors tensors) {
   return inputs;
 }
 
+std::string input_called(const std::string& name) {
+  return fmt::format("input '{}'", printable(name));
+}
+
 void note_values(const std::string& name, const Tensor& tensor, NetworkInputs& inputs) {
   if (std::string note = nan_note(name, tensor); !note.empty()) {
     inputs.nans.push_back(std::move(note));
@@ -82,9 +86,9 @@ void note_values(const std::string& name, const Tensor& tensor, NetworkInputs& i
 
 void note_values(const InputSources& sources, NetworkInputs& inputs) {
   for (const auto& [name, source] : sources) {
-    if (source.file.empty()) continue;
-    note_values(printable(source.file), source.rows(0, source.dims.empty() ? 0 : source.dims[0]),
-                inputs);
+    if (!source.in_memory) continue;  // pixels are numbers
+    note_values(source.file.empty() ? input_called(name) : printable(source.file),
+                source.rows(0, source.dims.empty() ? 0 : source.dims[0]), inputs);
   }
 }
 
@@ -93,7 +97,7 @@ void note_values(const InputSources& sources, NetworkInputs& inputs) {
 NetworkInputs NetworkInputs::of(NamedTensors tensors) {
   NetworkInputs inputs = all_of(tensors);
   for (const auto& [name, tensor] : tensors) {
-    note_values(fmt::format("input '{}'", printable(name)), tensor, inputs);
+    note_values(input_called(name), tensor, inputs);
   }
   return inputs;
 }
