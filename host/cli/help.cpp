@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include <algorithm>
 #include <memory>
 
 #include "host/cli/command_text.hpp"
@@ -75,11 +76,15 @@ class Help : public CLI::FormatterBase {
     for (const std::string& line : wrapped(text.brief, kWidth)) help += line + "\n";
     help += fmt::format("\nUsage: {}\n", text.usage);
     add_options(help, "Operands", text.operands);
-    for (const OptionGroup& group : text.groups) {
-      // Who reads this of a command has found --help.
-      const bool help_alone = app->get_parent() != nullptr && group.options.size() == 1 &&
-                              group.options.front().names.back() == "--help";
-      if (!help_alone) add_options(help, group.name, group.options);
+    for (OptionGroup group : text.groups) {
+      if (app->get_parent() != nullptr) {  // a reader of this has found --help
+        group.options.erase(std::remove_if(group.options.begin(), group.options.end(),
+                                           [](const OptionText& option) {
+                                             return option.names.back() == "--help";
+                                           }),
+                            group.options.end());
+      }
+      add_options(help, group.name, group.options);
     }
     add_commands(help, *app);
     if (!text.example.empty()) {

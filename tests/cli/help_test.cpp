@@ -57,6 +57,7 @@ TEST_F(Help, NamesTheArraysAndNoOtherRange) {
     const std::string help = run(command + " --help").out;
     EXPECT_THAT(help, Lacks("1048576")) << command;
     EXPECT_THAT(help, Lacks("}:")) << command;
+    EXPECT_THAT(help, Lacks("-h,--help")) << command << ": in all commands, or in none";
   }
 }
 
