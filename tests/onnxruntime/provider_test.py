@@ -300,6 +300,33 @@ class Graphs(ProviderTest):
                                       atol=1e-5)
         self.assertEqual(len(session.report["layers"]), 1)
 
+    def test_what_kernels_would_refuse(self):
+        """ONNX Runtime's kernels do not look at nodes that a provider has claimed."""
+        def model(scale=0.05, group=1, pads=0, kernel=3, filters=6, zero=0, bias=6):
+            g = Graph()
+            scales, own = g.quantization(scale, 128), (g.constant(numpy.float32(scale)), g.constant(numpy.int8(zero)))
+            w = g.constant(g.random.integers(-9, 9, (filters, 4, 3, 3)).astype(numpy.int8))
+            b = g.constant(numpy.zeros(bias, numpy.int32))
+            x = g.node("QuantizeLinear", "x", *g.quantization(0.05, 128))
+            y = g.node("QLinearConv", x, *scales, w, *own, *scales, b, group=group, pads=[pads] * 4,
+                       kernel_shape=[kernel, kernel])
+            return model_of(g.graph("conv", [("x", TensorProto.FLOAT, [1, 4, 7, 7])], [(y, TensorProto.UINT8, None)]))
+
+        x = {"x": values(1, 4, 7, 7)}
+        for changed in ({"group": 0}, {"group": -1}, {"group": 3}, {"group": 2**40}, {"pads": -9}, {"pads": 2**40},
+                        {"pads": 2**62}, {"kernel": 0}, {"kernel": 5}, {"kernel": 2**62}, {"filters": 0}, {"bias": 5},
+                        {"scale": 0.0}, {"scale": -1.0}, {"scale": float("nan")}, {"scale": float("inf")},
+                        {"scale": 1e-45}, {"zero": 3}):
+            with self.subTest(changed=changed):
+                source = model(**changed).SerializeToString()
+                try:
+                    wanted = provider.cpu_session(source).run(None, x)
+                except Exception:  # pylint: disable=broad-except
+                    with self.assertRaises(Exception):
+                        provider.Session(source).run(x)
+                    continue
+                self.assertEqual(provider.differences("y", provider.Session(source).run(x), wanted), [])
+
     def test_every_node_not_claimed_has_a_reason(self):
         report = self.compare(three_layers(), {"x": values(4, 20)})
         self.assertEqual([node["op_type"] for node in report["not_claimed"]],
