@@ -62,6 +62,8 @@ const std::vector<Entry> kCommands{
     {"dut", "Your array", "gemm64 dut new weight-stationary --size 4 my_array"},
     {"dut new", "Commands", "gemm64 dut new output-stationary --size 8 my_array"},
     {"dut check", "Commands", "gemm64 dut check my_array/array.toml --junit results.xml"},
+    {"dut mutants", "Commands", "gemm64 dut mutants my_array/array.toml --count 200"},
+    {"dut compare", "Commands", "gemm64 dut compare a/array.toml b/array.toml 8 256 256 --area"},
     {"dut run", "Commands",
      "gemm64 dut run my_array/array.toml                     AlexNet's Linear layers\n"
      "gemm64 dut run my_array/array.toml 5 100 30            one product"},

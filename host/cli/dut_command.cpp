@@ -74,6 +74,8 @@ void add_dut_command(CLI::App& app, int& result) {
   add_dut_new_command(*command, result);
   add_dut_check_command(*command, result);
   add_dut_run_command(*command, result);
+  add_dut_mutants_command(*command, result);
+  add_dut_compare_command(*command, result);
 }
 
 }  // namespace gemm64

@@ -9,8 +9,7 @@
 #include "host/cli/options.hpp"
 #include "host/cli/values.hpp"
 #include "host/console.hpp"
-#include "host/dut/network_products.hpp"
-#include "host/dut/run_report.hpp"
+#include "host/dut/network_run.hpp"
 #include "host/error.hpp"
 #include "host/files/claimed_files.hpp"
 #include "host/files/lost_outputs.hpp"
@@ -54,11 +53,6 @@ Work work_of(const DutRunCommand& options, ClaimedFiles& files) {
       {{"gemm", "Gemm", {options.sizes[0] * options.batch, options.sizes[1], options.sizes[2]}}}};
 }
 
-double macs_of(const dut::NetworkProduct& product) {
-  return static_cast<double>(product.shape.m) * static_cast<double>(product.shape.k) *
-         static_cast<double>(product.shape.n) * static_cast<double>(product.count);
-}
-
 int run(const DutRunCommand& options) {
   ClaimedFiles files;
   files.input("the description", options.file);
@@ -72,35 +66,12 @@ int run(const DutRunCommand& options) {
   const Work work = work_of(options, files);
   const dut::BuiltModel model = build_dut(description, options);
   dut::VerilatedBench bench(description, model.program);
-  double all = 0;
-  for (const dut::NetworkProduct& product : work.products) all += macs_of(product);
-  double done = 0;
   ProgressBar bar;
-  dut::RunResult result{work.name, options.batch, {}};
-  for (const dut::NetworkProduct& product : work.products) {
-    std::optional<dut::ProductRun> sum;
-    for (std::uint64_t i = 0; i < product.count && (!sum || sum->error.empty()); ++i) {
-      const std::uint32_t seed = options.seed + static_cast<std::uint32_t>(i);
-      const dut::Operands weights = dut::weights_of(product, i, description.weights, seed);
-      const dut::Operands activations = dut::random_operands(
-          product.shape.m, product.shape.k, description.activations, seed + 0x10000);
-      const double share = macs_of(product) / static_cast<double>(product.count) / all;
-      dut::ProductRun one =
-          dut::run_product(bench, description, activations, weights,
-                           [&](double part) { bar.show(product.name, done + part * share); });
-      done += share;
-      if (sum) {
-        sum->add(one);
-      } else {
-        one.name = product.name;
-        one.operation = product.operation;
-        sum = one;
-      }
-    }
-    result.products.push_back(*sum);
-    // A design that stopped would stop again.
-    if (!sum->error.empty()) break;
-  }
+  dut::RunResult result =
+      dut::run_network(bench, description, work.products, options.seed,
+                       [&bar](const std::string& name, double done) { bar.show(name, done); });
+  result.model = work.name;
+  result.batch = options.batch;
   bar.erase();
   print_report(dut::run_text(description, result, terminal_width()));
   const nlohmann::ordered_json report = dut::run_json(description, result);

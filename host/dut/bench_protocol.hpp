@@ -14,6 +14,9 @@ inline constexpr std::uint32_t kInputs = kResults;
 /// Grows with each change of this file, because a cached bench may be older than the program.
 inline constexpr std::uint32_t kProtocol = 0x64757401;
 
+/// An input of designs with mutants: which one is active, from 1; 0: none.
+inline constexpr const char* kMutantPort = "gemm64_mutant";
+
 enum Flag : std::uint32_t {
   kReset = 1,       // aresetn is low for some cycles first, and everything pending is forgotten
   kMore = 2,        // further beats follow: stop time as soon as an input stream has none left

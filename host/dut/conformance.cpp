@@ -79,6 +79,18 @@ class Suite {
     return all;
   }
 
+  std::optional<Failure> first() {
+    for (const RuleCases& rule : rules_with_cases()) {
+      if (!why_skipped(rule.rule).empty()) continue;
+      for (const Case& one : rule.cases(of_)) {
+        if (std::optional<Failure> failure = attempt(rule.rule, one.stimulus, one.seed)) {
+          return failure;
+        }
+      }
+    }
+    return std::nullopt;
+  }
+
  private:
   std::string why_skipped(const std::string& rule) const {
     if (rule == "stalls-sums" && !of_.partial_sums) return "no partial sums enter";
@@ -245,6 +257,10 @@ std::size_t CheckResult::tried() const {
 CheckResult check_conformance(const Description& description, const MakeBench& bench,
                               const std::function<void(const std::string&, double)>& progress) {
   return Suite(description, bench).run(progress);
+}
+
+std::optional<Failure> first_failure(const Description& description, const MakeBench& bench) {
+  return Suite(description, bench).first();
 }
 
 std::optional<Failure> evaluate(const Description& of, const std::string& rule,

@@ -47,6 +47,9 @@ using MakeBench = std::function<Bench&(std::uint32_t seed)>;
 CheckResult check_conformance(const Description& description, const MakeBench& bench,
                               const std::function<void(const std::string&, double)>& progress);
 
+/// The first case that fails, as it is; empty if all rules hold.
+std::optional<Failure> first_failure(const Description& description, const MakeBench& bench);
+
 /// The first thing that is wrong in a run of `stimulus`; empty if all is right. `rule`: what a
 /// wrong value is a failure of. `before`: the tile that ran before, whose operands a cell may still
 /// hold; or nullptr.

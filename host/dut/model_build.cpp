@@ -122,6 +122,9 @@ std::string bench_config(const Description& of, const std::vector<Port>& ports) 
   constant("bool", "kLockstep", of.output_stationary() && !of.overlaps());
   constant("bool", "kAlwaysTaken", !of.backpressure[kResults]);
   if (of.partial_sums) text += "#define GEMM64_DUT_SUMS\n";
+  if (find_port(ports, kMutantPort) != nullptr) {
+    text += fmt::format("#define GEMM64_DUT_MUTANT {}\n", kMutantPort);
+  }
   if (of.results_tlast) text += "#define GEMM64_DUT_RESULTS_TLAST\n";
   const auto ready = [&](const char* name, Stream stream, const char* port) {
     text += fmt::format("template <class M> bool {}(const M& m) {{ (void)m; return {}; }}\n", name,

@@ -57,7 +57,9 @@ Observation VerilatedBench::run(const Stimulus& stimulus) {
 }
 
 Observation VerilatedBench::exchange(const Chunk& chunk) {
-  if (!child_) child_ = std::make_unique<Child>(std::vector<std::string>{program_.string()});
+  if (!child_)
+    child_ = std::make_unique<Child>(
+        std::vector<std::string>{program_.string(), std::to_string(mutant_)});
   const auto fail = [this](const std::string& what) {
     const std::string end = child_->end();
     child_.reset();

@@ -32,12 +32,15 @@ class VerilatedBench : public Bench {
   void trace(const std::string& file) { trace_ = file; }
   /// Registers that nothing initializes start with other values from now on.
   void restart(std::uint32_t seed);
+  /// Of a design with mutants, the active one from the next restart on.
+  void choose_mutant(unsigned mutant) { mutant_ = mutant; }
 
  private:
   const Description& description_;
   std::filesystem::path program_;
   std::unique_ptr<Child> child_;
   std::uint32_t seed_ = 1;
+  unsigned mutant_ = 0;
   std::string trace_;
 };
 

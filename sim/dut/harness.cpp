@@ -147,6 +147,9 @@ class Sender {
 
 class Bench {
  public:
+  /// `mutant`: the one that is active in a design that has some.
+  explicit Bench(unsigned mutant) : mutant_(mutant) {}
+
   void run(const Request& request) {
     request_ = request;
     answer_ = {};
@@ -161,6 +164,9 @@ class Bench {
         context_.randSeed(static_cast<int>(request.random_seed));
         context_.fatalOnError(false);
         model_ = std::make_unique<Vdut>(&context_);
+#ifdef GEMM64_DUT_MUTANT
+        model_->GEMM64_DUT_MUTANT = mutant_;
+#endif
       }
       if ((request.flags & kReset) != 0) clear();
       read_beats();
@@ -472,6 +478,7 @@ class Bench {
   };
   static constexpr std::size_t kResultBytes = bytes_of(kResultBits);
 
+  [[maybe_unused]] const unsigned mutant_;
   VerilatedContext context_;
   std::unique_ptr<Vdut> model_;
 #if VM_TRACE
@@ -502,12 +509,12 @@ class Bench {
 }  // namespace
 }  // namespace gemm64::dut
 
-int main() {
+int main(int argc, char** argv) {
   using namespace gemm64::dut;
   // What the design prints by $display must not end up among the answers.
   answers = dup(STDOUT_FILENO);
   dup2(STDERR_FILENO, STDOUT_FILENO);
-  Bench bench;
+  Bench bench(argc > 1 ? static_cast<unsigned>(std::atoi(argv[1])) : 0);
   for (;;) {
     Request request;
     read_all(&request, sizeof request);
