@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Slices of channels, and Gathers: what gives them is read where it lies, with weights of zero for the channels
-// of others. Where that does not do, the array copies them to lanes of their own.
+// Slices of channels, and Gathers: what gives them is read where it lies, with weights of zero for
+// the channels of others. Where that does not do, the array copies them to lanes of their own.
 #include <algorithm>
 #include <utility>
 
