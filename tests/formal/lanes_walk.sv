@@ -3,13 +3,13 @@
 // once: when the word under its last tap is the last that came, so that the window holds those of all its taps and none has
 // left. Where an image gives one row, its sums begin with the first part of its first window and end with the last of its last.
 // A tap counts where it lies on the image. A word's index in its line counts the words of dilation_height rows, again and again.
-// The walk goes on in every clock in which all that it needs is there, and
-// ends behind the last word and the last sum. Layers are small here: at most 5 words a row, 5 rows, 3 images, 3 planes,
-// dilations of 1 or 2, and 8 words a line.
+// The walk goes on in every clock in which all that it needs is there, and ends behind the last word and the last sum. Layers are
+// small here: at most 5 words a row, 5 rows, 3 images, 3 planes, dilations of 1 or 2, 8 words a line, and 7 rows and columns from
+// the input's first to the first output's last tap.
 //
 // break gemm64_lanes_walk.v: ends ? {1'b0, step} : need_q -> ends ? {1'b0, step} - 17'd1 : need_q
 // break gemm64_lanes_walk.v: (all_end ? ~over_q : step != 16'd0) -> ~over_q
-// break gemm64_lanes_walk.v: row_q   <= image_end ? {9'd0, first_row} : -> row_q   <=
+// break gemm64_lanes_walk.v: row_q   <= image_end ? {6'd0, first_row} : -> row_q   <=
 // break gemm64_lanes_walk.v: row_inside[tap]    = row < {1'b0, height_i} -> row_inside[tap]    = row <= {1'b0, height_i}
 // break gemm64_lanes_walk.v: row_q - {6'd0, span(tap[2:0], dilation_height_i)} -> row_q - {6'd0, span(tap[2:0], dilation_width_i)}
 // break gemm64_lanes_walk.v: x_end & line_end ? -> x_end & y_end ?
@@ -39,10 +39,11 @@ module lanes_walk_proof ();
     (* anyconst *) reg [2:0] kernel, stride_height, stride_width, pad_top, pad_left, height, width, out_height, out_width;
     (* anyconst *) reg [1:0] planes, images;
     (* anyconst *) reg       down, across;  // dilations of 2
+    (* anyconst *) reg [2:0] below_left, right_left;  // of their taps, below and to the right of the first one that counts
     (* anyconst *) reg       accumulate;
     (* anyconst *) reg [9:0] row_step, image_step, lead;
     wire [9:0] h = height, w = width, oh = out_height, ow = out_width, sh = stride_height, sw = stride_width;
-    wire [9:0] below = ((kernel - 1) << down) - pad_top, right = ((kernel - 1) << across) - pad_left;
+    wire [9:0] below = below_left, right = right_left;
 
     wire        move, take, shift, sum, first_part, last_part, plane_end, finished, wait_weights, wait_word;
     wire [2:0]  column;
@@ -93,13 +94,13 @@ module lanes_walk_proof ();
         assume (kernel == 3 | kernel == 5 | kernel == 7);
         assume (stride_height >= 1 & stride_height <= 4 & stride_width >= 1 & stride_width <= 4);
         assume (width << down <= 8);
-        assume (pad_top <= (kernel - 1) << down & pad_left <= (kernel - 1) << across);
+        assume (below + pad_top == (kernel - 1) << down & right + pad_left == (kernel - 1) << across);
         assume (height >= 1 & height <= 5 & width >= 2 & width <= 5 & out_height >= 1 & out_width >= 1 & planes != 0 & images != 0);
         // The picture's sums lie on it: see ONNX's Conv, with borders below the kernel's size.
         assume ((oh - 1) * sh + 1 <= h + pad_top & (ow - 1) * sw + 1 <= w + pad_left);
         assume (row_step + (ow - 1) * sw == sh * w & row_step <= 28);
         assume (image_step + (oh - 1) * sh * w + (ow - 1) * sw == h * w & image_step <= 49);
-        assume (lead == below * w + right & lead <= 60);
+        assume (lead == below * w + right & lead <= 48);
         assume (tap < 7);
         if (begun) begin
             // The words: where the next one lies

@@ -182,7 +182,8 @@ class LanesInAProgram : public testing::Test {
     const std::uint64_t address_;
   };
 
-  static Convolution map(std::uint32_t kernel, std::uint32_t out_channels) {
+  static Convolution map(std::uint32_t kernel, std::uint32_t out_channels,
+                         std::uint32_t dilation = 1) {
     Convolution c;
     c.channels = 12;
     c.out_channels = out_channels;
@@ -190,7 +191,8 @@ class LanesInAProgram : public testing::Test {
     c.height = c.out_height = 7;
     c.width = c.out_width = 6;
     c.kernel_height = c.kernel_width = kernel;
-    c.pad_top = c.pad_left = kernel / 2;
+    c.dilation_height = c.dilation_width = dilation;
+    c.pad_top = c.pad_left = kernel / 2 * dilation;
     c.zero = 3;
     return c;
   }
@@ -200,7 +202,7 @@ class LanesInAProgram : public testing::Test {
     ProgramParts made(random, Rig(Rig::options(kN)).driver.geometry());
     Output output{ResultFormat(ResultCode::kInt8), 3, -128, 127};
     made.add(map(3, 12), output, {}, true);
-    made.add(map(3, 12), output, 0, true);
+    made.add(map(3, 12, 2), output, 0, true);
     output.part = ResultPart{2, 9};
     output.vector = StoreCommand{};
     made.add(map(1, 7), output, 1);
