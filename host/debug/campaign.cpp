@@ -66,7 +66,7 @@ void draw_lanes_place(std::mt19937& random, const LanesCut& cut, unsigned n, Fau
     fault.row = below(random, kernel);
   } else {
     fault.bank = below(random, kernel - 1);
-    fault.row = below(random, cut.command().width);
+    fault.row = below(random, cut.command().dilation_height * cut.command().width);
   }
 }
 
