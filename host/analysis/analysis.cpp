@@ -242,8 +242,8 @@ void Analyst::add_programs() {
   for (const SumsProgram& program : compiled_.sums) add_sums(program);
   for (const auto& [index, why] : compiled_.plan.between) {
     const onnx::NodeProto& node = model_.graph().node(index);
-    analysis_.between.push_back(
-        {node_label(node, index), operator_name(node), 0, why, values_of(model_, node)});
+    analysis_.between.push_back({node_label(node, index), operator_name(node), 0, why,
+                                 values_of(model_, node), compiled_.plan.programs_after(index)});
   }
 }
 

@@ -173,6 +173,7 @@ Json to_json(const Analysis& analysis) {
                    {"utilization", totals.utilization},
                    {"roof_clocks", totals.roof_clocks},
                    {"published_cycles", published_json(totals.published)}};
+  json["array"]["between_programs"] = between_json(analysis.between);
   json["array"]["waits"] = waits_json(analysis.between, analysis.geometry.n);
   for (const ProgramAnalysis& program : analysis.programs) {
     json["array"]["programs"].push_back(

@@ -196,7 +196,7 @@ std::string programs_table(const Analysis& analysis, std::size_t width) {
   }
   table.add_rule();
   row("total", total, "", "");
-  return "\n" + table.render(width) +
+  return "\n" + table.render(width) + between_text(analysis.between) +
          waits_text(analysis.between, analysis.geometry.n, analysis.totals.on_device.clocks);
 }
 

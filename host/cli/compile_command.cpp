@@ -16,6 +16,7 @@
 #include "host/files/claimed_files.hpp"
 #include "host/files/lost_outputs.hpp"
 #include "host/onnx/supported.hpp"
+#include "host/report/json.hpp"
 #include "host/report/network_text.hpp"
 #include "host/report/progress.hpp"
 #include "host/rewrite/quantized_graph.hpp"
@@ -86,8 +87,10 @@ CompileReport report_of(const Executable& executable, const OnnxModel& model,
   std::vector<HostLayer> between;
   for (const auto& [index, why] : executable.plan.between) {
     const onnx::NodeProto& node = model.graph().node(index);
-    between.push_back({node_label(node, index), operator_name(node), 0, why});
+    between.push_back({node_label(node, index), operator_name(node), 0, why, 0,
+                       executable.plan.programs_after(index)});
   }
+  report.json["between_programs"] = between_json(between);
   report.text += between_text(between);
   return report;
 }

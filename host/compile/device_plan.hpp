@@ -125,7 +125,14 @@ struct DevicePlan {
   /// Other nodes that the host computes between programs, from the results of one to what another
   /// one reads, and why the device does not. What moves nothing is none.
   std::map<int, std::string> between;
+  /// Of these nodes, the numbers, from 1, of the programs that cannot join an earlier one because
+  /// they read, through other nodes of the host at most, what the node makes.
+  std::map<int, std::vector<std::size_t>> splits;
 
+  std::vector<std::size_t> programs_after(int node) const {
+    const auto found = splits.find(node);
+    return found == splits.end() ? std::vector<std::size_t>() : found->second;
+  }
   bool has(int node) const;
   /// Has the device layers of 8-bit values?
   bool has_integers() const { return !programs.empty() || !sums.empty(); }

@@ -415,11 +415,40 @@ void Planner::find_between() {
   }
 }
 
+/// Finds the programs that wait for the nodes between them.
+void Planner::find_splits() {
+  std::map<std::string, int> makers;
+  for (int i = 0; i < model_.graph().node_size(); ++i) {
+    for (const std::string& name : proto(i).output()) makers[name] = i;
+  }
+  for (std::size_t p = 0; p < plan_.programs.size(); ++p) {
+    std::vector<std::string> names;  // whose makers have not been looked at
+    for (const DeviceLayer& layer : plan_.programs[p].layers) {
+      if (!layer.source) names.push_back(layer.input_value);
+      if (!layer.operand) names.push_back(layer.second);
+      names.push_back(layer.weights_value);
+    }
+    std::set<int> seen;
+    while (!names.empty()) {
+      const std::string name = names.back();
+      names.pop_back();
+      const auto maker = makers.find(name);
+      if (maker == makers.end() || value_of(name).layer || !seen.insert(maker->second).second) {
+        continue;
+      }
+      if (plan_.between.count(maker->second) != 0) plan_.splits[maker->second].push_back(p + 1);
+      names.insert(names.end(), proto(maker->second).input().begin(),
+                   proto(maker->second).input().end());
+    }
+  }
+}
+
 DevicePlan Planner::run() {
   for (int i = 0; i < model_.graph().node_size(); ++i) add_node(i);
   find_between();
   lay_strips();
   plan_.programs = programs();
+  find_splits();
   return std::move(plan_);
 }
 

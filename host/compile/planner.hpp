@@ -72,6 +72,7 @@ class Planner {
   void mark_read(std::size_t layer);
   std::vector<DeviceProgram> programs();
   void find_between();
+  void find_splits();
   bool leave(int index, std::string why);
 
   // planner_view.cpp

@@ -64,7 +64,9 @@ std::uint64_t page_up(std::uint64_t address) { return (address + kPage - 1) / kP
 std::uint32_t ring_places(std::uint64_t commands) {
   if (commands >= kMaxRing) {
     throw UsageError(
-        fmt::format("a program of {} commands; a ring holds {}", commands, kMaxRing - 1));
+        fmt::format("a program of {} commands; a ring holds {}: use a smaller --batch, or a larger "
+                    "--array, whose programs are shorter",
+                    commands, kMaxRing - 1));
   }
   std::uint32_t places = kRingCommands;
   while (places <= commands) places *= 2;

@@ -91,11 +91,7 @@ Json host_json(const RunReport& report) {
   if (host.operators.empty()) return json;
   json["operators"] = host.operators;
   json["reference_seconds"] = host.reference_seconds;
-  json["between_programs"] = Json::array();
-  for (const HostLayer& node : host.between) {
-    json["between_programs"].push_back(
-        {{"name", node.name}, {"operator", node.op_type}, {"reason", node.reason}});
-  }
+  json["between_programs"] = between_json(host.between);
   json["waits"] = waits_json(host.between, report.geometry.n);
   return json;
 }
@@ -215,6 +211,17 @@ const char* precision_of(const RunReport& report) {
 
 const char* name(Accumulate accumulate) {
   return accumulate == Accumulate::kDevice ? "device" : "host";
+}
+
+Json between_json(const std::vector<HostLayer>& between) {
+  Json json = Json::array();
+  for (const HostLayer& node : between) {
+    json.push_back({{"name", node.name},
+                    {"operator", node.op_type},
+                    {"reason", node.reason},
+                    {"programs", node.programs}});
+  }
+  return json;
 }
 
 Json waits_json(const std::vector<HostLayer>& between, std::uint32_t n) {

@@ -21,6 +21,9 @@ inline constexpr int kReportFormat = 1;
 nlohmann::ordered_json to_json(const RunReport& report);
 nlohmann::ordered_json to_json(const Geometry& geometry);
 nlohmann::ordered_json to_json(const Failure& failure);
+/// The host's nodes between programs, why the device does not have them, and which programs begin
+/// after them.
+nlohmann::ordered_json between_json(const std::vector<HostLayer>& between);
 /// What a chip of n columns would wait for nodes between programs.
 nlohmann::ordered_json waits_json(const std::vector<HostLayer>& between, std::uint32_t n);
 

@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <iterator>
 #include <map>
 #include <set>
 #include <utility>
@@ -142,6 +143,23 @@ std::string programs_text(const RunReport& report) {
   return text;
 }
 
+/// ", before programs 2 and 4 to 9", of ascending numbers.
+std::string programs_after(const std::set<std::size_t>& programs) {
+  std::vector<std::string> runs;
+  for (auto first = programs.begin(); first != programs.end();) {
+    auto last = first;
+    for (auto next = std::next(last); next != programs.end() && *next == *last + 1; ++next) {
+      last = next;
+    }
+    runs.push_back(*first == *last ? std::to_string(*first)
+                                   : fmt::format("{} to {}", *first, *last));
+    first = std::next(last);
+  }
+  if (runs.empty()) return "";
+  return fmt::format(", before program{} {}", programs.size() == 1 ? "" : "s",
+                     fmt::join(runs, ", "));
+}
+
 }  // namespace
 
 std::string share_warning(std::uint64_t device_macs, std::uint64_t all_macs) {
@@ -155,6 +173,7 @@ std::string share_warning(std::uint64_t device_macs, std::uint64_t all_macs) {
 std::string between_text(const std::vector<HostLayer>& nodes) {
   std::map<std::string, Group> groups;
   std::map<std::string, std::map<std::string, std::uint64_t>> operators;
+  std::map<std::string, std::set<std::size_t>> programs;
   // Of what was refused for its own numbers, these are told where it is one node alone.
   std::map<std::string, std::set<std::string>> reasons;
   const auto kind_of = [](const HostLayer& node) {
@@ -165,14 +184,15 @@ std::string between_text(const std::vector<HostLayer>& nodes) {
     const std::string reason = reasons[kind_of(node)].size() == 1 ? node.reason : kind_of(node);
     groups[reason].add(escaped(node.name));
     ++operators[reason][node.op_type];
+    programs[reason].insert(node.programs.begin(), node.programs.end());
   }
   std::string text;
   for (const auto& [reason, group] : groups) {
     // Of many, names tell less than how many of each kind there are.
-    text +=
-        fmt::format("Between programs, on the host: {} ({}): {}.\n", counted(group.layers, "node"),
-                    group.layers > kNamesShown ? operators_text(operators[reason]) : group.listed(),
-                    escaped(reason));
+    text += fmt::format(
+        "Between programs, on the host: {} ({}){}: {}.\n", counted(group.layers, "node"),
+        group.layers > kNamesShown ? operators_text(operators[reason]) : group.listed(),
+        programs_after(programs[reason]), escaped(reason));
   }
   return text;
 }

@@ -104,6 +104,7 @@ struct HostLayer {
   std::uint64_t macs = 0;
   std::string reason;
   std::uint64_t values = 0;  // that it takes or gives, whichever are more; 0 where not known
+  std::vector<std::size_t> programs = {};  // numbers of those that begin after it
 };
 
 /// What programs would wait for nodes of an operator if a unit of n lanes did them, a value each a

@@ -154,17 +154,15 @@ LayerReport layer_from(const Json& json) {
 }
 
 Json to_json(const HostLayer& layer) {
-  return {{"name", layer.name},
-          {"op_type", layer.op_type},
-          {"macs", layer.macs},
-          {"reason", layer.reason},
-          {"values", layer.values}};
+  return {{"name", layer.name},     {"op_type", layer.op_type}, {"macs", layer.macs},
+          {"reason", layer.reason}, {"values", layer.values},   {"programs", layer.programs}};
 }
 
 HostLayer host_layer_from(const Json& json) {
-  return {json.at("name").get<std::string>(), json.at("op_type").get<std::string>(),
-          json.at("macs").get<std::uint64_t>(), json.at("reason").get<std::string>(),
-          json.at("values").get<std::uint64_t>()};
+  return {
+      json.at("name").get<std::string>(),     json.at("op_type").get<std::string>(),
+      json.at("macs").get<std::uint64_t>(),   json.at("reason").get<std::string>(),
+      json.at("values").get<std::uint64_t>(), json.at("programs").get<std::vector<std::size_t>>()};
 }
 
 Json list_of(const std::vector<HostLayer>& layers) {

@@ -588,12 +588,13 @@ HostWork NetworkPass::host_work() const {
   for (const auto& [step, how] : host_steps_) {
     const std::string name = operator_name(*step->context.node);
     ++work.operators[name];
-    const auto& between = schedule_.executable.plan.between;
-    const auto why = between.find(static_cast<int>(index_of(executor_, *step)));
-    if (why != between.end()) {
+    const DevicePlan& plan = schedule_.executable.plan;
+    const auto why = plan.between.find(static_cast<int>(index_of(executor_, *step)));
+    if (why != plan.between.end()) {
       work.between.push_back({step->context.label, name, 0, why->second,
                               values_of(executor_.model(), *step->context.node) *
-                                  static_cast<std::uint64_t>(inputs_.passes())});
+                                  static_cast<std::uint64_t>(inputs_.passes()),
+                              plan.programs_after(why->first)});
     }
   }
   work.reference_seconds = reference_seconds_;

@@ -556,6 +556,36 @@ TEST_F(DevicePlanTest, SaysWhyTheHostComputesBetweenPrograms) {
   EXPECT_EQ(found("MaxPool <kernel_shape = [3,3]> (a)", array), "with --depthwise array");
 }
 
+TEST_F(DevicePlanTest, NamesTheProgramsThatBeginAfterANode) {
+  QuantizedText text("1,8,6,6");
+  text.conv("x", "a", 8, 8, 1)
+      .node("t", "Transpose <perm = [0,1,3,2]> (a)")
+      .conv("t", "b", 8, 8, 1)
+      .node("u", "Transpose <perm = [0,1,3,2]> (b)")
+      .node("v", "Transpose <perm = [0,1,3,2]> (u)")
+      .conv("v", "c", 8, 8, 1)
+      .conv("u", "d", 8, 8, 1)
+      .add("c", "d", "y");
+  const DevicePlan made = plan(text);
+  ASSERT_EQ(made.programs.size(), 3U);
+  EXPECT_THAT(made.programs_after(0), ElementsAre()) << "a layer";
+  EXPECT_THAT(made.programs_after(1), ElementsAre(2));
+  EXPECT_THAT(made.programs_after(3), ElementsAre(3));
+  EXPECT_THAT(made.programs_after(4), ElementsAre(3));
+}
+
+TEST_F(DevicePlanTest, ReadsShuffledChannelsWhereTheyLie) {
+  QuantizedText text("1,8,6,6");
+  text.conv("x", "a", 8, 8, 1)
+      .node("mixed", "Gather <axis = 1> (a, order)")
+      .node("half", "Slice (mixed, first_one, third, axis_one)")
+      .conv("half", "b", 3, 8, 1)
+      .conv("mixed", "y", 8, 8, 1);
+  const DevicePlan made = plan(text);
+  EXPECT_THAT(texts(made), ElementsAre("a b<a y<a"));
+  EXPECT_THAT(made.programs[0].layers[1].view, ElementsAre(0, 4, 1));
+}
+
 TEST_F(DevicePlanTest, SaysWhatStandsBetweenProgramsOfSums) {
   QuantizedText text("4,8");
   text.weights("w", {8, 8})

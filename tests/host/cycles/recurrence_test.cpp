@@ -54,6 +54,35 @@ TEST(Runs, KnowTheClockOfEachEvent) {
   EXPECT_LE(runs.at(4), 20);  // forgotten, but known to be before the latest
 }
 
+TEST(Runs, KeepGroupsWithGapsBetweenThem) {
+  Runs runs;
+  runs.push(10, 2, 5, 3);  // 10, 11, 15, 16, 20, 21
+  runs.push(22, 2);
+  EXPECT_EQ(runs.count(), 8);
+  EXPECT_EQ(runs.after_last(), 24);
+  EXPECT_EQ(runs.at(0), 10);
+  EXPECT_EQ(runs.at(3), 16);
+  EXPECT_EQ(runs.stretch(4), 2);
+  EXPECT_EQ(runs.at(5), 21);
+  EXPECT_EQ(runs.at(6), 22);
+}
+
+TEST(Runs, CountGroupsThatComeBeforeTheyAreAskedFor) {
+  Runs runs;
+  runs.push(10, 8);   // 10 to 17
+  runs.push(40, 16);  // 40 to 55
+  EXPECT_EQ(runs.groups(0, 4, 14, 4, 100), 2) << "the third comes in cycle 43";
+  EXPECT_EQ(runs.groups(0, 4, 14, 15, 100), 6) << "and is asked for then";
+  EXPECT_EQ(runs.groups(0, 4, 14, 15, 5), 5);
+  EXPECT_EQ(runs.groups(0, 4, 13, 15, 100), 0);
+  EXPECT_EQ(runs.groups(4, 4, 60, 4, 100), 5);
+  Runs half(Rate(4, 2));  // a beat in two cycles
+  half.push(Beats{10, 24, 8, 0});
+  EXPECT_EQ(half.groups(0, 4, 17, 4, 100), 1) << "the fourth comes in cycle 16";
+  EXPECT_EQ(half.groups(0, 4, 16, 4, 100), 0);
+  EXPECT_EQ(half.groups(0, 4, 25, 4, 100), 2);
+}
+
 TEST(Runs, KnowHowManyEventsFollowEachOther) {
   Runs runs;
   runs.push(5, 3);

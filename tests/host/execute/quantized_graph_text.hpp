@@ -77,6 +77,7 @@ class QuantizedText {
                                       {"back", -1}}) {
       constant(name, Tensor::of<std::int64_t>({1}, {value}));
     }
+    constant("order", Tensor::of<std::int64_t>({8}, {0, 4, 1, 5, 2, 6, 3, 7}));
     constant("z", Tensor::of<std::uint8_t>({}, {131}));
     constant("bias", Tensor::of<std::uint8_t>({8}, {0, 9, 55, 131, 140, 200, 254, 255}));
     constant("rows", Tensor::of<std::uint8_t>({8, 1}, {0, 9, 55, 131, 140, 200, 254, 255}));

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "host/job/program.hpp"
 
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <cstdint>
@@ -9,9 +10,11 @@
 #include <utility>
 #include <vector>
 
+#include "host/error.hpp"
 #include "host/job/job_commands.hpp"
 #include "host/job/overlap.hpp"
 #include "tests/host/job/plans.hpp"
+#include "tests/says.hpp"
 
 namespace gemm64 {
 namespace {
@@ -375,6 +378,11 @@ TEST(Program, HasSeamsOnlyInASingleBlockOfTilesThatCanBeParted) {
   EXPECT_FALSE(is_seam({5, 8, 8}, {5, 8, 8}));       // one tile between them
   EXPECT_FALSE(is_seam({17, 8, 16}, {17, 16, 8}));   // two blocks
   EXPECT_FALSE(is_seam({16, 16, 80}, {16, 80, 8}));  // more than stays on chip
+}
+
+TEST(Program, NamesTheRemedyIfItDoesNotFitTheRing) {
+  EXPECT_EQ(ring_places(65535), 65536U);
+  EXPECT_THAT(message_of([] { ring_places(65536); }), Says("65536", "65535", "--batch", "--array"));
 }
 
 }  // namespace
