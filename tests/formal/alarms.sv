@@ -4,7 +4,6 @@
 // as unwritten for so many cycles after the reset. The depthwise unit and the store are any that keep to what compute.sv assumes.
 // For all time, whatever the entries of its banks, the same follows from compute.sv, accumulator.sv and sum_check.sv.
 //
-// break gemm64_sum_check.v: lanes_0_q ? lanes_row_q : row_q -> lanes_0_q | lanes_1_q ? lanes_row_q : row_q
 // break gemm64_sum_check.v: lanes_1_q ? lanes_sum_q : added -> lanes_0_q | lanes_1_q ? lanes_sum_q : added
 // prove reach 16; N=2 N=4
 // probe met_0 = u_accumulator.add_0_q
