@@ -59,7 +59,7 @@ const std::vector<Entry> kCommands{
     {"gemm", "Run",
      "gemm64 gemm 64 576 192                                random operands\n"
      "gemm64 gemm 8 64 32 --a a.npy --b b.npy -o c.npy      yours"},
-    {"dut", "Your array", "gemm64 dut new weight-stationary --size 4 my_array"},
+    {"dut", "Your array", "gemm64 dut check my_array/array.toml"},
     {"dut new", "Commands", "gemm64 dut new output-stationary --size 8 my_array"},
     {"dut check", "Commands", "gemm64 dut check my_array/array.toml --junit results.xml"},
     {"dut mutants", "Commands", "gemm64 dut mutants my_array/array.toml --count 200"},

@@ -25,6 +25,8 @@ function layersOf(report) {
 }
 
 const isAnalysis = (report) => report.array !== null && typeof report.array === "object";
+/// MACs per cycle at most; the arrays of `dut` may have other numbers of rows than of columns.
+const peakOf = (report) => (isNumber(report.rows) ? report.rows * report.columns : arrayOf(report) ** 2);
 const arrayOf = (report) => (isAnalysis(report) ? report.array.n : report.array);
 
 /// Bytes a clock of each port (or of all, where they share a memory).
@@ -46,9 +48,9 @@ function roofPoint(layer, report) {
   const shared = (report.memory?.sharing ?? "independent") !== "independent";
   const busiest = shared ? ["memory", total(ports.map(([, count]) => count))]
                          : ports.reduce((most, port) => (port[1] > most[1] ? port : most));
-  const peak = arrayOf(report) ** 2;
+  const peak = peakOf(report);
   const isMacs = layer.macs / peak >= busiest[1] / portWidth(report);
-  return {layer, x: layer.macs / Math.max(1, busiest[1]), y: layer.macs / layer.clocks, bound: isMacs ? "MACs" : busiest[0]};
+  return {layer, x: layer.macs / Math.max(1, busiest[1]), y: layer.macs / layer.clocks, bound: layer.raw.bound ?? (isMacs ? "MACs" : busiest[0])};
 }
 
 const kLayerColumns = [

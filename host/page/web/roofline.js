@@ -6,7 +6,7 @@ const kBounds = ["MACs", "weights", "activations", "results", "memory"];
 function roofline(report, layers) {
   const points = layers.filter((layer) => layer.timed && layer.macs > 0).map((layer) => roofPoint(layer, report));
   if (points.length === 0) return null;
-  const peak = arrayOf(report) ** 2;
+  const peak = peakOf(report);
   const width = portWidth(report);
   const low = Math.min(peak / width / 2, ...points.map((p) => p.x / 1.5));
   const high = Math.max((peak / width) * 2, ...points.map((p) => p.x * 1.5));
