@@ -8,6 +8,7 @@
 #include <optional>
 #include <string>
 
+#include "host/cli/network_source.hpp"
 #include "host/device/reference_device.hpp"
 #include "host/error.hpp"
 #include "host/job/packing.hpp"
