@@ -181,9 +181,9 @@ def test_what_the_device_wrote_is_what_run_returns(linear_network):
     mine, _ = run("none", clock)
     assert mine.report["check"] == "none" and not mine.report["verified"]
     assert mine.report["layers"][0]["mismatches"] is None
-    with pytest.raises(gemm64.VerificationError, match="values differ"):
+    with pytest.raises(gemm64.VerificationError, match="1 value differs|values differ"):
         run("layers", clock)
-    with pytest.raises(gemm64.VerificationError, match="values of the outputs differ"):
+    with pytest.raises(gemm64.VerificationError, match="values? of the outputs differ"):
         run("outputs", clock)
     with pytest.raises(gemm64.InvalidArgument, match="'layers', 'outputs' or 'none'"):
         gemm64.InferenceSession(linear_network, check=True)

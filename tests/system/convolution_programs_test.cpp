@@ -80,7 +80,7 @@ TEST_P(ConvolutionPrograms, AreExact) {
 TEST_P(ConvolutionPrograms, WithRowsThatTheLanesTakeInStripsAreExact) {
   Rig rig = this->rig();
   unsigned strips = 0;
-  for_seeds(3200, 8, [&](std::mt19937& random) {
+  for_seeds(3200, 20, [&](std::mt19937& random) {
     rig.set_latency(draw(random, 1, 150));
     const unsigned channels = static_cast<unsigned>(GetParam().n) * draw(random, 1, 4);
     ProgramParts program(random, rig.driver.geometry());

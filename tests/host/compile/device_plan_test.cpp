@@ -616,8 +616,9 @@ TEST_F(DevicePlanTest, GivesTheLanesDepthwiseConvolutionsWithRoomForTheirWindow)
   EXPECT_EQ(found("1,8,6,6", 3, kPad), "-a |y ");
   EXPECT_EQ(found("2,8,9,8", 5, "strides = [2,1]"), "-a |y ");
   EXPECT_EQ(found("1,8,9,128", 7, "pads = [3,3,3,3]"), "-a |y ");
-  EXPECT_EQ(found("1,8,9,9", 3, "dilations = [3,3]"), "-a |y ") << "7x7 with holes";
-  EXPECT_EQ(found("1,8,9,9", 3, "dilations = [4,4]"), "-a -y ");
+  EXPECT_EQ(found("1,8,9,9", 3, "dilations = [3,3]"), "-a |y ");
+  EXPECT_EQ(found("1,8,13,13", 3, "dilations = [6,6]"), "-a |y ");
+  EXPECT_EQ(found("1,8,15,15", 3, "dilations = [7,7]"), "-a -y ");
   EXPECT_EQ(found("1,8,9,9", 8, ""), "-a -y ");
   EXPECT_EQ(found("1,8,9,129", 3, ""), "-a |y ") << "in strips";
   EXPECT_EQ(found("1,8,9,1", 1, ""), "-a |y ") << "a column is a row";
