@@ -104,7 +104,8 @@ def draw_command(random):
         right = right and is_right
         arguments += [f"{name}={value}"] if name.startswith("--") and random.random() < 0.2 else [name, value]
         if name in WRITTEN and value in FORMATS:
-            outputs[value] = FORMATS[value]
+            # A tensor is written as .npy, whatever its file is called.
+            outputs[value] = "npy" if name == "-o" and command in ("run", "gemm") else FORMATS[value]
         elif name in WRITTEN:
             stem = re.sub(r"(?<=[^/.])\.[^./]*$", "", value)
             written += [os.path.normpath(value), stem + ".gtkw", stem + ".json"]
