@@ -11,6 +11,7 @@
 
 #include "host/compile/device_plan.hpp"
 #include "host/error.hpp"
+#include "host/onnx/graph_links.hpp"
 #include "host/onnx/linear_layer.hpp"
 #include "host/onnx/node_check.hpp"
 #include "host/onnx/operator.hpp"
@@ -321,9 +322,29 @@ class Partitioner {
       }
     }
     const Indices whole = with_float_parts(*found);
+    if (!is_read(whole)) return leave("no other node and no output of the graph reads its results");
     if (!join(whole) && !join(*found)) {
       return leave("other nodes stand between those of its program");
     }
+  }
+
+  /// ONNX Runtime calls no group without outputs, and one cannot be compiled.
+  bool is_read(const Indices& nodes) const {
+    std::set<std::string> made;
+    for (const std::size_t node : nodes) {
+      const auto& outputs = graph_.node(static_cast<int>(node)).output();
+      made.insert(outputs.begin(), outputs.end());
+    }
+    std::set<std::string> read;
+    for (int i = 0; i < graph_.node_size(); ++i) {
+      add_inner_reads(graph_.node(i), read);
+      if (nodes.count(static_cast<std::size_t>(i)) != 0) continue;
+      read.insert(graph_.node(i).input().begin(), graph_.node(i).input().end());
+    }
+    for (const auto& output : graph_.output()) read.insert(output.name());
+    return std::any_of(made.begin(), made.end(), [&read](const std::string& name) {
+      return !name.empty() && read.count(name) != 0;
+    });
   }
 
   /// Makes a group of the nodes, if all can run then.
