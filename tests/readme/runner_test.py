@@ -14,7 +14,7 @@ F = "```"
 
 
 class Documents(unittest.TestCase):
-    def outcome(self, text, *options):
+    def outcome(self, text, *options, updated=None):
         """Of the runner on a document of this text; its build folder has no program."""
         with tempfile.TemporaryDirectory() as folder:
             folder = pathlib.Path(folder)
@@ -26,6 +26,8 @@ class Documents(unittest.TestCase):
             (folder / "page.md").write_text(text, encoding="utf-8")
             result = subprocess.run([sys.executable, RUN, "--build", folder / "build", *options, folder / "page.md"],
                                     capture_output=True, text=True, check=False)
+            if updated is not None:
+                self.assertEqual((folder / "page.md").read_text(encoding="utf-8"), updated, result.stdout)
             return result.returncode, result.stdout + result.stderr
 
     def expect(self, code, word, text, *options):
@@ -81,6 +83,30 @@ class Documents(unittest.TestCase):
         self.expect(0, "", page)
         self.expect(1, "exit code 2", page, "--long")
         self.expect(0, "long: for ever", page, "--list")
+
+    def test_update_writes_current_output(self):
+        page = f"Text\n\n{F}\n$ build/tool x\n...\nclocks 1,235 in 9 s\nend y\n{F}\n\n{F}\nbegin\n...\nend of y\n{F}\n"
+        new = page.replace("clocks 1,235 in 9 s", "clocks  1,234 in 5.6 s").replace("end y", "end x").replace("end of y", "end x")
+        self.assertIn("updated", self.outcome(page, "--update", updated=new)[1])
+        self.assertIn("ok", self.outcome(new, updated=new)[1])
+
+    def test_update_keeps_lines_that_differ_in_time_only(self):
+        page = f"{F}\n$ build/tool x\nbegin\nclocks 1,234 in 9 s\nend of x\n{F}\n"
+        self.outcome(page, "--update", updated=page.replace("end of x", "end x"))
+
+    def test_update_inserts_and_removes_lines(self):
+        page = f"  {F}\n  begin\n  gone\n  end 7\n  {F}\n"
+        new = f"  {F}\n  begin\n  clocks  1,234 in 5.6 s\n  end 7\n  {F}\n"
+        mark = "<!-- output of: build/tool 7 -->\n"
+        self.outcome(mark + page, "--update", updated=mark + new)
+
+    def test_update_writes_values(self):
+        page = f"{F}python\nx = 20\nx + 1   # 22\nx  # words\n{F}\n"
+        self.outcome(page, "--update", updated=page.replace("22", "21"))
+
+    def test_update_repairs_no_command(self):
+        page = f"{F}sh\nbuild/tool usage\n{F}\n\n{F}\nsomething else\n{F}\n"
+        self.assertEqual(self.outcome(page, "--update", updated=page)[0], 1)
 
     def test_what_is_unclear_is_an_error(self):
         for text in (f"{F}sql\nselect\n{F}\n", f"<!-- not run -->\n{F}sh\nx\n{F}\n", f"{F}sh\nx\n",
