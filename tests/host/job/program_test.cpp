@@ -65,7 +65,7 @@ TEST(Program, FitsTheRingAndTheFetchAheadAndEndsWithFinish) {
 class Interpreter {
  public:
   Interpreter(const Plan& plan, const Layout& layout, const Geometry& geometry)
-      : plan_(plan), layout_(layout), geometry_(geometry) {
+      : plan_(plan), layout_(layout), geometry_(geometry), covered_(plan.shape.m * plan.tiles()) {
     for (std::uint32_t tile = 0; tile < plan.k_tiles; ++tile) {
       for (std::uint64_t row = 0; row < plan.shape.m; ++row)
         activation_words_.push_back({row, tile});
@@ -105,13 +105,9 @@ class Interpreter {
     EXPECT_EQ(errors_, 0u);
     const std::uint64_t parts = plan_.accumulate == Accumulate::kDevice ? 1 : plan_.k_tiles;
     EXPECT_EQ(stored_.size() * geometry_.n * 4, plan_.result_bytes());
-    EXPECT_EQ(covered_.size(), plan_.shape.m * plan_.tiles());
-    for (const auto& product : covered_) {
-      if (product.second != 1) {
-        ADD_FAILURE() << "row " << product.first.row << " and tile " << product.first.tile
-                      << " meet " << product.second << " times";
-        return;
-      }
+    for (std::size_t product = 0; product < covered_.size(); ++product) {
+      ASSERT_EQ(covered_[product], 1u) << "products of row " << product / plan_.tiles()
+                                       << " and tile " << product % plan_.tiles();
     }
     // Order of the results: tiles of N, in each the parts, in each all rows.
     std::uint64_t place = 0;
@@ -129,12 +125,6 @@ class Interpreter {
   struct ActivationWord {
     std::uint64_t row;
     std::uint32_t k_tile;
-  };
-  struct Product {
-    std::uint64_t row, tile;
-    bool operator<(const Product& other) const {
-      return row != other.row ? row < other.row : tile < other.tile;
-    }
   };
   struct Sum {  // a row of N sums
     std::uint64_t row;
@@ -185,7 +175,7 @@ class Interpreter {
             const ActivationWord word =
                 activation_words_.at(activations_[std::uint64_t{tile} * command.rows + row]);
             errors_ += word.k_tile != weight_tile % plan_.k_tiles;
-            ++covered_[{word.row, weight_tile}];
+            ++covered_.at(word.row * plan_.tiles() + weight_tile);
             const Sum sum{word.row, weight_tile / plan_.k_tiles};
             if (sums.size() <= row) sums.push_back(sum);
             errors_ += sums[row].row != sum.row || sums[row].n_tile != sum.n_tile;
@@ -223,7 +213,7 @@ class Interpreter {
   std::deque<std::uint64_t> weights_, activations_;  // words by their number in memory
   std::deque<std::vector<Sum>> blocks_;
   std::map<std::uint64_t, Sum> stored_;  // by their place in memory
-  std::map<Product, unsigned> covered_;
+  std::vector<std::uint32_t> covered_;   // [row][tile of weights]: products computed
   std::uint64_t errors_ = 0;
 };
 
