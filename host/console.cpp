@@ -66,14 +66,13 @@ void print_report(std::string_view raw) {
 
 void give_standard_output_away() { given_away = true; }
 
-std::string report_loss() {
+std::optional<std::string> report_loss() {
   errno = 0;
   if (!given_away && (std::fflush(stdout) != 0 || std::ferror(stdout) != 0)) remember_loss();
   const int error = lost;
-  if (error == 0) return "";
-  const char* const reason = error == EPIPE   ? "nobody reads it anymore"
-                             : error == EBADF ? "it is closed"
-                                              : std::strerror(error);
+  if (error == 0) return std::nullopt;
+  if (error == EPIPE) return "";
+  const char* const reason = error == EBADF ? "it is closed" : std::strerror(error);
   return fmt::format("standard output: some or all of the report is lost: {}", reason);
 }
 

@@ -4,6 +4,7 @@
 
 #include <fmt/format.h>
 
+#include <optional>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -30,8 +31,9 @@ void print_report(fmt::format_string<Args...> format, Args&&... args) {
 /// From now on reports go to standard error.
 void give_standard_output_away();
 
-/// Why some or all of the report is lost; empty where it is not.
-std::string report_loss();
+/// Returns why some or all of the report is lost, or nothing if none is. The reason is empty if the
+/// reader closed the pipe, as `| head` does: that needs no message.
+std::optional<std::string> report_loss();
 
 /// Writes "gemm64: message" as one line to standard error, with all escaped that a terminal would
 /// act upon. Every message about an error passes here. Never throws.

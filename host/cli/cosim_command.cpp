@@ -114,6 +114,7 @@ void add_cosim_command(CLI::App& app, int& result, AddSides platform) {
   CLI::App* command = app.add_subcommand(
       "cosim", "the same product on reference, tlm, rtl, platform and firmware, compared");
   command->add_option("sizes", options->sizes, "M K N, each at least 1")
+      ->delimiter('x')  // 64x64x64 too
       ->expected(3)
       ->required()
       ->transform(whole_number(1, 1 << 16));

@@ -129,6 +129,7 @@ void add_dut_compare_command(CLI::App& dut, int& result) {
   command
       ->add_option("sizes", options->sizes,
                    "M K N of one product (default: AlexNet's Linear layers)")
+      ->delimiter('x')  // 64x64x64 too
       ->expected(3)
       ->transform(whole_number(1, 1 << 20));
   command->add_flag("--area", options->area, "counts the gates that Yosys maps each array to");

@@ -187,6 +187,7 @@ void add_gemm_command(CLI::App& app, int& result) {
   CLI::App* command =
       app.add_subcommand("gemm", "one product C[M x N] = A[M x K] B[K x N], checked");
   command->add_option("sizes", options->sizes, "M K N, each at least 1")
+      ->delimiter('x')  // 64x64x64 too
       ->expected(3)
       ->transform(whole_number(1, kMaxSize));
   command->add_option("--a", options->a,

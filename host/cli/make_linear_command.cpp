@@ -54,6 +54,7 @@ void add_make_linear_command(CLI::App& app, int& result) {
   CLI::App* command = app.add_subcommand(
       "make-linear", "writes one Linear layer [M x K] -> [M x N] as an ONNX model");
   command->add_option("sizes", options->sizes, "M K N, each at least 1")
+      ->delimiter('x')  // 64x64x64 too
       ->expected(3)
       ->required()
       ->transform(whole_number(1, kMaxSize));

@@ -157,10 +157,9 @@ std::string NetworkUnits::add(std::string_view part) {
 
 int NetworkUnits::finish() {
   const int result = command_.finish(join_.finish());
-  const std::string loss = report_loss();
-  if (!loss.empty()) print_error(loss);
-  return (result == 0 || result == kNotChecked) && (!loss.empty() || any_output_lost()) ? kLost
-                                                                                        : result;
+  const std::optional<std::string> loss = report_loss();
+  if (loss && !loss->empty()) print_error(*loss);
+  return (result == 0 || result == kNotChecked) && (loss || any_output_lost()) ? kLost : result;
 }
 
 struct UnitWorker::Prepared {

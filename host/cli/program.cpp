@@ -5,14 +5,18 @@
 
 #include <exception>
 #include <new>
+#include <optional>
 #include <sstream>
 #include <stdexcept>
+#include <string_view>
 #include <system_error>
+#include <vector>
 
 #include "host/cli/command_text.hpp"
 #include "host/cli/commands.hpp"
 #include "host/cli/help.hpp"
 #include "host/cli/inspected_device.hpp"
+#include "host/cli/suggestion.hpp"
 #include "host/cli/values.hpp"
 #include "host/console.hpp"
 #include "host/error.hpp"
@@ -54,10 +58,33 @@ std::string help_of(const CLI::App& app) {
   });
 }
 
+/// CLI11 reports an unknown command of a command, as of `dut chek`, as one that is missing.
+bool is_about_unknown_words(const CLI::App& app, const CLI::ParseError& error) {
+  if (dynamic_cast<const CLI::ExtrasError*>(&error) != nullptr) return true;
+  return dynamic_cast<const CLI::RequiredError*>(&error) != nullptr &&
+         !innermost(&app)->get_subcommands({}).empty() && !app.remaining(true).empty();
+}
+
+/// `help COMMAND...` is `COMMAND... --help`. Throws UsageError if there is no such command.
+std::vector<const char*> spelled_out(const CLI::App& app, int argc, const char* const* argv) {
+  std::vector<const char*> words(argv, argv + argc);
+  if (words.size() < 2 || std::string_view(words[1]) != "help") return words;
+  words.erase(words.begin() + 1);
+  const CLI::App* command = &app;
+  for (std::size_t i = 1; i < words.size() && words[i][0] != '-'; ++i) {
+    const std::vector<const CLI::App*> inner = command->get_subcommands(
+        [&](const CLI::App* candidate) { return candidate->get_name() == words[i]; });
+    if (inner.empty()) throw UsageError(unexpected_words(*command, {words[i]}));
+    command = inner.front();
+  }
+  words.push_back("--help");
+  return words;
+}
+
 int run(int argc, const char* const* argv, const PlatformCommands& platform) {
   CLI::App app("A 64x64 systolic GEMM accelerator, simulated clock by clock and checked.",
                "gemm64");
-  app.set_version_flag("--version", GEMM64_VERSION);
+  app.set_version_flag("-V,--version", GEMM64_VERSION);
   app.require_subcommand(0, 1);  // none: told below, after words that are no command
   const std::string exit_codes =
       "Exit codes: 0 everything checked held, 1 it did not, 2 bad usage or input, 3 an output was "
@@ -94,12 +121,18 @@ int run(int argc, const char* const* argv, const PlatformCommands& platform) {
   refuse_unusable_values(app);
   arrange_help(app);
   try {
-    app.parse(argc, argv);
+    const std::vector<const char*> words = spelled_out(app, argc, argv);
+    app.parse(static_cast<int>(words.size()), words.data());
     if (app.get_subcommands().empty()) {
       return complain("a command is required, such as run, gemm or info (see gemm64 --help)",
                       kBadUsage);
     }
   } catch (const CLI::ParseError& error) {
+    if (is_about_unknown_words(app, error)) {
+      return complain(fmt::format("{} {}", unexpected_words(*innermost(&app), app.remaining(true)),
+                                  help_of(app)),
+                      kBadUsage);
+    }
     if (error.get_exit_code() != 0) {
       return complain(fmt::format("{} {}", error.what(), help_of(app)), kBadUsage);
     }
@@ -128,10 +161,10 @@ int run_program(int argc, const char* const* argv, const PlatformCommands& platf
   secure_standard_streams();
   catch_interrupts();
   const int result = run(argc, argv, platform);
-  const std::string loss = report_loss();
-  if (!loss.empty()) print_error(loss);
+  const std::optional<std::string> loss = report_loss();
+  if (loss && !loss->empty()) print_error(*loss);
   end_is_wanted();
-  const bool lost = !loss.empty() || any_output_lost();
+  const bool lost = loss || any_output_lost();
   return (result == 0 || result == kNotChecked) && lost ? kLost : result;
 }
 

@@ -40,6 +40,33 @@ TEST_F(Usage, AnErrorPointsToTheHelpOfItsCommand) {
   expect_refused("march", "(see gemm64 --help)");
 }
 
+TEST_F(Usage, UnknownWordsGetTheNearestName) {
+  expect_refused("rum", "no command is called 'rum'; did you mean run?");
+  expect_refused("dut chek", "no command of dut is called 'chek'; did you mean check?");
+  expect_refused("run --modle x", "no option of run is called --modle; did you mean --model?");
+  expect_refused("gemm 4 4 4 --aray=4",
+                 "no option of gemm is called --aray; did you mean --array?");
+  expect_refused("info x", "unexpected argument of info: 'x'");
+}
+
+TEST_F(Usage, HelpIsACommandToo) {
+  EXPECT_EQ(run("help").out, run("--help").out);
+  EXPECT_EQ(run("help dut check").out, run("dut check --help").out);
+  expect_refused("help rum", "did you mean run?");
+}
+
+TEST_F(Usage, SizesMayBeOneWord) {
+  const std::string options = " --array 4 --json - 2> /dev/null";
+  const auto cycles = [&](const std::string& sizes) {
+    const Outcome outcome = run("gemm " + sizes + options);
+    EXPECT_EQ(outcome.code, 0);
+    return json::parse(outcome.out).at("layers").at(0).at("cycles");
+  };
+  EXPECT_EQ(cycles("5x6x7"), cycles("5 6 7"));
+  expect_refused("gemm 5x6", "sizes");
+  expect_refused("gemm 5x6x0", "out of range");
+}
+
 TEST_F(Usage, OutputHasItsShortNameInEveryCommand) {
   std::istringstream help(run("--help").out);
   int outputs = 0;
