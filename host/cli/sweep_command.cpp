@@ -17,7 +17,9 @@
 #include "host/interrupt.hpp"
 #include "host/report/progress.hpp"
 #include "host/sweep/before_end.hpp"
+#include "host/sweep/front.hpp"
 #include "host/sweep/journal.hpp"
+#include "host/sweep/selection.hpp"
 #include "host/sweep/sweep_plot.hpp"
 #include "host/sweep/sweep_runner.hpp"
 #include "host/text.hpp"
@@ -27,12 +29,15 @@ namespace gemm64 {
 namespace {
 
 constexpr std::uint64_t kMostBytes = std::uint64_t{16} << 20;  // of a sweep's file
+constexpr std::int64_t kMostRows = 1 << 30;
 
 struct SweepCommand {
   std::string file;
   std::string csv, json, plot;
   unsigned jobs = 0;
   bool resume = false;
+  RowSelection selection;
+  std::vector<std::string> objectives;
 };
 
 /// Rows by point, as they are finished.
@@ -102,7 +107,8 @@ void finish_points(SweepRunner& runner, const SweepCommand& options, Keeper& kee
     const std::string finished = fmt::format("with {} of {} finished", rows.by_point.size(),
                                              counted(runner.sweep().size(), "point"));
     if (keeper.path().empty()) {
-      print_report(rows_table(rows.in_order(), terminal_width()));
+      const std::vector<SweepRow> done = with_front(rows.in_order());
+      print_report(rows_table(done, terminal_width(), varied_keys(done)));
       note_finished(finished);
     } else {
       note_finished(
@@ -133,6 +139,9 @@ int run_sweep(const SweepCommand& options) {
   files.output("--plot", options.plot);
   const std::string text = read_file(options.file, kMostBytes);
   SweepRunner runner(parse_sweep(text, options.file), devices());
+  // Unknown columns are refused before anything runs.
+  selected(with_front({make_row(runner.sweep(), 0, RunReport())}, options.objectives),
+           options.selection);
   for (const SweepNetwork& network : runner.sweep().networks) {
     if (network.is_file()) files.input("a network", network.name);
   }
@@ -148,16 +157,21 @@ int run_sweep(const SweepCommand& options) {
   FinishedRows finished;
   finished.by_point = keeper.rows();
   finish_points(runner, options, keeper, finished);
-  const std::vector<SweepRow> rows = finished.in_order();
+  const std::vector<SweepRow> rows = with_front(finished.in_order(), options.objectives);
+  const std::vector<SweepRow> shown = selected(rows, options.selection);
   bool written = true;
   const auto write = [&](const std::unique_ptr<OutputFile>& file, const auto& contents) {
     if (file && !keep_going([&] { file->write(contents()); })) written = false;
   };
-  write(csv, [&] { return rows_csv(rows); });
+  write(csv, [&] { return rows_csv(shown); });
   write(json, [&] { return rows_json(rows); });
   write(plot, [&] { return plot_svg(rows, options.file); });
   if (written) keeper.remove();
-  if (!csv) print_report(rows_table(rows, terminal_width()));
+  if (!csv || !options.selection.empty())
+    print_report(rows_table(shown, terminal_width(), varied_keys(rows)));
+  if (shown.size() != rows.size()) {
+    print_report("{} of {} shown.\n", shown.size(), counted(rows.size(), "point"));
+  }
   print_report("{}\n", rows_verdict(rows));
   return std::any_of(rows.begin(), rows.end(), has_failed) ? 1 : 0;
 }
@@ -198,6 +212,19 @@ void add_sweep_command(CLI::App& app, int& result) {
   command->add_flag("--resume", options->resume,
                     "goes on from the points that an earlier sweep to the same --csv or --json "
                     "had finished, which lie beside it in FILE.part");
+  RowSelection& selection = options->selection;
+  command->add_option("--where", selection.where,
+                      "shows points that meet this, as array=64 or cycles<=100000 (repeatable)");
+  command->add_option("--sort-by", selection.sort_by,
+                      "sorts the table and --csv by this column, the best first");
+  command->add_flag("--reverse", selection.reverse, "the worst first");
+  command->add_option("--top", selection.top, "shows at most N points")
+      ->transform(whole_number(0, kMostRows));
+  command
+      ->add_option("--objectives", options->objectives,
+                   "columns that the Pareto front weighs, as cycles,array; less is better, but for "
+                   "utilizations (default: cycles against array, buffers and memory)")
+      ->delimiter(',');
   command->footer(kExample);
   command->callback([options, &result] { result = run_sweep(*options); });
 }

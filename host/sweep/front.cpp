@@ -1,18 +1,34 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "host/sweep/front.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
-#include <array>
 #include <cstddef>
 #include <map>
 #include <string>
 #include <utility>
 
+#include "host/error.hpp"
+#include "host/sweep/selection.hpp"
+
 namespace gemm64 {
 namespace {
 
-/// Clocks, and what is spent on them: less is better of each.
-using Costs = std::array<double, 7>;
+/// Of a design, less is better of each.
+using Costs = std::vector<double>;
+
+/// The values of the objectives, negated if more is better.
+Costs costs_of(const SweepRow& row, const std::vector<std::string>& objectives) {
+  Costs costs;
+  for (const std::string& objective : objectives) {
+    auto value = row.at(objective).get<double>();
+    if (objective == "memory_bytes_per_cycle" && value == 0)
+      value = row.at("array");  // a port's width
+    costs.push_back(larger_is_better(objective) ? -value : value);
+  }
+  return costs;
+}
 
 Costs costs_of(const SweepRow& row) {
   const auto number = [&row](const char* key) { return row.at(key).get<double>(); };
@@ -40,12 +56,13 @@ bool covers(const Costs& a, const Costs& b) {
 
 }  // namespace
 
-std::vector<bool> pareto_front(const std::vector<SweepRow>& rows) {
+std::vector<bool> pareto_front(const std::vector<SweepRow>& rows,
+                               const std::vector<std::string>& objectives) {
   std::map<std::pair<std::string, std::string>, std::vector<std::pair<Costs, std::size_t>>> groups;
   for (std::size_t i = 0; i < rows.size(); ++i) {
     if (rows[i].at("cycles").is_null() || has_failed(rows[i])) continue;
     groups[{rows[i].at("network").dump(), rows[i].at("batch").dump()}].emplace_back(
-        costs_of(rows[i]), i);
+        objectives.empty() ? costs_of(rows[i]) : costs_of(rows[i], objectives), i);
   }
   std::vector<bool> front(rows.size(), false);
   for (auto& [group, designs] : groups) {
@@ -62,6 +79,20 @@ std::vector<bool> pareto_front(const std::vector<SweepRow>& rows) {
     }
   }
   return front;
+}
+
+std::vector<SweepRow> with_front(std::vector<SweepRow> rows,
+                                 const std::vector<std::string>& objectives) {
+  for (const std::string& objective : objectives) {
+    check_column(rows, "--objectives", objective);
+    for (const SweepRow& row : rows) {
+      if (row.at(objective).is_number() || row.at(objective).is_null()) continue;
+      throw UsageError(fmt::format("--objectives: column {} is not of numbers", objective));
+    }
+  }
+  const std::vector<bool> front = pareto_front(rows, objectives);
+  for (std::size_t i = 0; i < rows.size(); ++i) rows[i]["pareto"] = bool(front[i]);
+  return rows;
 }
 
 }  // namespace gemm64

@@ -2,15 +2,25 @@
 // The Pareto front of a sweep's designs.
 #pragma once
 
+#include <string>
 #include <vector>
 
 #include "host/sweep/row.hpp"
 
 namespace gemm64 {
 
-/// Of each row: is its design on the front of its network and batch? So it is where no other takes
-/// at most its clocks with at most its array, scratchpad, accumulator and memory (ports, bytes a
-/// clock, latency), and less of one of them. A row without clocks, or not verified, never is.
-std::vector<bool> pareto_front(const std::vector<SweepRow>& rows);
+/// Returns for each row whether its design is on the front of its network and batch: no other one
+/// is at least as good at each objective, and better at one.
+///
+/// `objectives` are columns of numbers, of which less is better, but for utilizations. None: the
+/// cycles, array, scratchpad, accumulator and memory (ports, bytes per cycle, latency). A row
+/// without cycles, or not verified, is never on the front.
+std::vector<bool> pareto_front(const std::vector<SweepRow>& rows,
+                               const std::vector<std::string>& objectives = {});
+
+/// Returns the rows with a column `pareto`. Throws UsageError if an objective is no column of
+/// numbers.
+std::vector<SweepRow> with_front(std::vector<SweepRow> rows,
+                                 const std::vector<std::string>& objectives = {});
 
 }  // namespace gemm64

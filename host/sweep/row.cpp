@@ -10,7 +10,6 @@
 #include "host/escaped.hpp"
 #include "host/report/json.hpp"
 #include "host/report/network_text.hpp"
-#include "host/sweep/front.hpp"
 #include "host/table.hpp"
 #include "host/text.hpp"
 
@@ -77,13 +76,6 @@ std::string plain_text(const Json& value) {
   return value.is_string() ? value.get<std::string>() : csv_text(value);
 }
 
-/// The rows as files have them: whether a design is on the front is known when all are there.
-std::vector<SweepRow> with_front(std::vector<SweepRow> rows) {
-  const std::vector<bool> front = pareto_front(rows);
-  for (std::size_t i = 0; i < rows.size(); ++i) rows[i]["pareto"] = bool(front[i]);
-  return rows;
-}
-
 }  // namespace
 
 SweepRow make_row(const Sweep& sweep, std::size_t index, const RunReport& report) {
@@ -137,7 +129,7 @@ bool has_failed(const SweepRow& row) {
 
 std::string rows_csv(const std::vector<SweepRow>& rows) {
   std::string text;
-  for (const SweepRow& row : with_front(rows)) {
+  for (const SweepRow& row : rows) {
     std::string names, values;
     for (const auto& [name, value] : row.items()) {
       if (text.empty()) names += (names.empty() ? "" : ",") + name;
@@ -150,7 +142,7 @@ std::string rows_csv(const std::vector<SweepRow>& rows) {
 }
 
 std::string rows_json(const std::vector<SweepRow>& rows) {
-  const Json json = {{"format", kReportFormat}, {"rows", with_front(rows)}};
+  const Json json = {{"format", kReportFormat}, {"rows", rows}};
   return json.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
 }
 
@@ -188,9 +180,9 @@ std::vector<std::string> varied_keys(const std::vector<SweepRow>& rows) {
   return keys;
 }
 
-std::string rows_table(const std::vector<SweepRow>& rows, std::size_t width) {
+std::string rows_table(const std::vector<SweepRow>& rows, std::size_t width,
+                       const std::vector<std::string>& keys) {
   if (rows.empty()) return "";
-  const std::vector<std::string> keys = varied_keys(rows);
   const bool runs = rows.front()["mode"] == "run";
   const bool part = std::any_of(rows.begin(), rows.end(), [](const SweepRow& row) {
     return !row["device_share"].is_null() && row["device_share"] != 1.0;
@@ -198,7 +190,6 @@ std::string rows_table(const std::vector<SweepRow>& rows, std::size_t width) {
   const bool designs = std::any_of(keys.begin(), keys.end(), [](const std::string& key) {
     return key != "network" && key != "batch";
   });
-  const std::vector<bool> front = pareto_front(rows);
   Table table;
   table.add_column("point");
   for (std::string key : keys) {
@@ -218,8 +209,7 @@ std::string rows_table(const std::vector<SweepRow>& rows, std::size_t width) {
   if (part) table.add_column("on the\ndevice");
   if (designs) table.add_column("Pareto\nfront", Align::kLeft);
   if (runs) table.add_column("verified", Align::kLeft);
-  for (std::size_t i = 0; i < rows.size(); ++i) {
-    const SweepRow& row = rows[i];
+  for (const SweepRow& row : rows) {
     std::vector<std::string> cells{plain_text(row["point"])};
     for (const std::string& key : keys) cells.push_back(plain_text(row[key]));
     cells.push_back(count_text(row["cycles"]));
@@ -231,7 +221,7 @@ std::string rows_table(const std::vector<SweepRow>& rows, std::size_t width) {
       cells.push_back(count_text(row[port]));
     }
     if (part) cells.push_back(percent_text(row["device_share"]));
-    if (designs) cells.emplace_back(front[i] ? "*" : "");
+    if (designs) cells.emplace_back(row.value("pareto", false) ? "*" : "");
     if (runs) cells.emplace_back(has_failed(row) ? "NO" : "yes");
     table.add_row(std::move(cells));
   }

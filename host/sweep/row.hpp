@@ -26,8 +26,10 @@ bool has_failed(const SweepRow& row);
 std::string rows_csv(const std::vector<SweepRow>& rows);
 /// The file of --json.
 std::string rows_json(const std::vector<SweepRow>& rows);
-/// A table for people, at most `width` characters wide where columns allow; 0: no limit.
-std::string rows_table(const std::vector<SweepRow>& rows, std::size_t width);
+/// A table for people, at most `width` characters wide where columns allow; 0: no limit. `keys` are
+/// the columns that name a point.
+std::string rows_table(const std::vector<SweepRow>& rows, std::size_t width,
+                       const std::vector<std::string>& keys);
 
 /// What the rows say together, in a line.
 std::string rows_verdict(const std::vector<SweepRow>& rows);

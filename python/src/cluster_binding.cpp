@@ -10,6 +10,7 @@
 
 #include "host/cli/network_units.hpp"
 #include "host/console.hpp"
+#include "host/sweep/front.hpp"
 #include "host/sweep/row.hpp"
 #include "host/sweep/sweep_plot.hpp"
 #include "python/src/bindings.hpp"
@@ -35,8 +36,8 @@ std::string sweep_text(const std::string& kind, const std::vector<std::string>& 
                        const std::string& title, std::size_t width) {
   std::vector<SweepRow> rows;
   for (const std::string& text : texts) rows.push_back(SweepRow::parse(text));
-  if (kind == "csv") return rows_csv(rows);
-  if (kind == "json") return rows_json(rows);
+  if (kind == "csv") return rows_csv(with_front(rows));
+  if (kind == "json") return rows_json(with_front(rows));
   if (kind == "plot") return plot_svg(rows, title);
   if (kind == "table") return rows_table(rows, width);
   return rows_verdict(rows);

@@ -133,6 +133,25 @@ TEST_F(SweepProgram, WritesTheSampleAsTableCsvJsonAndPlot) {
   EXPECT_EQ(read("b.csv"), csv);
 }
 
+TEST_F(SweepProgram, ShowsTheBestSelectedPoints) {
+  write("s.json", R"({"mode": "predict", "networks": ["40x64x48"],
+                      "designs": {"array": [4, 8, 64], "memory_latency": [20, 200]}})");
+  const Outcome outcome =
+      run("sweep s.json --sort-by cycles --top 1 --where 'array<64' --objectives cycles,array "
+          "--csv best.csv --json all.json");
+  ASSERT_EQ(outcome.code, 0) << outcome.err;
+  EXPECT_THAT(outcome.out, Says("1 of 6 points shown."));
+  const ordered_json all = ordered_json::parse(read("all.json"))["rows"];
+  ASSERT_EQ(all.size(), 6U);
+  EXPECT_THAT(read("best.csv"), Says("\n2,predict,,40x64x48,1,window,8,"));
+  // The shorter latency is the better one; each array is the smallest with its cycles.
+  for (std::size_t i = 0; i < all.size(); ++i) EXPECT_EQ(all[i]["pareto"], i % 2 == 0) << i;
+  const Outcome refused = run("sweep s.json --csv a.csv --sort-by area");
+  EXPECT_EQ(refused.code, 2);
+  EXPECT_THAT(refused.err, Says("no column is called 'area'"));
+  EXPECT_FALSE(exists("a.csv") || exists("a.csv.part"));
+}
+
 TEST_F(SweepProgram, GoesOnWhereItWasKilledWithTheSameFile) {
   fs::copy(kSample, folder_ / "s.json");
   ASSERT_EQ(run("sweep s.json --csv whole.csv").code, 0);
