@@ -54,6 +54,12 @@ NamedTensors image_tensor(const GreyImages& images, const std::string& name, con
   return {{name, tensor}};
 }
 
+/// The network in the form that the host's runtime takes.
+OnnxModel for_host(HostRuntime host, OnnxModel model, const ImportOptions& import) {
+  if (host == HostRuntime::kOnnxRuntime) return model;
+  return with_quantized_operators(std::move(model), import);
+}
+
 NetworkSource built_in(const NetworkOptions& options) {
   const bool quantized = options.precision != Precision::kFloat32;
   const auto batch = static_cast<std::size_t>(options.batch);
@@ -80,7 +86,8 @@ NetworkSource built_in(const NetworkOptions& options) {
   calibration.take = [&](std::int64_t first, std::int64_t count) {
     return inputs.take(begin + first, count);
   };
-  OnnxModel integers = with_quantized_operators(
+  OnnxModel integers = for_host(
+      options.host,
       OnnxModel::from_proto(quantize_model(*model, calibrate(Executor(*model), calibration)).proto,
                             options.network),
       {});
@@ -235,7 +242,7 @@ NetworkSource from_file(const NetworkOptions& options, ClaimedFiles& files,
                              : fmt::format(", its first {} images", options.calibration_images));
   }
   return {name,
-          with_quantized_operators(std::move(batched.model), batched.import),
+          for_host(options.host, std::move(batched.model), batched.import),
           std::move(batched.inputs),
           static_cast<std::uint64_t>(batched.images),
           std::move(exact),
@@ -247,7 +254,9 @@ NetworkSource from_file(const NetworkOptions& options, ClaimedFiles& files,
 }  // namespace
 
 InputOptions NetworkOptions::input_options() const {
-  return {inputs, pixels.choice(), images, batch, seed, onnx_shapes(*this)};
+  InputOptions options{inputs, pixels.choice(), images, batch, seed, onnx_shapes(*this)};
+  options.any_operators = host == HostRuntime::kOnnxRuntime;
+  return options;
 }
 
 InputOptions NetworkOptions::calibration_options() const {

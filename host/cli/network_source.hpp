@@ -18,6 +18,12 @@
 
 namespace gemm64 {
 
+/// What runs the nodes that the device does not.
+enum class HostRuntime {
+  kBuiltin,      // the program's own executor
+  kOnnxRuntime,  // ONNX Runtime, with gemm64 as its execution provider
+};
+
 struct NetworkOptions : CommonOptions {
   std::string network = "alexnet";
   std::string data = kFashionMnistFolder;
@@ -32,6 +38,7 @@ struct NetworkOptions : CommonOptions {
   std::vector<std::string> outputs;
   std::vector<std::string> dumps;
   bool allow_host_only = false;
+  HostRuntime host = HostRuntime::kBuiltin;
   unsigned jobs = 0;  // devices side by side; 0: one a core
 
   InputOptions input_options() const;
@@ -40,7 +47,7 @@ struct NetworkOptions : CommonOptions {
 
 struct NetworkSource {
   std::string name;  // for the report
-  OnnxModel model;
+  OnnxModel model;   // in QOperator form; for ONNX Runtime as the file has it
   NetworkInputs inputs;
   std::uint64_t batch;
   std::unique_ptr<OnnxModel> exact;  // the float network that `model` was quantized from

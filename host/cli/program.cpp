@@ -2,6 +2,7 @@
 #include "host/cli/program.hpp"
 
 #include <fmt/format.h>
+#include <unistd.h>
 
 #include <exception>
 #include <new>
@@ -12,6 +13,7 @@
 #include <system_error>
 #include <vector>
 
+#include "host/cli/child_process.hpp"
 #include "host/cli/command_text.hpp"
 #include "host/cli/commands.hpp"
 #include "host/cli/help.hpp"
@@ -165,7 +167,9 @@ int run_program(int argc, const char* const* argv, const PlatformCommands& platf
   if (loss && !loss->empty()) print_error(*loss);
   end_is_wanted();
   const bool lost = loss || any_output_lost();
-  return (result == 0 || result == kNotChecked) && lost ? kLost : result;
+  const int code = (result == 0 || result == kNotChecked) && lost ? kLost : result;
+  if (is_child_process()) _exit(code);
+  return code;
 }
 
 }  // namespace gemm64

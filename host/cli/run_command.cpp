@@ -7,9 +7,11 @@
 #include <memory>
 #include <utility>
 
+#include "host/cli/child_process.hpp"
 #include "host/cli/commands.hpp"
 #include "host/cli/failure_file.hpp"
 #include "host/cli/values.hpp"
+#include "host/compile/executable_file.hpp"
 #include "host/console.hpp"
 #include "host/error.hpp"
 #include "host/files/claimed_files.hpp"
@@ -34,7 +36,58 @@ nlohmann::ordered_json own_options(const NetworkOptions& options) {
       own["calibrate_images"] = options.calibration_images;
     }
   }
+  if (options.host == HostRuntime::kOnnxRuntime) own["host"] = "onnxruntime";
   return own;
+}
+
+/// --host.
+const Setting<NetworkOptions>& host_setting() {
+  static const Setting<NetworkOptions> setting = word_setting<NetworkOptions>(
+      "host",
+      "what runs the nodes that the device does not\n"
+      "builtin: the program itself. onnxruntime: ONNX Runtime, with gemm64 as its execution "
+      "provider; scripts/venv build/venv installs it.",
+      std::vector<std::pair<std::string, HostRuntime>>{{"builtin", HostRuntime::kBuiltin},
+                                                       {"onnxruntime", HostRuntime::kOnnxRuntime}},
+      [](auto& of) -> auto& { return of.host; });
+  return setting;
+}
+
+/// Refuses options that sessions of ONNX Runtime do not have yet.
+void check_host(const NetworkOptions& options) {
+  if (options.host == HostRuntime::kBuiltin) return;
+  const std::pair<const char*, bool> given[] = {
+      {"--one-program", options.one_program},
+      {"--dump-activations", !options.dumps.empty()},
+      {"a compiled file", !options.model.empty() && is_executable_file(options.model)}};
+  for (const auto& [what, is_given] : given) {
+    if (!is_given) continue;
+    throw UsageError(
+        fmt::format("{} is not supported with --host onnxruntime; use --host builtin", what));
+  }
+}
+
+/// An observer that was announced all jobs before.
+class Forwarding : public JobObserver {
+ public:
+  explicit Forwarding(JobObserver& to) : to_(to) {}
+  void begin(const Job& job, std::uint64_t clock) override { to_.begin(job, clock); }
+  void begin(const JobProgram& list, std::uint64_t clock) override { to_.begin(list, clock); }
+  void clock(std::uint64_t clock, const Probe& probe) override { to_.clock(clock, probe); }
+  void end(std::uint64_t clock) override { to_.end(clock); }
+
+ private:
+  JobObserver& to_;
+};
+
+/// ONNX Runtime has no bound on the iterations of a Loop.
+void refuse_loops(const OnnxModel& model) {
+  const auto& nodes = model.graph().node();
+  for (int i = 0; i < nodes.size(); ++i) {
+    if (nodes[i].op_type() != "Loop" || !nodes[i].domain().empty()) continue;
+    throw UsageError(fmt::format("{}: Loop '{}' {}", model.name(), node_label(nodes[i], i),
+                                 model.why_kept(nodes[i])));
+  }
 }
 
 /// Refuses what takes a network that runs once, where it runs several times.
@@ -91,6 +144,7 @@ void check_images(const NetworkOptions& options) {
 /// Claims what the options name as inputs, and refuses options that do not fit together.
 ClaimedFiles claimed(const NetworkOptions& options) {
   options.check_together(options.device);
+  check_host(options);
   check_images(options);
   ClaimedFiles files;
   claim_inputs(options, files);
@@ -102,13 +156,22 @@ std::unique_ptr<OutputFile> open_json(const NetworkOptions& options, ClaimedFile
   return open_output(options.json);
 }
 
-RunOptions run_options_of(const NetworkOptions& options, InspectedDevice& device) {
-  RunOptions run = device.run_options();
-  run.side_by_side = device.side_by_side(jobs_or_cores(options.jobs));
+}  // namespace
+
+RunOptions NetworkCommand::run_options() {
+  RunOptions run = device_.run_options();
+  if (!in_onnxruntime()) {
+    run.side_by_side = device_.side_by_side(jobs_or_cores(options_.jobs));
+    return run;
+  }
+  const DebugOptions& debug = options_.debug;
+  if (!debug.inject.empty() || !debug.trace.empty()) observers_ = run.observers;
+  for (JobObserver*& observer : run.observers) {
+    forwarding_.push_back(std::make_unique<Forwarding>(*observer));
+    observer = forwarding_.back().get();
+  }
   return run;
 }
-
-}  // namespace
 
 NetworkCommand::NetworkCommand(NetworkOptions options)
     : options_(std::move(options)),
@@ -116,15 +179,21 @@ NetworkCommand::NetworkCommand(NetworkOptions options)
       outputs_(options_.outputs, files_),
       json_(open_json(options_, files_)),
       device_(options_, "run", own_options(options_)),
-      session_(device_.device(), options_.device, device_.patience(), options_,
-               run_options_of(options_, device_)),
+      session_(device_.device(), options_.device, device_.patience(), options_, run_options()),
       source_([this] {
         bar_.show("reading " + (options_.model.empty() ? options_.network : options_.model), 0);
-        return open_network(options_, files_,
-                            [this](const OnnxModel& model) { session_.check(model); });
+        return open_network(options_, files_, [this](const OnnxModel& model) {
+          in_onnxruntime() ? refuse_loops(model) : session_.check(model);
+        });
       }()),
       judged_((check_passes(options_, source_), options_), source_) {
   outputs_.open(source_.model, files_);
+  if (in_onnxruntime()) {
+    bar_.show("loading ONNX Runtime", 0);
+    onnxruntime_.emplace(session_, observers_);
+    onnxruntime_->open(source_.model, source_.exact.get());
+    return;
+  }
   session_.open(source_.model, source_.exact.get(), source_.executable.get());
   if (!options_.dumps.empty()) {
     dump_.emplace(options_.dumps, session_.executor());
@@ -136,6 +205,12 @@ NetworkRun NetworkCommand::run() {
   const RunProgress progress = [this](const std::string& name, double done) {
     bar_.show(name, done);
   };
+  if (onnxruntime_) {
+    NetworkRun run = onnxruntime_->run(source_.inputs, report(), progress);
+    bar_.erase();
+    tell_one_job(options_, "in ONNX Runtime, programs take turns on one device");
+    return run;
+  }
   NodeObserver after;
   if (dump_) {
     after = [this](const Step& step, const Tensors& outputs) { (*dump_)(step, outputs); };
@@ -151,7 +226,7 @@ NetworkRun NetworkCommand::run() {
 
 int NetworkCommand::finish(NetworkRun run) {
   bar_.erase();
-  if (const std::string note = dropout_note(source_.model); !note.empty()) {
+  if (const std::string note = onnxruntime_ ? "" : dropout_note(source_.model); !note.empty()) {
     print_report("{}\n", note);
   }
   if (run.report.error.empty()) {
@@ -173,6 +248,11 @@ int run_network_command(const NetworkOptions& options) {
 NetworkOptions read_network_options(const CommonOptions& common, const nlohmann::json& own) {
   NetworkOptions options;
   static_cast<CommonOptions&>(options) = common;
+  if (own.contains("host")) {
+    const auto word = json_field<nlohmann::json>(own, "options", "host");
+    host_setting().check(word, "options.");
+    host_setting().set(options, word);
+  }
   if (own.contains("model")) {
     options.model = json_field<std::string>(own, "options", "model");
     options.inputs = json_field<std::vector<std::string>>(own, "options", "inputs");
@@ -272,6 +352,8 @@ void add_model_options(CLI::App& command, NetworkOptions& options) {
                   "Programs of a quantized network, each on a device of its own. The report does "
                   "not depend on N: its clocks are those of one accelerator that works alone.")
       ->transform(whole_number(1, 1024));
+  add_setting(command, host_setting(), host_setting().get(options),
+              [&options](const nlohmann::json& word) { host_setting().set(options, word); });
   command.add_flag("--allow-host-only", options.allow_host_only,
                    "succeeds even if no layer of the network runs on the device");
 }
@@ -325,7 +407,10 @@ void add_run_command(CLI::App& app, int& result) {
   add_options(*command, *options);
   command->callback([options, command, &result] {
     settle_batch(*command, *options);
-    result = run_network_command(*options);
+    const auto run = [&options] { return run_network_command(*options); };
+    const bool in_onnxruntime = options->host == HostRuntime::kOnnxRuntime;
+    const std::string& name = options->model.empty() ? options->network : options->model;
+    result = in_onnxruntime ? run_in_child(name, run) : run();
   });
   command->footer(fmt::format(
       "Exit codes: 0 all checks held, 1 one did not, 2 bad usage or input, 3 output lost, 4 "

@@ -10,6 +10,7 @@
 #include "host/cli/inspected_device.hpp"
 #include "host/cli/judged_images.hpp"
 #include "host/cli/network_source.hpp"
+#include "host/ep/network_session.hpp"
 #include "host/execute/dump.hpp"
 #include "host/execute/network_output.hpp"
 #include "host/report/progress.hpp"
@@ -39,16 +40,22 @@ class NetworkCommand {
   int finish(NetworkRun run);
 
  private:
+  RunOptions run_options();
+  bool in_onnxruntime() const { return options_.host == HostRuntime::kOnnxRuntime; }
+
   const NetworkOptions options_;
   ClaimedFiles files_;
   NetworkOutputs outputs_;
   std::unique_ptr<OutputFile> json_;
   InspectedDevice device_;
+  std::vector<JobObserver*> observers_;                   // in ONNX Runtime, to be announced jobs
+  std::vector<std::unique_ptr<JobObserver>> forwarding_;  // to these
   Session session_;
   ProgressBar bar_;
   const NetworkSource source_;
   const JudgedImages judged_;
   std::optional<ActivationDump> dump_;
+  std::optional<ep::NetworkSession> onnxruntime_;
 };
 
 /// Runs and checks it; returns the exit code.

@@ -51,12 +51,14 @@ Patience patience_of(const ProviderOptions& options) {
 
 }  // namespace
 
-Accelerator::Accelerator(const ProviderOptions& options)
+void Accelerator::compiled(const OnnxModel&, const Executable&) {}
+
+OwnedAccelerator::OwnedAccelerator(const ProviderOptions& options)
     : options_(options),
       device_(make_inspected_device(options)),
       geometry_(read_geometry(*device_)) {}
 
-RunOptions Accelerator::run_options() {
+RunOptions OwnedAccelerator::run_options() {
   RunOptions run;
   run.memory = options_.memory;
   const DeviceKind kind = devices().find(options_.device);
@@ -78,7 +80,7 @@ RunOptions Accelerator::run_options() {
   return run;
 }
 
-CompileOptions Accelerator::compile_options() const {
+CompileOptions OwnedAccelerator::compile_options() const {
   CompileOptions options = gemm64::compile_options(options_.applied_to({}));
   if (options.floats == CompileOptions::Floats::kAsTheFile && options.why_no_floats.empty()) {
     options.why_no_floats =
@@ -87,7 +89,7 @@ CompileOptions Accelerator::compile_options() const {
   return options;
 }
 
-RunReport Accelerator::empty_report() const {
+RunReport OwnedAccelerator::empty_report() const {
   RunReport report;
   report.device = options_.device;
   report.check = options_.check;
@@ -98,8 +100,8 @@ RunReport Accelerator::empty_report() const {
   return report;
 }
 
-NetworkRun Accelerator::run(const OnnxModel& model, const Executable& compiled,
-                            NamedTensors inputs) {
+NetworkRun OwnedAccelerator::run(const OnnxModel& model, const Executable& compiled,
+                                 NamedTensors inputs) {
   const std::lock_guard<std::mutex> lock(mutex_);
   NetworkRun made = run_alone(model, compiled, std::move(inputs));
   // A memory that hangs needs a hard reset. Faults that were injected are over, and the waveform.
@@ -110,8 +112,8 @@ NetworkRun Accelerator::run(const OnnxModel& model, const Executable& compiled,
   return made;
 }
 
-NetworkRun Accelerator::run_alone(const OnnxModel& model, const Executable& compiled,
-                                  NamedTensors inputs) {
+NetworkRun OwnedAccelerator::run_alone(const OnnxModel& model, const Executable& compiled,
+                                       NamedTensors inputs) {
   const Interruption interruption;
   Session session(*device_, options_.device, patience_of(options_), options_, run_options(),
                   Spelling::kArgument);
@@ -129,7 +131,7 @@ NetworkRun Accelerator::run_alone(const OnnxModel& model, const Executable& comp
                      nullptr, progress);
 }
 
-std::string why_failed(const RunReport& report) {
+std::string OwnedAccelerator::why_ends(const RunReport& report) const {
   if (!report.error.empty()) return report.error;
   if (report.check == CheckLevel::kNone || report.layers.empty() || report.held()) return "";
   if (report.failure) return describe(*report.failure);

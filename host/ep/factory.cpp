@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What ONNX Runtime finds in the library, and what Python asks it for a report.
-#include <cstring>
+#include "host/ep/factory.hpp"
+
 #include <memory>
 #include <string>
 
@@ -13,7 +13,7 @@ namespace {
 
 /// Every function that ONNX Runtime may call is there, since it does not ask whether one is.
 struct Factory : OrtEpFactory {
-  explicit Factory(const OrtApiBase& base) : OrtEpFactory{}, api(base) {
+  Factory(const OrtApiBase& base, const Attachment* to) : OrtEpFactory{}, api(base), attached(to) {
     ort_version_supported = ort::kOldestApi;  // later functions are not declared
     GetName = [](const OrtEpFactory*) { return kProviderName; };
     GetVendor = [](const OrtEpFactory*) { return "gemm64"; };
@@ -66,60 +66,35 @@ struct Factory : OrtEpFactory {
                            const OrtKeyValuePairs* const*, std::size_t,
                            const OrtSessionOptions* options, const OrtLogger* logger,
                            OrtEp** provider) {
-    const ort::Api& api = static_cast<Factory*>(self)->api;
+    const auto& own = *static_cast<Factory*>(self);
+    const ort::Api& api = own.api;
     return guarded(api, ORT_INVALID_ARGUMENT, [&] {
       OrtKeyValuePairs* entries = nullptr;
       api.check(api->GetSessionOptionsConfigEntries(options, &entries));
       const ort::Owned<OrtKeyValuePairs> owned(entries, api->ReleaseKeyValuePairs);
-      *provider = make_provider(api, logger, ort::pairs(api, *entries));
+      *provider = make_provider(api, logger, ort::pairs(api, *entries), own.attached);
     });
   }
 
   const ort::Api api;
+  const Attachment* const attached;
 };
 
 }  // namespace
-}  // namespace gemm64::ep
 
-extern "C" {
-
-__attribute__((visibility("default"))) OrtStatus* CreateEpFactories(
-    const char* /*registered_name*/, const OrtApiBase* base, const OrtLogger* /*logger*/,
-    OrtEpFactory** factories, std::size_t most, std::size_t* count) {
-  *count = 0;
-  if (most == 0) return nullptr;
+OrtStatus* make_factory(const OrtApiBase& base, const Attachment* attached, OrtEpFactory** made,
+                        std::size_t* count) {
   try {
-    factories[0] = std::make_unique<gemm64::ep::Factory>(*base).release();
+    *made = std::make_unique<Factory>(base, attached).release();
     *count = 1;
     return nullptr;
   } catch (const std::exception& error) {
     // Without the interface that was asked for, the first one has what it takes to say so.
-    const OrtApi* const oldest = base->GetApi(1);
+    const OrtApi* const oldest = base.GetApi(1);
     return oldest == nullptr ? nullptr : oldest->CreateStatus(ORT_NOT_IMPLEMENTED, error.what());
   }
 }
 
-__attribute__((visibility("default"))) OrtStatus* ReleaseEpFactory(OrtEpFactory* factory) {
-  delete static_cast<gemm64::ep::Factory*>(factory);
-  return nullptr;
-}
+void release_factory(OrtEpFactory* factory) { delete static_cast<Factory*>(factory); }
 
-/// The report that a session was told to keep under `token`, as JSON; its length, and with `to` of
-/// at least that size also its bytes, after which it is gone. 0 where there is none.
-__attribute__((visibility("default"))) std::size_t gemm64_ep_report(const char* token, char* to,
-                                                                    std::size_t size) {
-  static thread_local std::string report;
-  static thread_local std::string of;
-  if (of != token) {
-    report = gemm64::ep::take_report(token);
-    of = token;
-  }
-  const std::size_t length = report.size();
-  if (to == nullptr || size < length) return length;
-  std::memcpy(to, report.data(), length);
-  report.clear();
-  of.clear();
-  return length;
-}
-
-}  // extern "C"
+}  // namespace gemm64::ep

@@ -110,7 +110,9 @@ Group::Group(Accelerator& accelerator, RunLog& log, std::string name, const std:
 
 void Group::open(onnx::ModelProto model) {
   model_ = std::move(model);
-  if (!has_open_sizes(model_.graph())) fixed_ = compile({});
+  if (has_open_sizes(model_.graph())) return;
+  fixed_ = compile({});
+  accelerator_.compiled(fixed_->model, fixed_->executable);
 }
 
 std::shared_ptr<const Group::Compiled> Group::compile(const ImportOptions& import) const {
@@ -155,7 +157,10 @@ NamedTensors Group::run(NamedTensors inputs) {
   for (const std::string& name : compiled->known) inputs.erase(name);
   const std::int64_t begin = now_us();
   NetworkRun run = accelerator_.run(compiled->model, compiled->executable, std::move(inputs));
-  const std::string failed = why_failed(run.report);
+  for (LayerReport& layer : run.report.layers) {
+    if (layer.program != 0 && program_ != 0) layer.program = program_;
+  }
+  const std::string failed = accelerator_.why_ends(run.report);
   log_.add(run.report, event_of(name_, begin, run.report));
   if (!failed.empty()) throw std::runtime_error(failed);
   return std::move(run.outputs);

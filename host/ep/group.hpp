@@ -25,6 +25,9 @@ class Group {
   /// damaged, or for another device.
   Group(Accelerator& accelerator, RunLog& log, std::string name, const std::string& payload);
 
+  /// Its program has this number in reports; without a number, it is the first.
+  void set_program(std::size_t program) { program_ = program; }
+
   /// Runs the group on the device; outputs by name. Throws std::runtime_error where it fails, or
   /// what was checked does not hold. May be called by several threads.
   NamedTensors run(NamedTensors inputs);
@@ -49,6 +52,7 @@ class Group {
   Accelerator& accelerator_;
   RunLog& log_;
   const std::string name_;
+  std::size_t program_ = 0;
   onnx::ModelProto model_;
   std::mutex mutex_;
   std::shared_ptr<const Compiled> fixed_;  // where there is nothing open

@@ -235,19 +235,26 @@ class Origins {
   std::set<std::string> given_;
 };
 
-/// The device's work, a set of the model's nodes for each program.
-std::vector<Indices> work_of_device(const OnnxModel& model, const Executable& executable) {
-  std::vector<Indices> work;
+/// Nodes of the model that the device computes together, and the number of their program.
+struct DeviceWork {
+  Indices nodes;
+  std::size_t program = 0;
+};
+
+/// The device's work.
+std::vector<DeviceWork> work_of_device(const OnnxModel& model, const Executable& executable) {
+  std::vector<DeviceWork> work;
   Indices listed;
   for (const DeviceProgram& program : executable.plan.programs) {
-    Indices& nodes = work.emplace_back();
+    work.push_back({{}, work.size() + 1});
+    Indices& nodes = work.back().nodes;
     for (const DeviceLayer& layer : program.layers) {
       for (const int node : layer.nodes()) nodes.insert(static_cast<std::size_t>(node));
     }
   }
   for (const PassItem& item : executable.order) {
     if (item.kind != PassItem::Kind::kSums) continue;
-    work.emplace_back(item.nodes.begin(), item.nodes.end());
+    work.push_back({{item.nodes.begin(), item.nodes.end()}, executable.number_of_sums(item.index)});
     listed.insert(item.nodes.begin(), item.nodes.end());
   }
   for (int i = 0; i < model.graph().node_size(); ++i) {
@@ -256,7 +263,7 @@ std::vector<Indices> work_of_device(const OnnxModel& model, const Executable& ex
     const bool sums = executable.plan.sums.count(i) != 0 && listed.count(index) == 0;
     const bool floats = is_float_product(node) && executable.plan.on_host.count(i) == 0 &&
                         why_on_host(model, node).empty();
-    if ((sums && linear_product(model, node)) || floats) work.push_back({index});
+    if ((sums && linear_product(model, node)) || floats) work.push_back({{index}, 0});
   }
   return work;
 }
@@ -282,22 +289,32 @@ class Partitioner {
     planning.most_tiles = 0;  // nothing is lowered to commands
     const Executable executable = compile(model, geometry, planning);
     const Origins origins(sized.graph(), model);
-    for (Indices& nodes : work_of_device(model, executable)) add(std::move(nodes), model, origins);
+    for (DeviceWork& work : work_of_device(model, executable)) {
+      const std::size_t known = groups_.size();
+      add(std::move(work.nodes), model, origins);
+      if (groups_.size() != known) programs_.push_back(work.program);
+    }
     add_reasons(model, executable.plan.on_host);
     add_reasons(model, executable.plan.between);
+    for (const auto& [index, why] : executable.plan.between) {
+      const NodeProto& node = model.graph().node(index);
+      between_.push_back({fmt::format("{} ({})", node_label(node, index), operator_name(node)),
+                          operator_name(node), 0, why, values_of(model, node),
+                          executable.plan.programs_after(index)});
+    }
   }
 
   Partition finish() {
     Partition made;
     made.groups = std::move(groups_);
+    made.programs = std::move(programs_);
+    made.between = std::move(between_);
     for (int i = 0; i < graph_.node_size(); ++i) {
       const auto index = static_cast<std::size_t>(i);
       if (claimed_.count(index) != 0) continue;
       const auto why = reasons_.find(index);
-      made.not_claimed.push_back(
-          {node_label(graph_.node(i), i), graph_.node(i).op_type(),
-           why == reasons_.end() ? "the device has nothing for it, or its values are not of 8 bits"
-                                 : why->second});
+      made.not_claimed.push_back({node_label(graph_.node(i), i), graph_.node(i).op_type(),
+                                  why == reasons_.end() ? kNoReason : why->second});
     }
     return made;
   }
@@ -425,13 +442,16 @@ class Partitioner {
   Numbers by_output_, by_name_;       // of the nodes' first outputs, and of their names
   std::vector<std::size_t> unit_of_;  // of each node: that of its group, else its own
   std::vector<std::vector<std::size_t>> groups_;
+  std::vector<std::size_t> programs_;
+  std::vector<HostLayer> between_;
   Indices claimed_;
 };
 
 }  // namespace
 
-ModelProto with_sizes(ModelProto graph, std::int64_t first, std::int64_t size) {
-  std::map<std::string, std::int64_t> named;
+ModelProto with_sizes(ModelProto graph, const NamedSizes& known, std::int64_t first,
+                      std::int64_t size) {
+  NamedSizes named = known;
   std::set<std::string> opaque;
   for (const NodeProto& node : graph.graph().node()) {
     if (node.domain() != ort::kOpaqueDomain) continue;
@@ -466,7 +486,7 @@ ModelProto with_sizes(ModelProto graph, std::int64_t first, std::int64_t size) {
 }
 
 Partition partition(const ModelProto& graph, const Geometry& geometry,
-                    const CompileOptions& options) {
+                    const CompileOptions& options, const NamedSizes& sizes) {
   constexpr std::int64_t kSize = 32;
   // One image of such sizes; where the first size is none of images, or a map becomes too small.
   constexpr std::pair<std::int64_t, std::int64_t> kSizes[] = {{1, kSize}, {kSize, kSize}, {1, 1}};
@@ -477,7 +497,7 @@ Partition partition(const ModelProto& graph, const Geometry& geometry,
     for (const auto& [first, size] : kSizes) {
       try {
         Partitioner partitioner(known, opaque);
-        partitioner.run(with_sizes(known, first, size), geometry, options);
+        partitioner.run(with_sizes(known, sizes, first, size), geometry, options);
         return partitioner.finish();
       } catch (const std::exception& error) {
         if (why.empty()) why = error.what();

@@ -3,12 +3,14 @@
 #pragma once
 
 #include <cstddef>
+#include <map>
 #include <string>
 #include <vector>
 
 #include "host/compile/executable.hpp"
 #include "host/device/geometry.hpp"
 #include "host/proto/onnx.pb.h"
+#include "host/run/run_report.hpp"
 
 namespace gemm64::ep {
 
@@ -17,21 +19,32 @@ struct NotClaimed {
   std::string name, op_type, reason;
 };
 
+/// The reason of a node of which the compiler says none.
+inline constexpr const char* kNoReason =
+    "the device has nothing for it, or its values are not of 8 bits";
+
 struct Partition {
   /// Nodes of each group, by their indices in the graph, in its order. No path leads from one node
   /// of a group to another one through a node outside.
   std::vector<std::vector<std::size_t>> groups;
+  std::vector<std::size_t> programs;    // the number of each group's program; 0: it has none
   std::vector<NotClaimed> not_claimed;  // in the graph's order
+  std::vector<HostLayer> between;       // nodes without MACs for which programs wait
 };
 
-/// Sizes for the open ones of a graph's inputs and of what its opaque nodes produce, `first` for a
-/// first one: groups are found for these, and compiled for those that come.
-onnx::ModelProto with_sizes(onnx::ModelProto graph, std::int64_t first, std::int64_t size);
+/// Sizes by the names of open dimensions.
+using NamedSizes = std::map<std::string, std::int64_t>;
+
+/// Sizes for the open ones of a graph's inputs and of what its opaque nodes produce: those that are
+/// `known`, else `first` for a first one, else `size`. Groups are found for these, and compiled for
+/// those that come.
+onnx::ModelProto with_sizes(onnx::ModelProto graph, const NamedSizes& known, std::int64_t first,
+                            std::int64_t size);
 
 /// Partitions a graph (host/ort/graph.hpp), whose large constants may lack their data. From shapes
 /// and constants, so before anything runs. Nodes that are not as their operators ask are not
 /// claimed. Throws UsageError where nothing can be known of the graph: then no node is.
 Partition partition(const onnx::ModelProto& graph, const Geometry& geometry,
-                    const CompileOptions& options);
+                    const CompileOptions& options, const NamedSizes& known);
 
 }  // namespace gemm64::ep

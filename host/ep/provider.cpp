@@ -187,7 +187,8 @@ void Profiler::add(const ProfileEvent& event, OrtProfilingEventsContainer& event
 
 class Provider : public OrtEp {
  public:
-  Provider(const ort::Api& api, const OrtLogger* logger, const Entries& entries);
+  Provider(const ort::Api& api, const OrtLogger* logger, const Entries& entries,
+           const Attachment* attached);
 
  private:
   static Provider& of(OrtEp* self) { return *static_cast<Provider*>(self); }
@@ -220,13 +221,22 @@ class Provider : public OrtEp {
   const ort::Api& api_;
   const OrtLogger* const logger_;
   const ContextOptions context_;
-  std::optional<Accelerator> accelerator_;  // absent where there is an error
-  RunLog log_;
+  std::unique_ptr<OwnedAccelerator> owned_;
+  RunLog own_log_;
+  Accelerator* accelerator_ = nullptr;  // nullptr if there is an error
+  RunLog& log_;
+  std::string report_file_;
+  std::map<std::string, std::size_t> programs_;  // numbers, by the values that they make
   std::string error_;  // of options or of claim(), which ONNX Runtime would only log
 };
 
-Provider::Provider(const ort::Api& api, const OrtLogger* logger, const Entries& entries)
-    : OrtEp{}, api_(api), logger_(logger), context_(context_options(entries)) {
+Provider::Provider(const ort::Api& api, const OrtLogger* logger, const Entries& entries,
+                   const Attachment* attached)
+    : OrtEp{},
+      api_(api),
+      logger_(logger),
+      context_(context_options(entries)),
+      log_(attached != nullptr ? attached->log : own_log_) {
   ort_version_supported = api.provider_version();
   GetName = get_name;
   GetCapability = get_capability;
@@ -238,12 +248,19 @@ Provider::Provider(const ort::Api& api, const OrtLogger* logger, const Entries& 
   IsConcurrentRunSupported = is_concurrent;
   if (api.version() > kNoProfiler) CreateProfiler = create_profiler;
   OnSessionInitializationEnd = on_initialization_end;
-  try {
-    accelerator_.emplace(parse_options(own_entries(entries)));
+  if (attached != nullptr) {
+    accelerator_ = &attached->accelerator;
     log_.set_empty_report(accelerator_->empty_report());
+    return;
+  }
+  try {
+    const ProviderOptions options = parse_options(own_entries(entries));
+    owned_ = std::make_unique<OwnedAccelerator>(options);
+    accelerator_ = owned_.get();
+    log_.set_empty_report(accelerator_->empty_report());
+    report_file_ = options.report;
     // The place is tried now, and not after a long run.
-    const std::string& report = accelerator_->options().report;
-    if (!report.empty()) OutputFile can_be_written(report);
+    if (!report_file_.empty()) OutputFile can_be_written(report_file_);
   } catch (const std::exception& error) {
     error_ = error.what();
   }
@@ -293,17 +310,23 @@ void Provider::claim(const OrtGraph& graph, OrtEpGraphSupportInfo& info) {
     proto.clear_attribute();
   }
   CompileOptions options = accelerator_->compile_options();
-  const Partition found = partition(read.model, accelerator_->geometry(), options);
-  for (const std::vector<std::size_t>& group : found.groups) {
+  const Partition found =
+      partition(read.model, accelerator_->geometry(), options, accelerator_->known_sizes());
+  for (std::size_t i = 0; i < found.groups.size(); ++i) {
     std::vector<const OrtNode*> nodes;
-    for (const std::size_t node : group) nodes.push_back(read.nodes[node]);
+    for (const std::size_t node : found.groups[i]) {
+      nodes.push_back(read.nodes[node]);
+      for (const std::string& name : read.model.graph().node(static_cast<int>(node)).output()) {
+        programs_[name] = found.programs[i];
+      }
+    }
     claim_nodes(info, nodes);
   }
   for (const NotClaimed& node : found.not_claimed) {
     log_verbose(fmt::format("gemm64 leaves node '{}' ({}) to other providers: {}",
                             printable(node.name), printable(node.op_type), node.reason));
   }
-  log_.add_not_claimed(found.not_claimed);
+  log_.add_not_claimed(found.not_claimed, found.between);
 }
 
 std::string Provider::payload_of(const OrtGraph& graph, const OrtNode& node) const {
@@ -341,6 +364,8 @@ std::unique_ptr<ComputeInfo> Provider::open(const OrtGraph& graph, const OrtNode
     group = std::make_unique<Group>(*accelerator_, log_, name,
                                     ort::read_graph(api_, graph, reading).model);
   }
+  const auto program = outputs.empty() ? programs_.end() : programs_.find(outputs[0]);
+  if (program != programs_.end()) group->set_program(program->second);
   return std::make_unique<ComputeInfo>(api_, std::move(group), std::move(inputs),
                                        std::move(outputs));
 }
@@ -397,9 +422,8 @@ void Provider::compile(const OrtGraph** graphs, const OrtNode** fused_nodes, std
 }
 
 void Provider::end_run() {
-  const nlohmann::ordered_json report = log_.end_run();
-  const std::string& file = accelerator_->options().report;
-  if (!file.empty()) OutputFile(file).write(text_of(report));
+  log_.end_run();
+  if (!report_file_.empty()) OutputFile(report_file_).write(text_of(log_.last_report()));
 }
 
 OrtStatus* Provider::get_capability(OrtEp* self, const OrtGraph* graph,
@@ -475,8 +499,9 @@ OrtStatus* Provider::on_initialization_end(OrtEp* self) {
 
 }  // namespace
 
-OrtEp* make_provider(const ort::Api& api, const OrtLogger* logger, const Entries& entries) {
-  return new Provider(api, logger, entries);
+OrtEp* make_provider(const ort::Api& api, const OrtLogger* logger, const Entries& entries,
+                     const Attachment* attached) {
+  return new Provider(api, logger, entries, attached);
 }
 
 void release_provider(OrtEp* provider) { delete static_cast<Provider*>(provider); }

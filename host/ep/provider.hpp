@@ -20,11 +20,19 @@ struct ContextOptions {
   std::string file;  // of the model with them; empty: next to the session's model
 };
 
+/// The device and the log of a session, of a program that runs it. Both outlive the session.
+struct Attachment {
+  Accelerator& accelerator;
+  RunLog& log;
+};
+
 /// Makes the provider with the options, which are a session's entries. One whose options are at
 /// fault lets the session's initialization fail: of an error before that, Python would make a
-/// session for the CPU.
+/// session for the CPU. `attached`: by the program that runs the session, in place of options;
+/// nullptr: none.
 OrtEp* make_provider(const ort::Api& api, const OrtLogger* logger,
-                     const std::vector<std::pair<std::string, std::string>>& entries);
+                     const std::vector<std::pair<std::string, std::string>>& entries,
+                     const Attachment* attached);
 void release_provider(OrtEp* provider);
 
 /// The report that a session was asked to keep by the dynamic option "last_report" with this value;

@@ -15,10 +15,15 @@ void join(RunReport& report, RunReport more) {
     report.model = model;
     return;
   }
-  std::size_t programs = 0;
-  for (const LayerReport& layer : report.layers) programs = std::max(programs, layer.program);
+  // Programs that run once more, and those of other graphs, have the numbers of others.
+  std::set<std::size_t> programs;
+  for (const LayerReport& layer : report.layers) programs.insert(layer.program);
+  const bool is_taken =
+      std::any_of(more.layers.begin(), more.layers.end(), [&programs](const LayerReport& layer) {
+        return layer.program != 0 && programs.count(layer.program) != 0;
+      });
   for (LayerReport& layer : more.layers) {
-    if (layer.program != 0) layer.program += programs;
+    if (layer.program != 0 && is_taken) layer.program += *programs.rbegin();
     report.layers.push_back(std::move(layer));
   }
   report.chained = report.chained || more.chained;
@@ -35,11 +40,17 @@ void join(RunReport& report, RunReport more) {
   if (!report.failure) report.failure = std::move(more.failure);
 }
 
-void RunLog::add_not_claimed(std::vector<NotClaimed> nodes) {
+void RunLog::add_not_claimed(std::vector<NotClaimed> nodes, std::vector<HostLayer> between) {
   const std::lock_guard<std::mutex> lock(mutex_);
   // ONNX Runtime may ask for the same graph twice.
   for (NotClaimed& node : nodes) {
     if (known_.emplace(node.name, node.op_type).second) not_claimed_.push_back(std::move(node));
+  }
+  for (HostLayer& node : between) {
+    const bool is_known =
+        std::any_of(between_.begin(), between_.end(),
+                    [&node](const HostLayer& known) { return known.name == node.name; });
+    if (!is_known) between_.push_back(std::move(node));
   }
 }
 
@@ -61,23 +72,38 @@ void RunLog::add(RunReport report, ProfileEvent event) {
   if (run != runs_.end()) join(run->second, std::move(report));
 }
 
-nlohmann::ordered_json RunLog::end_run() {
+void RunLog::end_run() {
   const std::lock_guard<std::mutex> lock(mutex_);
   const auto run = run_of_this_thread();
-  if (run == runs_.end()) return last_;
-  nlohmann::ordered_json json = to_json(run->second);
+  if (run == runs_.end()) return;
+  last_ = std::move(run->second);
   runs_.erase(run);
-  nlohmann::ordered_json& left = json["not_claimed"] = nlohmann::ordered_json::array();
-  for (const NotClaimed& node : not_claimed_) {
-    left.push_back({{"name", node.name}, {"op_type", node.op_type}, {"reason", node.reason}});
-  }
-  last_ = json;
-  return json;
+}
+
+std::optional<RunReport> RunLog::last_run() const {
+  const std::lock_guard<std::mutex> lock(mutex_);
+  return last_;
+}
+
+std::vector<NotClaimed> RunLog::not_claimed() const {
+  const std::lock_guard<std::mutex> lock(mutex_);
+  return not_claimed_;
+}
+
+std::vector<HostLayer> RunLog::between() const {
+  const std::lock_guard<std::mutex> lock(mutex_);
+  return between_;
 }
 
 nlohmann::ordered_json RunLog::last_report() const {
   const std::lock_guard<std::mutex> lock(mutex_);
-  return last_;
+  if (!last_) return nullptr;
+  nlohmann::ordered_json json = to_json(*last_);
+  nlohmann::ordered_json& left = json["not_claimed"] = nlohmann::ordered_json::array();
+  for (const NotClaimed& node : not_claimed_) {
+    left.push_back({{"name", node.name}, {"op_type", node.op_type}, {"reason", node.reason}});
+  }
+  return json;
 }
 
 void RunLog::start_profile() {

@@ -6,6 +6,7 @@
 #include <map>
 #include <mutex>
 #include <nlohmann/json.hpp>
+#include <optional>
 #include <set>
 #include <string>
 #include <thread>
@@ -32,17 +33,22 @@ class RunLog {
   /// What every report has, without layers.
   void set_empty_report(RunReport report) { empty_ = std::move(report); }
   void set_model(std::string name) { empty_.model = std::move(name); }
-  /// Adds the nodes that a graph of the session leaves to ONNX Runtime.
-  void add_not_claimed(std::vector<NotClaimed> nodes);
+  /// Adds the nodes that a graph of the session leaves to ONNX Runtime, and those of them for which
+  /// programs wait.
+  void add_not_claimed(std::vector<NotClaimed> nodes, std::vector<HostLayer> between);
 
   void begin_run();
   /// Adds a group's report, of the run on this thread.
   void add(RunReport report, ProfileEvent event);
-  /// Returns the report of the run on this thread as JSON.
-  nlohmann::ordered_json end_run();
+  /// Ends the run on this thread, whose report is the last one from now on.
+  void end_run();
 
-  /// The last run's; null before the first.
+  /// The last run's; absent before the first.
+  std::optional<RunReport> last_run() const;
+  /// The same as JSON, with the nodes that are not claimed; null before the first.
   nlohmann::ordered_json last_report() const;
+  std::vector<NotClaimed> not_claimed() const;
+  std::vector<HostLayer> between() const;
   bool is_profiled() const { return profiled_; }
   void start_profile();
   std::vector<ProfileEvent> take_events();
@@ -53,15 +59,17 @@ class RunLog {
   mutable std::mutex mutex_;
   RunReport empty_;
   std::vector<NotClaimed> not_claimed_;
+  std::vector<HostLayer> between_;
   std::set<std::pair<std::string, std::string>> known_;  // names and operators of these
   std::map<std::thread::id, RunReport> runs_;
   std::thread::id last_begun_;
-  nlohmann::ordered_json last_;
+  std::optional<RunReport> last_;
   bool profiled_ = false;
   std::vector<ProfileEvent> events_;
 };
 
-/// Appends one report to another: its layers as programs of their own.
+/// Appends one report to another: its layers as programs of their own, which get other numbers if
+/// they have those of others.
 void join(RunReport& report, RunReport more);
 
 }  // namespace gemm64::ep

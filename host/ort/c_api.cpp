@@ -92,6 +92,7 @@ GEMM64_SLOT(OrtApi, Graph_GetNumInitializers, 342);
 GEMM64_SLOT(OrtApi, Graph_GetInitializers, 343);
 GEMM64_SLOT(OrtApi, Graph_GetNumNodes, 344);
 GEMM64_SLOT(OrtApi, Graph_GetNodes, 345);
+GEMM64_SLOT(OrtApi, Node_GetId, 348);
 GEMM64_SLOT(OrtApi, Node_GetName, 349);
 GEMM64_SLOT(OrtApi, Node_GetOperatorType, 350);
 GEMM64_SLOT(OrtApi, Node_GetDomain, 351);

@@ -410,7 +410,8 @@ struct OrtApi {
                                       std::size_t num_initializers);
   OrtStatus* (*Graph_GetNumNodes)(const OrtGraph* graph, std::size_t* num_nodes);
   OrtStatus* (*Graph_GetNodes)(const OrtGraph* graph, const OrtNode** nodes, std::size_t num_nodes);
-  void* unused_346[3];
+  void* unused_346[2];
+  OrtStatus* (*Node_GetId)(const OrtNode* node, std::size_t* node_id);
   OrtStatus* (*Node_GetName)(const OrtNode* node, const char** node_name);
   OrtStatus* (*Node_GetOperatorType)(const OrtNode* node, const char** operator_type);
   OrtStatus* (*Node_GetDomain)(const OrtNode* node, const char** domain_name);

@@ -2,7 +2,12 @@
 #include "host/ort/graph.hpp"
 
 #include <algorithm>
+#include <map>
 #include <set>
+#include <unordered_map>
+#include <unordered_set>
+
+#include "host/lifetime.hpp"
 
 namespace gemm64::ort {
 namespace {
@@ -146,6 +151,60 @@ bool read_attribute(const Api& api, const OrtOpAttr& from, AttributeProto& to) {
   }
 }
 
+/// The nodes of a graph in the order of their file: each by its number after those that it reads.
+/// ONNX Runtime's own order is another one, in which branches alternate.
+class FileOrder {
+ public:
+  FileOrder(const Api& api, const OrtGraph& graph) : api_(api) {
+    std::map<std::size_t, const OrtNode*> nodes;
+    for (const OrtNode* const node : nodes_of(api, graph)) {
+      std::size_t id = 0;
+      api.check(api->Node_GetId(node, &id));
+      nodes[id] = node;
+      for (const std::string& name : output_names(api, *node)) producers_[name] = node;
+    }
+    for (const auto& [id, node] : nodes) add(node);
+  }
+  const std::vector<const OrtNode*>& nodes() const GEMM64_LIFETIMEBOUND { return order_; }
+
+ private:
+  /// The producers of what a node and its bodies read, which are not in the order yet.
+  std::vector<const OrtNode*> missing(const OrtNode& node) const {
+    std::vector<std::string> read = input_names(api_, node);
+    for (const std::string& name : names_of(api_, list(api_, node, api_->Node_GetNumImplicitInputs,
+                                                       api_->Node_GetImplicitInputs))) {
+      read.push_back(name);
+    }
+    std::vector<const OrtNode*> found;
+    for (const std::string& name : read) {
+      const auto producer = producers_.find(name);
+      if (name.empty() || producer == producers_.end() || seen_.count(producer->second) != 0)
+        continue;
+      found.push_back(producer->second);
+    }
+    return found;
+  }
+
+  void add(const OrtNode* node) {
+    std::vector<const OrtNode*> waiting{node};  // each for those after it
+    while (!waiting.empty()) {
+      const OrtNode* const next = waiting.back();
+      const std::vector<const OrtNode*> before =
+          seen_.count(next) != 0 ? std::vector<const OrtNode*>{} : missing(*next);
+      if (before.empty()) {
+        waiting.pop_back();
+        if (seen_.insert(next).second) order_.push_back(next);
+      }
+      waiting.insert(waiting.end(), before.rbegin(), before.rend());
+    }
+  }
+
+  const Api& api_;
+  std::unordered_map<std::string, const OrtNode*> producers_;
+  std::unordered_set<const OrtNode*> seen_;
+  std::vector<const OrtNode*> order_;
+};
+
 class Reader {
  public:
   Reader(const Api& api, const OrtGraph& graph, const ReadOptions& options)
@@ -182,7 +241,8 @@ GraphModel Reader::read() {
        list(api_, graph_, api_->Graph_GetNumInputs, api_->Graph_GetInputs)) {
     use(input);
   }
-  for (const OrtNode* const node : nodes_of(api_, graph_)) read_node(*node);
+  const FileOrder order(api_, graph_);
+  for (const OrtNode* const node : order.nodes()) read_node(*node);
   for (const OrtValueInfo* const output :
        list(api_, graph_, api_->Graph_GetNumOutputs, api_->Graph_GetOutputs)) {
     use(output);

@@ -24,7 +24,8 @@ struct ReadOptions {
 
 struct GraphModel {
   onnx::ModelProto model;
-  std::vector<const OrtNode*> nodes;  // those of the model, in its order
+  std::vector<const OrtNode*> nodes;  // those of the model, in its order: that of the file, where
+                                      // new nodes stand before the first one that reads them
 };
 
 /// The graph, with ONNX Runtime's types of all its values. What a body of a node reads of the

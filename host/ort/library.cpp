@@ -97,6 +97,11 @@ void SessionOptions::set_optimization(GraphOptimizationLevel level) {
   api.check(api->SetSessionGraphOptimizationLevel(options_.get(), level));
 }
 
+void SessionOptions::set_log_level(OrtLoggingLevel level) {
+  const Api& api = environment_.api();
+  api.check(api->SetSessionLogSeverityLevel(options_.get(), level));
+}
+
 void SessionOptions::set_entry(const std::string& key, const std::string& value) {
   const Api& api = environment_.api();
   api.check(api->AddSessionConfigEntry(options_.get(), key.c_str(), value.c_str()));

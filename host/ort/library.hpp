@@ -58,6 +58,8 @@ class SessionOptions {
 
   OrtSessionOptions& get() const { return *options_; }
   void set_optimization(GraphOptimizationLevel level);
+  /// Messages of lower levels are not printed.
+  void set_log_level(OrtLoggingLevel level);
   void set_entry(const std::string& key, const std::string& value);
   /// The first of these devices, with options of its provider.
   void add_provider(const std::vector<const OrtEpDevice*>& devices, const Options& options);

@@ -88,6 +88,7 @@ void add_programs(const RunReport& report, Json& json) {
 Json host_json(const RunReport& report) {
   const HostWork& host = *report.host;
   Json json = {{"nodes", host.nodes}, {"seconds", host.seconds}};
+  if (!host.runtime.empty()) json["runtime"] = host.runtime;
   if (host.operators.empty()) return json;
   json["operators"] = host.operators;
   json["reference_seconds"] = host.reference_seconds;

@@ -224,8 +224,10 @@ std::string host_text(const RunReport& report) {
   }
   if (!report.host) return warnings;
   const std::string kinds = operators_text(report.host->operators);
+  const std::string& runtime = report.host->runtime;
   std::string text =
-      warnings + fmt::format("{} on the host{}, {:.2f} s", counted(report.host->nodes, "node"),
+      warnings + fmt::format("{} {}{}, {:.2f} s", counted(report.host->nodes, "node"),
+                             runtime.empty() ? "on the host" : "in " + runtime,
                              kinds.empty() ? "" : " (" + kinds + ")", report.host->seconds);
   if (report.host->reference_seconds > 0) {
     text += fmt::format("; {:.2f} s for results to compare the device's with",

@@ -121,6 +121,7 @@ std::vector<HostWait> waits_for(const std::vector<HostLayer>& between, std::uint
 
 /// What the host did of a network, beside the device.
 struct HostWork {
+  std::string runtime;  // "ONNX Runtime 1.31.1"; empty: the program itself
   std::uint64_t nodes = 0;
   double seconds = 0;            // of wall time, in which simulations may run on other cores
   double reference_seconds = 0;  // besides, of results that the device's are compared with

@@ -282,8 +282,9 @@ void PartJoin::add(NetworkRun part) {
   join(report.layers, std::move(part.report.layers));
   if (report.error.empty()) {
     has_exact_ = has_exact_ || part.report.quality || part.exact.present();
-    passes_.add(executor_, std::move(part.outputs), part.exact.present() ? &part.exact : nullptr,
-                inputs_.images_of(next_), inputs_.at_once);
+    passes_.add(executor_.model().graph(), std::move(part.outputs),
+                part.exact.present() ? &part.exact : nullptr, inputs_.images_of(next_),
+                inputs_.at_once);
   }
   ++next_;
 }

@@ -42,12 +42,6 @@ void set_outputs(NetworkRun& run, const Executor& executor, NamedTensors outputs
   run.outputs = std::move(outputs);
 }
 
-/// How images went through the network.
-void describe(const NetworkInputs& inputs, RunReport& report) {
-  report.why_in_turn = inputs.why_in_turn;
-  report.images_at_once = static_cast<std::uint64_t>(inputs.at_once);
-}
-
 /// The first output of the float network, whose head takes a few images at a time.
 Tensor exact_output(const Executor& executor, const NetworkInputs& inputs, NetworkPass& beside) {
   ExecutorHooks hooks;
@@ -157,6 +151,11 @@ std::string why_one_job(const Executor& executor, const DeviceSchedule& schedule
 
 }  // namespace
 
+void describe(const NetworkInputs& inputs, RunReport& report) {
+  report.why_in_turn = inputs.why_in_turn;
+  report.images_at_once = static_cast<std::uint64_t>(inputs.at_once);
+}
+
 void check_jobs(const OnnxModel& model, const JobRunner& runner) {
   const Executor executor(model);
   make_schedule(executor, runner);
@@ -208,7 +207,7 @@ NetworkRun run_network(const Executor& executor, const NetworkInputs& inputs, Jo
       compare_seconds += seconds_since(comparing);
     }
     if (wanted != nullptr && !wanted->present()) wanted = nullptr;
-    passes.add(executor, std::move(outputs), wanted, inputs.images_of(i), inputs.at_once);
+    passes.add(graph, std::move(outputs), wanted, inputs.images_of(i), inputs.at_once);
   };
   try {
     pass.run({ended, [&](std::size_t count) { passes.keep(count); }});
@@ -259,7 +258,7 @@ NetworkRun run_on_host(const Executor& executor, const NetworkInputs& inputs, Ru
   Passes passes;
   for (std::int64_t pass = 0; pass < inputs.passes(); ++pass) {
     const NetworkInputs one = inputs.pass(pass);
-    passes.add(executor, executor.run(one.take(0, one.images), hooks), nullptr,
+    passes.add(executor.model().graph(), executor.run(one.take(0, one.images), hooks), nullptr,
                inputs.images_of(pass), inputs.at_once);
     join(report.layers, std::move(layers));
     layers.clear();

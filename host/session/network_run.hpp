@@ -20,6 +20,9 @@ struct NetworkRun {
   std::string why_one_job;
 };
 
+/// Adds to a report how images went through the network.
+void describe(const NetworkInputs& inputs, RunReport& report);
+
 /// Throws UsageError where the device has no room for a product whose shape the model tells.
 void check_jobs(const OnnxModel& model, const JobRunner& runner);
 

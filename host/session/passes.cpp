@@ -20,9 +20,8 @@ Tensor counted(const Tensor& tensor, std::int64_t images, std::int64_t at_once) 
 
 }  // namespace
 
-void Passes::add(const Executor& executor, NamedTensors outputs, const Tensor* exact,
+void Passes::add(const onnx::GraphProto& graph, NamedTensors outputs, const Tensor* exact,
                  std::int64_t images, std::int64_t at_once) {
-  const onnx::GraphProto& graph = executor.model().graph();
   for (auto& [name, tensor] : outputs) tensor = counted(tensor, images, at_once);
   if (graph.output_size() != 0) {
     const Tensor& found = outputs.at(graph.output(0).name());

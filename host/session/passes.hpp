@@ -15,9 +15,9 @@ namespace gemm64 {
 /// What the passes through a network gave: outputs, and the first one by float32 alone.
 class Passes {
  public:
-  /// `exact`: the first output by float32, nullptr where it is the same. Of `at_once` images, the
-  /// first `images` count (0 of 0: all).
-  void add(const Executor& executor, NamedTensors outputs, const Tensor* exact,
+  /// `graph`: the network's. `exact`: the first output by float32, nullptr where it is the same. Of
+  /// `at_once` images, the first `images` count (0 of 0: all).
+  void add(const onnx::GraphProto& graph, NamedTensors outputs, const Tensor* exact,
            std::int64_t images = 0, std::int64_t at_once = 0);
 
   /// Forgets all but the first `passes`.

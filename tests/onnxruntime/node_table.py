@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Runs the onnx package's tests of single operators through the command line, and prints a table of what came of them.
 
-Usage: GEMM64=build/gemm64 node_table.py FOLDER [--list] [--jobs N] [--least N] [--every N]
+Usage: GEMM64=build/gemm64 node_table.py FOLDER [--list] [--jobs N] [--least N] [--every N] [--host NAME]
 
 FOLDER is what export_node_tests.py wrote. Outcomes: equal; differs; refused, with the reason; not testable: an input
 that no .npy file holds; crashed. Exits with 1 where one differs or crashed, or where fewer than --least are equal."""
@@ -75,12 +75,12 @@ def reason_of(complaint):
     return re.sub(r"^node \S+ |^\S+ \((\w+)\): ", r"\1: ", text)
 
 
-def run_set(program, name, model, data, folder):
+def run_set(program, host, name, model, data, folder):
     """Outcome and reason of one data set."""
     graph = model.graph
     constants = {tensor.name for tensor in graph.initializer}
     command = [program, "run", "--model", "model.onnx", "--device", "reference", "--precision", "float32",
-               "--allow-host-only"]
+               "--allow-host-only", "--host", host]
     unheld = None
     inputs = [value for value in graph.input if value.name not in constants]
     for index, value in enumerate(inputs):
@@ -116,7 +116,7 @@ def run_set(program, name, model, data, folder):
     return "equal", ""
 
 
-def run_test(program, path):
+def run_test(program, host, path):
     model_bytes = (path / "model.onnx").read_bytes()
     model = onnx.ModelProto.FromString(model_bytes)
     outcome = ("not testable", "a test without data")
@@ -124,7 +124,7 @@ def run_test(program, path):
         with tempfile.TemporaryDirectory(prefix="gemm64_") as folder:
             folder = pathlib.Path(folder)
             (folder / "model.onnx").write_bytes(model_bytes)
-            outcome = run_set(program, path.name, model, data, folder)
+            outcome = run_set(program, host, path.name, model, data, folder)
         if outcome[0] != "equal":
             break
     return path.name, *outcome
@@ -136,6 +136,7 @@ def main():
     parser.add_argument("--list", action="store_true", help="name every test that is not equal")
     parser.add_argument("--least", type=int, default=0, help="fails where fewer are equal")
     parser.add_argument("--every", type=int, default=1, help="each Nth test alone")
+    parser.add_argument("--host", default="builtin", help="as gemm64 run has it")
     parser.add_argument("--jobs", type=int, default=os.cpu_count())
     arguments = parser.parse_args()
     program = str(pathlib.Path(os.environ["GEMM64"]).resolve())
@@ -143,7 +144,7 @@ def main():
     if not tests:
         sys.exit(f"node_table: no tests in {arguments.folder}; export_node_tests.py writes them")
     with concurrent.futures.ThreadPoolExecutor(arguments.jobs) as pool:
-        results = list(pool.map(lambda path: run_test(program, path), tests))
+        results = list(pool.map(lambda path: run_test(program, arguments.host, path), tests))
     counts = collections.Counter(outcome for _, outcome, _ in results)
     reasons = collections.Counter((outcome, reason) for _, outcome, reason in results if outcome != "equal")
     version = (arguments.folder / "version").read_text()

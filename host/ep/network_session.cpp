@@ -1,0 +1,448 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "host/ep/network_session.hpp"
+
+#include <dlfcn.h>
+#include <fmt/format.h>
+#if defined(__x86_64__)
+#include <cpuid.h>
+#endif
+
+#include <algorithm>
+#include <cstdint>
+#include <exception>
+#include <map>
+#include <optional>
+#include <set>
+#include <string>
+#include <utility>
+
+#include "host/ep/factory.hpp"
+#include "host/ep/local_library.hpp"
+#include "host/ep/options.hpp"
+#include "host/ep/run_log.hpp"
+#include "host/error.hpp"
+#include "host/onnx/linear_layer.hpp"
+#include "host/onnx/work.hpp"
+#include "host/ort/find.hpp"
+#include "host/ort/library.hpp"
+#include "host/session/device_schedule.hpp"
+#include "host/session/network_pass.hpp"
+#include "host/session/passes.hpp"
+#include "host/text.hpp"
+
+namespace gemm64::ep {
+namespace {
+
+constexpr const char* kRegistered = "gemm64";
+constexpr std::size_t kMostMessage = 1000;
+
+/// Of the program's only registration, for the functions that the library calls.
+const Attachment* attachment = nullptr;
+
+OrtStatus* create_factory(const OrtApiBase* base, OrtEpFactory** made, std::size_t* count) {
+  return make_factory(*base, attachment, made, count);
+}
+
+const ort::Library& library() {
+  static const ort::Library loaded(ort::find_library().string());
+  return loaded;
+}
+
+/// The library that ONNX Runtime loads, with this program's functions in it.
+std::string prepared_library() {
+  const std::string file = (ort::own_folder() / kLocalLibrary).string();
+  void* const handle = dlopen(file.c_str(), RTLD_NOW | RTLD_LOCAL);
+  auto* const factory =
+      handle == nullptr ? nullptr : static_cast<LocalFactory*>(dlsym(handle, kLocalFactory));
+  if (factory == nullptr) {
+    throw UsageError(fmt::format("{}: is missing, or is not of this program; `make` builds it",
+                                 printable(file, kMostMessage)));
+  }
+  *factory = {create_factory, release_factory};
+  return file;
+}
+
+/// ONNX Runtime's error as one of the program's.
+UsageError as_usage_error(const std::string& model, const ort::Error& error) {
+  return UsageError(
+      fmt::format("{}: ONNX Runtime: {}", model, printable(error.what(), kMostMessage)));
+}
+
+/// Runs groups by the runner of the program's session, and goes on after values that differ.
+class SessionAccelerator : public Accelerator {
+ public:
+  SessionAccelerator(Session& session, bool announces) : session_(session), announces_(announces) {}
+
+  const Geometry& geometry() const override { return session_.runner().geometry(); }
+  CompileOptions compile_options() const override {
+    return gemm64::compile_options(session_.runner().options());
+  }
+  RunReport empty_report() const override { return session_.report("", 0); }
+  NamedSizes known_sizes() const override { return sizes_; }
+  void set_known_sizes(NamedSizes sizes) { sizes_ = std::move(sizes); }
+
+  void compiled(const OnnxModel& model, const Executable& executable) override {
+    ++groups_;
+    if (!announces_) return;
+    const Executor executor(model);
+    const DeviceSchedule schedule =
+        make_schedule(executor, session_.runner(), whole(executable) ? &executable : nullptr);
+    jobs_.insert(jobs_.end(), schedule.jobs.begin(), schedule.jobs.end());
+  }
+
+  NetworkRun run(const OnnxModel& model, const Executable& compiled, NamedTensors inputs) override {
+    const std::lock_guard<std::mutex> lock(mutex_);
+    const auto begin = WallClock::now();
+    const RunProgress progress = [this](const std::string& name, double done) { show(name, done); };
+    try {
+      session_.open(model, nullptr, whole(compiled) ? &compiled : nullptr);
+      NetworkRun made = session_.run(NetworkInputs::of(std::move(inputs)),
+                                     session_.report(model.name(), 1), nullptr, progress);
+      ++finished_;
+      seconds_ += seconds_since(begin);
+      return made;
+    } catch (...) {
+      error_ = std::current_exception();
+      throw;
+    }
+  }
+  std::string why_ends(const RunReport& report) const override { return report.error; }
+
+  /// Begins runs of the network, so many.
+  void begin(std::int64_t passes, RunProgress progress) {
+    progress_ = std::move(progress);
+    all_ = static_cast<double>(groups_ * static_cast<std::size_t>(passes));
+    finished_ = 0;
+    seconds_ = 0;
+    error_ = nullptr;
+  }
+  const std::vector<Job>& jobs() const { return jobs_; }
+  /// Of wall time, in groups.
+  double seconds() const { return seconds_; }
+  /// The exception that ended a group's run, since ONNX Runtime keeps its text only.
+  const std::exception_ptr& error() const { return error_; }
+
+ private:
+  static bool whole(const Executable& executable) { return executable.options.why_sums.empty(); }
+
+  void show(const std::string& name, double done) const {
+    if (!progress_) return;
+    // A body of a Loop runs more than once.
+    progress_(name, all_ == 0 ? 0 : std::min((static_cast<double>(finished_) + done) / all_, 1.0));
+  }
+
+  Session& session_;
+  const bool announces_;
+  NamedSizes sizes_;
+  std::mutex mutex_;
+  std::size_t groups_ = 0;
+  std::size_t finished_ = 0;
+  double all_ = 0;
+  double seconds_ = 0;
+  std::vector<Job> jobs_;
+  RunProgress progress_;
+  std::exception_ptr error_;
+};
+
+/// Do sums of products of uint8 with int8 saturate in ONNX Runtime? They do without VNNI.
+bool saturates() {
+#if defined(__x86_64__)
+  unsigned a = 0, b = 0, c = 0, d = 0;
+  const bool has_avx512_vnni = __get_cpuid_count(7, 0, &a, &b, &c, &d) != 0 && (c >> 11 & 1) != 0;
+  const bool has_avx_vnni = __get_cpuid_count(7, 1, &a, &b, &c, &d) != 0 && (a >> 4 & 1) != 0;
+  return !has_avx512_vnni && !has_avx_vnni;
+#else
+  return false;
+#endif
+}
+
+/// A network as ONNX Runtime reads it.
+struct OwnModel {
+  onnx::ModelProto proto;
+  NamedSizes sizes;  // of open dimensions
+};
+
+/// Sets the sizes of an input; returns whether a size is another one than in the file. Those that
+/// stay open get names if they have none.
+bool set_sizes(onnx::ValueInfoProto& input, const std::vector<std::int64_t>& sizes, bool open,
+               NamedSizes& named) {
+  bool any_other = false;
+  auto& shape = *input.mutable_type()->mutable_tensor_type()->mutable_shape();
+  const auto rank = static_cast<int>(sizes.size());
+  if (shape.dim_size() != rank) shape.clear_dim();
+  while (shape.dim_size() < rank) shape.add_dim();
+  for (int i = 0; i < rank; ++i) {
+    auto& dim = *shape.mutable_dim(i);
+    const std::int64_t size = sizes[static_cast<std::size_t>(i)];
+    const bool stays = open && (!dim.has_dim_value() || dim.dim_value() < 0);
+    std::string name = dim.dim_param();
+    if (name.empty()) name = fmt::format("{}.{}", input.name(), i);
+    if (stays && named.emplace(name, size).first->second == size) {
+      dim.set_dim_param(name);
+    } else {
+      any_other = any_other || !dim.has_dim_value() || dim.dim_value() != size;
+      dim.set_dim_value(size);
+    }
+  }
+  return any_other;
+}
+
+/// Functions and bodies that were put in place may have brought a name twice.
+void name_nodes_apart(onnx::GraphProto& graph) {
+  std::set<std::string> names;
+  for (onnx::NodeProto& node : *graph.mutable_node()) {
+    const std::string own = node.name();
+    for (int i = 2; !node.name().empty() && !names.insert(node.name()).second; ++i) {
+      node.set_name(fmt::format("{}.{}", own, i));
+    }
+  }
+}
+
+/// The network with inputs of the shapes that the model knows, without those that are constants of
+/// it. `open`: sizes that the file leaves open stay so. The file's shapes of other values are for
+/// its own sizes of the inputs.
+OwnModel own_model(const OnnxModel& model, bool open) {
+  OwnModel own{model.proto(), {}};
+  onnx::GraphProto& graph = *own.proto.mutable_graph();
+  bool any_other = false;
+  google::protobuf::RepeatedPtrField<onnx::ValueInfoProto> inputs;
+  for (onnx::ValueInfoProto& input : *graph.mutable_input()) {
+    if (!model.is_graph_input(input.name())) continue;
+    if (const std::optional<TensorType> type = model.type(input.name())) {
+      any_other = set_sizes(input, type->dims, open, own.sizes) || any_other;
+    }
+    inputs.Add()->Swap(&input);
+  }
+  graph.mutable_input()->Swap(&inputs);
+  if (any_other) {
+    graph.clear_value_info();
+    for (onnx::ValueInfoProto& output : *graph.mutable_output()) {
+      output.mutable_type()->mutable_tensor_type()->clear_shape();
+    }
+  }
+  name_nodes_apart(graph);
+  // Before its fourth version, constants had to be inputs; ONNX Runtime refuses versions that it
+  // does not know, though they differ in nothing that is here.
+  own.proto.set_ir_version(std::clamp<std::int64_t>(own.proto.ir_version(), 4, 10));
+  return own;
+}
+
+/// A session of ONNX Runtime's in which integers are exact on any processor.
+ort::Session make_session(const ort::Environment& environment, const OwnModel& model,
+                          bool with_provider, bool precise) {
+  ort::SessionOptions options(environment);
+  options.set_log_level(ORT_LOGGING_LEVEL_FATAL);  // errors are exceptions
+  options.set_entry("session.qdqisint8allowed", "1");
+  if (precise) options.set_entry("session.x64quantprecision", "1");
+  // Its threads would take processors from simulations.
+  options.set_entry("session.intra_op.allow_spinning", "0");
+  if (with_provider) options.add_provider(environment.devices(kProviderName), {});
+  std::string bytes;
+  if (!model.proto.SerializeToString(&bytes)) {
+    throw ort::Error(ORT_INVALID_ARGUMENT, "the network takes more than 2 GiB");
+  }
+  try {
+    return {environment, std::string_view(bytes), options};
+  } catch (const ort::Error& error) {
+    // Of int8 activations, which do not saturate, ONNX Runtime makes nodes that it has not.
+    if (!precise || error.code() != ORT_NOT_IMPLEMENTED) throw;
+    return make_session(environment, model, with_provider, false);
+  }
+}
+
+/// Adds the groups' reports of one pass. Nodes of groups that the host ran count once.
+void add_pass(RunReport& report, RunReport pass) {
+  if (report.host->nodes == 0 && pass.host) {
+    report.host->nodes = pass.host->nodes;
+    report.host->operators = std::move(pass.host->operators);
+  }
+  join(report.layers, std::move(pass.layers));
+  report.chained = report.chained || pass.chained;
+  add(report.outputs, pass.outputs);
+  if (report.host_layers.empty()) report.host_layers = std::move(pass.host_layers);
+  report.host->reference_seconds += pass.host ? pass.host->reference_seconds : 0;
+  report.host->seconds += pass.host ? pass.host->seconds : 0;
+  report.error = std::move(pass.error);
+}
+
+bool any_floats(const RunReport& report) {
+  return std::any_of(report.layers.begin(), report.layers.end(), [](const LayerReport& layer) {
+    return layer.arithmetic != Arithmetic::kIntegers;
+  });
+}
+
+}  // namespace
+
+class NetworkSession::Impl {
+ public:
+  Impl(Session& session, std::vector<JobObserver*> observers)
+      : observers_(std::move(observers)),
+        accelerator_(session, !observers_.empty()),
+        attachment_{accelerator_, log_},
+        environment_(library()),
+        session_of_device_(session) {
+    attachment = &attachment_;
+    environment_.register_provider(kRegistered, prepared_library());
+  }
+  ~Impl() {
+    session_.reset();
+    try {
+      environment_.unregister_provider(kRegistered);
+    } catch (const ort::Error&) {  // the program ends soon
+    }
+    attachment = nullptr;
+  }
+  Impl(const Impl&) = delete;
+  Impl& operator=(const Impl&) = delete;
+
+  void open(const OnnxModel& model, const OnnxModel* exact) {
+    model_ = &model;
+    exact_model_ = exact;
+    const OwnModel own = own_model(model, observers_.empty());
+    accelerator_.set_known_sizes(own.sizes);
+    const bool has_device = !session_of_device_.is_host_only();
+    session_.emplace(make_session(environment_, own, has_device, saturates()));
+  }
+
+  NetworkRun run(const NetworkInputs& inputs, RunReport report, const RunProgress& progress) {
+    for (const std::string& note : inputs.nans) {
+      report.warnings.push_back(note + "; results that depend on them are meaningless");
+    }
+    announce(inputs.passes());
+    accelerator_.begin(inputs.passes(), progress);
+    report.host.emplace();
+    report.host->runtime = "ONNX Runtime " + environment_.api().library_version();
+    NetworkRun run;
+    Passes passes;
+    double seconds = 0;  // of the network's own runs
+    for (std::int64_t i = 0; i < inputs.passes() && report.error.empty(); ++i) {
+      const NetworkInputs given = inputs.pass(i);
+      const NamedTensors values = given.take(0, given.images);
+      const auto begin = WallClock::now();
+      NamedTensors outputs = run_pass(values, report);
+      seconds += seconds_since(begin);
+      if (!report.error.empty()) break;
+      const auto comparing = WallClock::now();
+      const Tensor exact = exact_output(values, report);
+      report.host->reference_seconds += seconds_since(comparing);
+      passes.add(model_->graph(), std::move(outputs), exact.present() ? &exact : nullptr,
+                 inputs.images_of(i), inputs.at_once);
+      has_exact_ = has_exact_ || exact.present();
+    }
+    run.outputs = passes.outputs();
+    const auto& names = model_->graph().output();
+    if (report.error.empty() && !names.empty()) run.first = run.outputs.at(names[0].name());
+    report.host->seconds += seconds - accelerator_.seconds();
+    describe_host(report, inputs.passes());
+    describe(inputs, report);
+    if (has_exact_) {
+      report.quality = passes.quality();
+      run.exact = passes.exact();
+    }
+    report.failure = session_of_device_.runner().failure();
+    run.report = std::move(report);
+    return run;
+  }
+
+ private:
+  void announce(std::int64_t passes) const {
+    std::vector<Job> jobs;
+    for (std::int64_t i = 0; i < passes; ++i) {
+      jobs.insert(jobs.end(), accelerator_.jobs().begin(), accelerator_.jobs().end());
+    }
+    for (JobObserver* const observer : observers_) observer->announce(jobs);
+  }
+
+  /// The outputs of one pass; none if the device failed, which is in the report.
+  NamedTensors run_pass(const NamedTensors& inputs, RunReport& report) {
+    NamedTensors outputs;
+    std::string error;
+    try {
+      outputs = session_->run(inputs);
+    } catch (const ort::Error& failed) {
+      if (accelerator_.error()) std::rethrow_exception(accelerator_.error());
+      error = as_usage_error(model_->name(), failed).what();
+    }
+    if (std::optional<RunReport> last = log_.last_run()) add_pass(report, *std::move(last));
+    if (!error.empty() && report.error.empty()) throw UsageError(error);
+    return outputs;
+  }
+
+  /// The first output by ONNX Runtime's own arithmetic; absent if that is the same.
+  Tensor exact_output(const NamedTensors& inputs, const RunReport& report) {
+    if (report.check == CheckLevel::kNone || model_->graph().output().empty()) return {};
+    if (exact_model_ == nullptr && (report.precision == Precision::kFile || !any_floats(report))) {
+      return {};
+    }
+    const OnnxModel& exact = exact_model_ != nullptr ? *exact_model_ : *model_;
+    if (!cpu_) {
+      cpu_.emplace(make_session(environment_, own_model(exact, true), false, saturates()));
+    };
+    return cpu_->run(inputs).at(exact.graph().output(0).name());
+  }
+
+  /// The nodes that ONNX Runtime ran, in addition to those of groups.
+  void describe_host(RunReport& report, std::int64_t passes) const {
+    report.host_only = session_of_device_.is_host_only();
+    if (report.host_only)
+      report.host->nodes = static_cast<std::uint64_t>(model_->graph().node_size());
+    report.host->between = log_.between();
+    for (HostLayer& node : report.host->between) node.values *= static_cast<std::uint64_t>(passes);
+    std::map<std::string, const onnx::NodeProto*> nodes;
+    const auto& own = model_->graph().node();
+    for (int i = 0; i < own.size(); ++i) nodes.emplace(node_label(own[i], i), &own[i]);
+    for (const NotClaimed& node : log_.not_claimed()) {
+      ++report.host->nodes;
+      ++report.host->operators[node.op_type];
+      const auto found = nodes.find(node.name);
+      if (found == nodes.end() || found->second->op_type() != node.op_type) continue;
+      const std::optional<Work> work = work_of(*model_, *found->second);
+      if (work && work->macs == 0) continue;
+      std::string reason = node.reason;
+      if (reason == kNoReason) {
+        const std::string own_reason = why_on_host(*model_, *found->second);
+        if (!own_reason.empty()) reason = own_reason;
+      }
+      HostLayer layer{node.name, node.op_type, 0, std::move(reason)};
+      if (work) layer.macs = work->macs * static_cast<std::uint64_t>(passes);
+      if (!work) layer.reason += "; its MACs are not known";
+      report.host_layers.push_back(std::move(layer));
+    }
+  }
+
+  const std::vector<JobObserver*> observers_;
+  RunLog log_;
+  SessionAccelerator accelerator_;
+  const Attachment attachment_;
+  ort::Environment environment_;
+  Session& session_of_device_;
+  const OnnxModel* model_ = nullptr;
+  const OnnxModel* exact_model_ = nullptr;
+  std::optional<ort::Session> session_, cpu_;
+  bool has_exact_ = false;
+};
+
+NetworkSession::NetworkSession(Session& session, std::vector<JobObserver*> observers) {
+  try {
+    impl_ = std::make_unique<Impl>(session, std::move(observers));
+  } catch (const ort::Error& error) {
+    throw UsageError(fmt::format("--host onnxruntime: {}", printable(error.what(), kMostMessage)));
+  }
+}
+
+NetworkSession::~NetworkSession() = default;
+
+void NetworkSession::open(const OnnxModel& model, const OnnxModel* exact) {
+  try {
+    impl_->open(model, exact);
+  } catch (const ort::Error& error) {
+    throw as_usage_error(model.name(), error);
+  }
+}
+
+NetworkRun NetworkSession::run(const NetworkInputs& inputs, RunReport report,
+                               const RunProgress& progress) {
+  return impl_->run(inputs, std::move(report), progress);
+}
+
+}  // namespace gemm64::ep

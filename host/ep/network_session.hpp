@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: Apache-2.0
+// A network in ONNX Runtime, whose layers for the device run on the device of a session of ours.
+#pragma once
+
+#include <memory>
+#include <vector>
+
+#include "host/debug/job_observer.hpp"
+#include "host/ep/accelerator.hpp"
+#include "host/session/session.hpp"
+
+namespace gemm64::ep {
+
+class NetworkSession {
+ public:
+  /// Loads ONNX Runtime. All groups run by the runner of `session`, which outlives this.
+  /// `observers` are announced the jobs of all groups together before the first one runs. Throws
+  /// UsageError if there is no ONNX Runtime.
+  NetworkSession(Session& session, std::vector<JobObserver*> observers);
+  ~NetworkSession();
+  NetworkSession(const NetworkSession&) = delete;
+  NetworkSession& operator=(const NetworkSession&) = delete;
+
+  /// The network of run(), as its file has it (QDQ form included), whose inputs have the shapes
+  /// that the model knows; and the float network to compare it with, nullptr: none. Both outlive
+  /// this. Throws UsageError if ONNX Runtime refuses it, or a group cannot be compiled.
+  void open(const OnnxModel& model, const OnnxModel* exact);
+
+  /// Runs the network, once or once for each pass, and adds it to `report`, as Session::run() does.
+  /// An error of the device is in the report; throws UsageError if ONNX Runtime fails.
+  NetworkRun run(const NetworkInputs& inputs, RunReport report, const RunProgress& progress);
+
+ private:
+  class Impl;
+  std::unique_ptr<Impl> impl_;
+};
+
+}  // namespace gemm64::ep

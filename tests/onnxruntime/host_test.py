@@ -1,0 +1,348 @@
+# SPDX-License-Identifier: Apache-2.0
+"""`run --host onnxruntime` gives the cycles and bytes of `--host builtin`, and outputs whose bytes are those of ONNX
+Runtime's CPU provider."""
+
+import itertools
+import json
+import os
+import pathlib
+import shutil
+import subprocess
+import tempfile
+import unittest
+import warnings
+
+import numpy
+import onnx
+from onnx import TensorProto, helper
+from onnxruntime import quantization
+from onnxruntime.quantization import QuantFormat
+
+import provider
+import provider_node_table
+from harness import ProgramTest
+from provider_test import NETWORKS, PAIRS, TABLE, U8, Graph, model_of, three_layers, transformers, values
+from quantized import Reader
+
+ROOT = pathlib.Path(__file__).parents[2]
+COUNTED = ("cycles", "predicted_cycles", "bytes", "predicted_bytes", "counters", "macs", "m", "k", "n", "results",
+           "mismatches", "program")
+TLM = ("--device", "tlm", "--array", 8)
+
+
+class HostTest(ProgramTest):
+    def run_on(self, host, model, feeds, *arguments, code=0):
+        """Runs a model; returns its report and its outputs by name."""
+        own = self.folder / host
+        own.mkdir(exist_ok=True)
+        inputs = []
+        for name, array in feeds.items():
+            numpy.save(own / f"{name}.npy", array)
+            inputs += ["--input", f"{name}={own / name}.npy"]
+        found, _, complaint = self.run_program("run", "--model", model, "--host", host, *inputs, "--output",
+                                               f"{own}/out/", "--json", own / "report.json", *arguments)
+        self.assertEqual((found, complaint), (code, ""), f"gemm64 run --host {host} {arguments}")
+        outputs = {file.stem: numpy.load(file) for file in (own / "out").glob("*.npy")}
+        return json.loads((own / "report.json").read_text()), outputs
+
+    @staticmethod
+    def layers(report):
+        """What the device did, by layer, and what the host did of layers."""
+        on_device = sorted((layer["name"], [layer.get(key) for key in COUNTED]) for layer in report["layers"]
+                           if layer["on"] == "device")
+        return on_device, sorted((layer["name"], layer["macs"]) for layer in report["layers"] if layer["on"] == "host")
+
+    @staticmethod
+    def programs(report):
+        return sorted(report.get("programs", []), key=lambda program: program["program"])
+
+    @staticmethod
+    def between(report):
+        """Nodes for which programs wait, without those that ONNX Runtime makes several of."""
+        return [node for node in report["host"]["between_programs"] if not node["operator"].endswith("quantizeLinear")
+                and node["operator"] != "QuantizeLinear"]
+
+    def compare_reports(self, report, builtin, moved=False):
+        self.assertEqual(self.layers(report), self.layers(builtin))
+        self.assertEqual(self.programs(report), self.programs(builtin))
+        for key in ("verified", "precision", "batch", "check", "outputs", "images_at_once", "images_in_turn", "scales"):
+            self.assertEqual(report.get(key), builtin.get(key), key)
+        without = {"host_nodes"}  # of the file, and of its rewritten form
+        self.assertEqual({key: value for key, value in report["total"].items() if key not in without},
+                         {key: value for key, value in builtin["total"].items() if key not in without})
+        if not moved:
+            self.assertEqual(self.between(report), self.between(builtin))
+        self.assertRegex(report["host"]["runtime"], r"^ONNX Runtime 1\.\d+")
+        self.assertNotIn("runtime", builtin["host"])
+
+    def compare(self, model, feeds, *arguments, least=1, entries=None, device=TLM, moved=False):
+        """Runs a model by both; returns ONNX Runtime's report. `moved`: ONNX Runtime moves nodes of the host."""
+        path = self.folder / "model.onnx"
+        if isinstance(model, os.PathLike):
+            path = pathlib.Path(model)
+        elif isinstance(model, bytes):
+            path.write_bytes(model)
+        else:
+            onnx.save(model, path)
+        builtin, _ = self.run_on("builtin", path, feeds, *device, *arguments)
+        report, outputs = self.run_on("onnxruntime", path, feeds, *device, *arguments)
+        self.compare_reports(report, builtin, moved)
+        self.assertGreaterEqual(len(self.layers(report)[0]), least)
+        cpu = provider.cpu_session(str(path), entries=entries)
+        names = [value.name for value in cpu.get_outputs()]
+        self.assertEqual(provider.differences(names, [outputs[name] for name in names], cpu.run(None, feeds)), [])
+        return report
+
+
+class Networks(HostTest):
+    def quantized(self, name, form, types, per_channel):
+        source, target = self.folder / "float.onnx", self.folder / "quantized.onnx"
+        model = NETWORKS[name]()
+        onnx.save(model, source)
+        value = model.graph.input[0]
+        shape = [dim.dim_value for dim in value.type.tensor_type.shape.dim]
+        batches = [values(*shape, seed=seed) for seed in range(4)]
+        quantization.quantize_static(source, target, Reader(value.name, batches[:3]), quant_format=form,
+                                     per_channel=per_channel, activation_type=types[0], weight_type=types[1])
+        return target, {value.name: batches[3]}
+
+    def test_quantized(self):
+        for name in NETWORKS:
+            for form, types, per_channel in itertools.product(QuantFormat, PAIRS, (False, True)):
+                with self.subTest(network=name, form=form.name, types=types, per_channel=per_channel):
+                    # Of int8 activations, ONNX Runtime makes nodes with this option that it has not.
+                    entries = {"session.x64quantprecision": "1"} if types[0] == U8 else {}
+                    self.compare(*self.quantized(name, form, types, per_channel), least=2, entries=entries)
+
+    def test_dynamic(self):
+        for name in ("resnet", "t5-block"):
+            with self.subTest(network=name):
+                source, target = self.folder / "float.onnx", self.folder / "dynamic.onnx"
+                model = NETWORKS[name]()
+                onnx.save(model, source)
+                quantization.quantize_dynamic(source, target, weight_type=U8)
+                value = model.graph.input[0]
+                shape = [dim.dim_value for dim in value.type.tensor_type.shape.dim]
+                self.compare(target, {value.name: values(*shape)})
+
+    def test_transformers(self):
+        for kind, form in itertools.product(transformers.KINDS, TABLE.FORMS):
+            network = TABLE.Seeded(transformers, kind)
+            model = TABLE.quantize(network, form, self.folder)
+            with self.subTest(kind=kind, form=form):
+                self.compare(model, network.feeds(2, 16), least=9, moved=True)
+
+    def test_rtl(self):
+        for arguments in ((), ("--memory", "shared"), ("--results", "int32"), ("--accumulate", "host"),
+                          ("--depthwise", "array"), ("--convolutions", "host"), ("--check", "outputs")):
+            with self.subTest(arguments=arguments):
+                model, feeds = self.quantized("mobilenet", QuantFormat.QDQ, (U8, U8), True)
+                self.compare(model, feeds, *arguments, device=("--device", "rtl", "--array", 8))
+
+
+class Forms(HostTest):
+    """Ways to give a network and its inputs."""
+
+    def compare_runs(self, *arguments, code=0):
+        reports = []
+        for host in ("builtin", "onnxruntime"):
+            found, _, complaint = self.run_program("run", *arguments, *TLM, "--host", host, "--json", f"{host}.json")
+            self.assertEqual((found, complaint), (code, ""))
+            reports.append(json.loads((self.folder / f"{host}.json").read_text()))
+        self.compare_reports(reports[1], reports[0])
+        return reports[1]
+
+    def setUp(self):
+        super().setUp()
+        numpy.save(self.folder / "images.npy", numpy.abs(values(7, 1, 28, 28)))
+        self.succeed("make-model", "mnist-cnn", "-o", "float.onnx")
+        self.succeed("quantize", ROOT / "tests/data/fashion_cnn.onnx", "-o", "quantized.onnx", "--calibrate", "images.npy")
+
+    def test_other_batches(self):
+        for batch in (1, 2, 7):
+            with self.subTest(batch=batch):
+                self.compare_runs("--model", "quantized.onnx", "--input", "images.npy", "--batch", batch)
+
+    def test_images_in_turn(self):
+        g = Graph()
+        scales = g.quantization(0.05, 128)
+        rows = g.linear(g.node("QuantizeLinear", "x", *scales), 20, 20, scales)
+        shape = g.constant(numpy.array([20, 1], numpy.int64))
+        y = g.node("DequantizeLinear", g.linear(g.node("Transpose", g.node("Reshape", rows, shape)), 20, 20, scales),
+                   *scales)
+        onnx.save(model_of(g.graph("turn", [("x", TensorProto.FLOAT, [1, 20])], [(y, TensorProto.FLOAT, None)])),
+                  self.folder / "turn.onnx")
+        numpy.save(self.folder / "rows.npy", values(3, 20))
+        report = self.compare_runs("--model", "turn.onnx", "--input", "rows.npy")
+        self.assertEqual(report["images_at_once"], 1)
+
+    def test_calibration(self):
+        report = self.compare_runs("--model", "float.onnx", "--input", "images.npy", "--calibrate", "images.npy")
+        self.assertGreater(report["quality"]["signal_to_noise_db"], 20)
+
+    def test_built_in(self):
+        self.compare_runs("lenet", "--batch", 2)
+
+    def test_float_layers(self):
+        for precision in ("file", "int8", "float32"):
+            with self.subTest(precision=precision):
+                report = self.compare_runs("--model", "float.onnx", "--input", "images.npy", "--precision", precision)
+                self.assertEqual("quality" in report, precision != "file")
+
+    def test_open_sizes_by_name(self):
+        onnx.save(three_layers("rows"), self.folder / "open.onnx")
+        self.compare_runs("--model", "open.onnx", "--input-shape", "rows=5")
+
+    def test_standard_input(self):
+        with open(self.folder / "quantized.onnx", "rb") as model:
+            subprocess.run([self.program, "run", "--model", "-", "--host", "onnxruntime", "--device", "tlm"], stdin=model,
+                           check=True, capture_output=True, cwd=self.folder)
+
+
+class Failures(HostTest):
+    def setUp(self):
+        super().setUp()
+        onnx.save(three_layers(), self.folder / "model.onnx")
+
+    def both(self, *arguments):
+        found = []
+        for host in ("builtin", "onnxruntime"):
+            found.append(self.run_program("run", "--model", "model.onnx", "--device", "rtl", "--array", 8, "--host", host,
+                                          "--json", f"{host}.json", *arguments))
+        self.assertEqual((found[0][0], found[0][2]), (found[1][0], found[1][2]))
+        return found[1]
+
+    def test_faults(self):
+        for fault, code in (("weight:0,0:7=1@1", 1), ("slverr:data@200", 1), ("weight:0,0:7=1@99999999", 2)):
+            with self.subTest(fault=fault):
+                self.assertEqual(self.both("--inject", fault)[0], code)
+                if code == 2:
+                    continue
+                reports = [json.loads((self.folder / f"{host}.json").read_text()) for host in ("builtin", "onnxruntime")]
+                self.assertFalse(reports[1]["verified"])
+                for key in ("failure", "error"):
+                    self.assertEqual(reports[1].get(key), reports[0].get(key))
+
+    def test_replay(self):
+        self.assertEqual(self.both("--inject", "weight:0,0:7=1@1")[0], 1)
+        failure = json.loads((self.folder / "failure.json").read_text())
+        self.assertEqual(failure["options"]["host"], "onnxruntime")
+        code, output, _ = self.run_program("replay", "failure.json")
+        self.assertEqual(code, 1)
+        self.assertIn("FAILED", output)
+
+    def test_traces(self):
+        for arguments in (("--trace", "t.fst", "--trace-tile", "n8:0,0,0"), ("--trace", "t.fst", "--trace-tile", "no:0,0,0"),
+                          ("--timeline", "timeline.json"), ("--trace", "t.fst", "--trace-window", "100:200")):
+            with self.subTest(arguments=arguments):
+                self.both(*arguments)
+
+    def refuse(self, text, *arguments, code=2, environment=None):
+        result = subprocess.run([self.program, "run", "--host", "onnxruntime", *arguments], cwd=self.folder, check=False,
+                                capture_output=True, text=True, env={**os.environ, **(environment or {})})
+        self.assertEqual(result.returncode, code, result.stderr)
+        self.assertIn(text, result.stderr)
+
+    def test_refuses_what_is_not_supported(self):
+        self.succeed("compile", "model.onnx", "-o", "model.g64")
+        for option, arguments in (("--one-program", ["--one-program", "--model", "model.onnx"]),
+                                  ("--dump-activations", ["--dump-activations", "*=folder", "--model", "model.onnx"]),
+                                  ("a compiled file", ["--model", "model.g64"])):
+            self.refuse(f"{option} is not supported with --host onnxruntime; use --host builtin", *arguments)
+
+    def test_says_where_onnx_runtime_is_missing(self):
+        self.refuse("GEMM64_ONNXRUNTIME=/nowhere: there is no libonnxruntime.so", "--model", "model.onnx",
+                    environment={"GEMM64_ONNXRUNTIME": "/nowhere"})
+        program = self.folder / "alone"
+        shutil.copy(self.program, program)
+        result = subprocess.run([program, "run", "--host", "onnxruntime", "--model", "model.onnx"], cwd=self.folder,
+                                check=False, capture_output=True, text=True,
+                                env={key: value for key, value in os.environ.items() if key != "GEMM64_ONNXRUNTIME"})
+        self.assertEqual(result.returncode, 2)
+        self.assertIn(f"scripts/venv {self.folder}/venv installs it", result.stderr)
+
+    def test_damaged_files_end_with_a_message(self):
+        for file in sorted((ROOT / "tests/data/malformed").glob("*.onnx")):
+            with self.subTest(file=file.name):
+                self.refuse(str(file), "--model", file)
+
+    def test_crash_ends_with_a_message(self):
+        """ONNX Runtime's division of the lowest integer by -1 is a signal."""
+        low = numpy.array([-2**63], numpy.int64)
+        g = Graph()
+        x = g.node("Cast", "x", to=TensorProto.INT64)
+        y = g.node("Div", g.node("Add", g.constant(low), x), g.node("Sub", x, g.constant(numpy.array([1], numpy.int64))))
+        onnx.save(model_of(g.graph("div", [("x", TensorProto.FLOAT, [1])], [(y, TensorProto.INT64, [1])])),
+                  self.folder / "div.onnx")
+        numpy.save(self.folder / "zero.npy", numpy.zeros(1, numpy.float32))
+        self.refuse("div.onnx: ONNX Runtime crashed over it (Floating point exception)", "--model", "div.onnx", "--input",
+                    "zero.npy", "--allow-host-only")
+
+    def test_refuses_loop_without_bound(self):
+        body = helper.make_graph(
+            [helper.make_node("Identity", ["c"], ["d"]), helper.make_node("Relu", ["s"], ["t"])], "body",
+            [helper.make_tensor_value_info("i", TensorProto.INT64, []),
+             helper.make_tensor_value_info("c", TensorProto.BOOL, []),
+             helper.make_tensor_value_info("s", TensorProto.FLOAT, [2])],
+            [helper.make_tensor_value_info("d", TensorProto.BOOL, []),
+             helper.make_tensor_value_info("t", TensorProto.FLOAT, [2])])
+        g = Graph()
+        g.nodes.append(helper.make_node("Loop", ["", g.constant(numpy.array(True)), "x"], ["y"], "endless", body=body))
+        onnx.save(model_of(g.graph("loop", [("x", TensorProto.FLOAT, [2])], [("y", TensorProto.FLOAT, [2])])),
+                  self.folder / "loop.onnx")
+        self.refuse("'endless'", "--model", "loop.onnx", "--allow-host-only")
+
+
+class NodeTests(unittest.TestCase):
+    def test_bytes_of_onnx_runtime(self):
+        """A sample of ONNX's own tests that ONNX Runtime runs; operators that the program itself lacks among them."""
+        warnings.simplefilter("ignore")
+        equal, bad = 0, []
+        for i, (name, model, inputs) in enumerate(provider_node_table.cases()):
+            if i % 8 != 1 or any(word in name for word in provider_node_table.RANDOM):
+                continue
+            model.ir_version = min(model.ir_version, 10)
+            constants = {tensor.name for tensor in model.graph.initializer}
+            feeds = dict(zip([value.name for value in model.graph.input if value.name not in constants], inputs))
+            if not all(isinstance(value, numpy.ndarray) and value.dtype.kind in "biuf" and value.dtype.isbuiltin == 1
+                       for value in feeds.values()):
+                continue
+            try:
+                cpu = provider.cpu_session(model.SerializeToString())
+                wanted = cpu.run(None, feeds)
+            except Exception:  # pylint: disable=broad-except
+                continue
+            names = [value.name for value in cpu.get_outputs()]
+            if not all(isinstance(value, numpy.ndarray) and value.dtype.kind in "biuf" for value in wanted):
+                continue
+            found = self.outputs(model, feeds, names)
+            if isinstance(found, str):
+                bad.append(f"{name}: {found}")
+                continue
+            differences = provider.differences(names, found, wanted)
+            bad += [f"{name}: {text}" for text in differences]
+            equal += not differences
+        self.assertEqual(bad, [])
+        self.assertGreater(equal, 150)
+
+    @staticmethod
+    def outputs(model, feeds, names):
+        """What the program writes, or why it does not."""
+        with tempfile.TemporaryDirectory(prefix="gemm64_") as folder:
+            folder = pathlib.Path(folder)
+            onnx.save(model, folder / "model.onnx")
+            command = [os.environ["GEMM64"], "run", "--model", "model.onnx", "--host", "onnxruntime", "--device",
+                       "reference", "--precision", "float32", "--allow-host-only"]
+            for i, (name, array) in enumerate(feeds.items()):
+                numpy.save(folder / f"in{i}.npy", array)
+                command += ["--input", f"{name}=in{i}.npy"]
+            for i, name in enumerate(names):
+                command += ["--output", f"{name}=out{i}.npy"]
+            result = subprocess.run(command, cwd=folder, capture_output=True, text=True, timeout=60, check=False)
+            if result.returncode != 0:
+                return result.stderr.strip()[-200:]
+            return [numpy.load(folder / f"out{i}.npy") for i in range(len(names))]
+
+
+if __name__ == "__main__":
+    unittest.main()
