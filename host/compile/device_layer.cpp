@@ -128,15 +128,17 @@ Tensor stretched_stack(const Tensor& tensor, Dims stack) {
   return result;
 }
 
-/// The second operands of all products of a stack, a row for each column.
+/// The second operands of all products of a stack, a row for each column; behind them zeros for
+/// products that the job has besides.
 MatrixI8 stack_weights(const DeviceLayer& layer, const Tensor& b) {
   const Plan& plan = layer.job.plan;
-  const auto n = static_cast<Eigen::Index>(plan.shape.n);
+  const auto n = static_cast<Eigen::Index>(layer.products().n);
   const auto k = static_cast<Eigen::Index>(layer.depth_of_products());
+  const auto products = static_cast<Eigen::Index>(layer.products_of_stack());
   const Tensor stack = layer.stack.empty() ? b : stretched_stack(b, layer.stack);
-  const MatrixI8 stored = rows_of(stack, plan.products * k, n);
-  MatrixI8 result(plan.products * n, k);
-  for (Eigen::Index i = 0; i < plan.products; ++i) {
+  const MatrixI8 stored = rows_of(stack, products * k, n);
+  MatrixI8 result = MatrixI8::Zero(static_cast<Eigen::Index>(plan.products * plan.shape.n), k);
+  for (Eigen::Index i = 0; i < products; ++i) {
     result.middleRows(i * n, n) = stored.middleRows(i * k, k).transpose();
   }
   return result;
@@ -208,7 +210,12 @@ MatrixI8 activations_of(const DeviceLayer& layer, const Tensor& x, std::int64_t 
   if (layer.source) return {};
   if (!layer.convolution) {
     const Tensor all = layer.stack.empty() ? x : stretched_stack(x, layer.stack);
-    return rows_of(all, all.elements() / k, k);
+    MatrixI8 rows = rows_of(all, all.elements() / k, k);
+    if (layer.shared_tiles) {
+      rows.conservativeResizeLike(
+          MatrixI8::Zero(static_cast<Eigen::Index>(layer.job.plan.shape.m), k));
+    }
+    return rows;
   }
   const Convolution& c = *layer.convolution;
   if (layer.packed) return layer.strips ? in_strips(windows_of(x, c), layer) : windows_of(x, c);
@@ -221,8 +228,10 @@ MatrixI8 activations_of(const DeviceLayer& layer, const Tensor& x, std::int64_t 
 /// How results lie in the node's tensor: [images][channels][pixels].
 struct ResultMap {
   explicit ResultMap(const DeviceLayer& layer)
-      : images(static_cast<std::int64_t>(layer.job.plan.shape.m)),
-        channels(static_cast<std::int64_t>(layer.job.plan.shape.n)) {
+      : images(static_cast<std::int64_t>(layer.shared_tiles ? layer.products().m
+                                                            : layer.job.plan.shape.m)),
+        channels(static_cast<std::int64_t>(layer.shared_tiles ? layer.products().n
+                                                              : layer.job.plan.shape.n)) {
     if (!layer.convolution) return;
     pixels = images / layer.convolution->images;
     images = layer.convolution->images;
@@ -341,6 +350,7 @@ ProgramLayer program_layer(const DeviceLayer& layer, const NodeContext& context,
   ProgramLayer made;
   made.job = layer.job;
   made.products = layer.products();
+  made.shared_tiles = layer.shared_tiles;
   made.source = layer.source;
   made.operand = layer.operand;
   const Eigen::Index k = weights.w.cols() - static_cast<Eigen::Index>(layer.sum_columns);
@@ -377,7 +387,9 @@ void describe_layer(const DeviceLayer& layer, LayerReport& report) {
   report.convolution = layer.own_convolution();
   report.packed = layer.packed;
   report.packed_bytes = layer.packed ? plan.activation_bytes() : 0;
-  if (!layer.weights_value.empty()) report.products = plan.products;
+  if (!layer.weights_value.empty()) {
+    report.products = static_cast<std::uint32_t>(layer.products_of_stack());
+  }
   report.shape = layer.products();
   if (layer.strips) set_strips(report, layer.strips->count, plan.array);
 }

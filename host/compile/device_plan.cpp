@@ -2,6 +2,7 @@
 #include "host/compile/device_plan.hpp"
 
 #include <algorithm>
+#include <numeric>
 
 #include "host/compile/planner.hpp"
 #include "host/kernels/matmul_bits.hpp"
@@ -21,9 +22,19 @@ std::uint64_t DeviceLayer::depth_of_products() const {
   return view.size() * (convolution ? convolution->taps() : 1);
 }
 
+std::uint64_t DeviceLayer::products_of_stack() const {
+  return std::accumulate(
+      stack.begin(), stack.end(), std::uint64_t{1},
+      [](std::uint64_t all, std::int64_t size) { return all * static_cast<std::uint64_t>(size); });
+}
+
 GemmShape DeviceLayer::products() const {
   GemmShape shape = job.plan.shape;
   shape.k = identity ? 0 : depth_of_products();
+  if (shared_tiles) {
+    shape.m = shared_tiles->rows(job.plan);
+    shape.n = shared_tiles->columns_of_each(job.plan);
+  }
   if (!strips) return shape;
   shape.m = shape.m / strips->rows * strips->all_rows();
   shape.n /= strips->count;

@@ -18,6 +18,7 @@
 #include "host/device/memory_timing.hpp"
 #include "host/job/job.hpp"
 #include "host/job/job_program.hpp"
+#include "host/job/shared_tiles.hpp"
 
 namespace gemm64 {
 
@@ -63,6 +64,9 @@ struct DeviceLayer {
   /// weights when it is there. Empty: the weights are constants of the file.
   std::string weights_value;
   Dims stack;  // the sizes of a stack of such products; empty where there is one
+  std::uint64_t products_of_stack() const;
+  /// Products of the stack that share tiles.
+  std::optional<SharedTiles> shared_tiles;
   /// Columns of its activations for a zero point of its weights (sum_columns()).
   std::uint64_t sum_columns = 0;
   /// Where the channels of its activations lie among the columns that its job reads, and of its

@@ -114,6 +114,7 @@ Json layer_json(const DeviceLayer& layer, const LayerTensors& tensors, Sections&
     json["parameters"]["section"] = sections.next();
   } else {
     json["products"] = layer.job.plan.products;
+    if (layer.shared_tiles) json["together"] = layer.shared_tiles->together;
   }
   if (layer.sum_columns != 0) json["sum_columns"] = layer.sum_columns;
   return json;

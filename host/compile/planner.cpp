@@ -161,7 +161,14 @@ Job Planner::make_job_of(const Placed& placed) const {
   }
   GemmShape shape = node.shape;
   shape.k += node.sum_columns;
-  return make_job(std::move(name), shape, Accumulate::kDevice, geometry_, output, node.products);
+  std::uint32_t products = node.products;
+  if (layer.shared_tiles) {
+    const std::uint32_t together = layer.shared_tiles->together;
+    products = static_cast<std::uint32_t>(divide_up(products, together));
+    shape.m = shape.m / node.products * together * products;
+    shape.n *= together;
+  }
+  return make_job(std::move(name), shape, Accumulate::kDevice, geometry_, output, products);
 }
 
 /// A layer of the program reads the results of another.
@@ -447,6 +454,7 @@ DevicePlan Planner::run() {
   for (int i = 0; i < model_.graph().node_size(); ++i) add_node(i);
   find_between();
   lay_strips();
+  share_tiles();
   plan_.programs = programs();
   find_splits();
   return std::move(plan_);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Makes a DevicePlan, node by node: planner.cpp has the layers, planner_vector.cpp what becomes of
-// their results on the way to memory, planner_view.cpp Slices, planner_strips.cpp strips of maps.
+// their results on the way to memory, planner_view.cpp Slices, planner_strips.cpp strips of maps,
+// planner_stacks.cpp products that share tiles.
 #pragma once
 
 #include <cstddef>
@@ -16,6 +17,9 @@
 #include "host/compile/vector_node.hpp"
 
 namespace gemm64 {
+
+/// Cycles in which the array works on a plan's tiles.
+std::uint64_t array_cycles(const Plan& plan);
 
 class Planner {
  public:
@@ -91,6 +95,10 @@ class Planner {
                                      const std::vector<std::vector<std::size_t>>& readers) const;
   std::vector<Placed> with_strips(const std::vector<std::size_t>& chain,
                                   const std::vector<Strips>& strips) const;
+
+  // planner_stacks.cpp
+  void share_tiles();
+  bool may_share_tiles(std::size_t number) const;
 
   // planner_vector.cpp
   bool add_vector(int index);

@@ -22,11 +22,7 @@ bool is_pointwise(const Convolution& c) {
 /// Clocks in which the array or the lanes work.
 std::uint64_t clocks_of(const Plan& plan) {
   if (plan.lanes) return kBetweenLayers + plan.lanes->clocks();
-  std::uint64_t rows = 0;
-  for (const RowGroup& group : plan.groups) {
-    rows += std::uint64_t{std::max(group.rows, plan.array)} * group.blocks;
-  }
-  return kBetweenLayers + rows * plan.tiles();
+  return kBetweenLayers + array_cycles(plan);
 }
 
 }  // namespace

@@ -159,7 +159,7 @@ LayerReport JobRunner::run(const Job& job, const MatrixI8& a, const MatrixI8& w,
     layer.published = published_cycles(plan.shape, geometry.n);
     sums = expected;
     listed_.push_back(
-        {job, pack_weights(job, w), {}, a, w, {}, {}, {}, std::move(expected), {}, false});
+        {job, pack_weights(job, w), {}, a, w, {}, {}, {}, std::move(expected), {}, false, {}});
     return layer;
   }
   if (options_.alone && options_.alone->index != index) {
@@ -201,15 +201,15 @@ void JobRunner::finish(std::vector<LayerReport>& layers, const ProgressShare& pr
 namespace {
 
 /// What the host's own operators gave and the reference's formula are two opinions.
-void check_expected(const Job& job, const MatrixI8& a, const MatrixI8& w,
+void check_expected(const Job& job, std::uint32_t together, const MatrixI8& a, const MatrixI8& w,
                     const std::vector<std::int32_t>& bias, const std::vector<float>& scale,
                     const MatrixI32& expected) {
   const Plan& plan = job.plan;
   const Output& output = plan.output;
   if (plan.convolution() != nullptr || !output.format.takes_parameters() || output.vector) return;
-  const auto rows = static_cast<Eigen::Index>(plan.product_rows());
-  const auto columns = static_cast<std::ptrdiff_t>(plan.shape.n);
-  for (std::ptrdiff_t i = 0; i < plan.products; ++i) {
+  const auto rows = static_cast<Eigen::Index>(plan.product_rows() / together);
+  const auto columns = static_cast<std::ptrdiff_t>(plan.shape.n / together);
+  for (std::ptrdiff_t i = 0; i < expected.rows() / rows; ++i) {
     const auto own = [first = i * columns, columns](const auto& of_all) {
       return std::vector(of_all.begin() + first, of_all.begin() + first + columns);
     };
@@ -239,6 +239,12 @@ ProgramResults JobRunner::run_program(std::vector<ProgramLayer> layers,
     results.layers.push_back(layer_of(layer.job));
     results.layers.back().published = published_cycles(layer.job.plan);
     if (layer.products.m != 0) results.layers.back().shape = layer.products;
+    if (layer.shared_tiles) {
+      const auto count = static_cast<std::uint32_t>(layer.shared_tiles->all);
+      results.layers.back().published =
+          published_cycles({layer.products.m / count, layer.products.k, layer.products.n * count},
+                           geometry().n, count);
+    }
     layer.job.source = layer.source;
     layer.job.operand = layer.operand;
     SharedBytes packed =
@@ -257,7 +263,7 @@ ProgramResults JobRunner::run_program(std::vector<ProgramLayer> layers,
     list.push_back({std::move(layer.job), std::move(packed), std::move(parameters),
                     std::move(layer.a), std::move(layer.w), std::move(layer.operands),
                     std::move(layer.bias), std::move(layer.scale), std::move(layer.expected),
-                    std::move(layer.expect), by_reference});
+                    std::move(layer.expect), by_reference, layer.shared_tiles});
   }
   if (options_.alone && options_.alone->index - jobs_ >= list.size()) {
     jobs_ += list.size();
@@ -399,10 +405,15 @@ std::vector<MatrixI32> JobRunner::check_list(const std::vector<Listed>& listed,
       const MatrixI32 other =
           others ? one.expect(given(source, source_map), given(operand, operand_map)) : MatrixI32();
       const MatrixI32& expected = others ? other : one.expected;
-      check_expected(one.job, a, one.w, one.bias, one.scale, expected);
-      layer.mismatches = compare(expected, results[i].sums);
-      differs.push_back(others ? compare(one.expected, results[i].sums).count != 0
-                               : layer.mismatches.count != 0);
+      const auto& shared = one.shared_tiles;
+      check_expected(one.job, shared ? shared->together : 1, a, one.w, one.bias, one.scale,
+                     expected);
+      const auto differing = [&](const MatrixI32& own) {
+        const MatrixI32& all = results[i].sums;
+        return shared ? compare(shared->with_own(one.job.plan, own, all), all) : compare(own, all);
+      };
+      layer.mismatches = differing(expected);
+      differs.push_back(others ? differing(one.expected).count != 0 : layer.mismatches.count != 0);
     } else {
       differs.push_back(true);
     }
@@ -413,7 +424,10 @@ std::vector<MatrixI32> JobRunner::check_list(const std::vector<Listed>& listed,
   }
   std::vector<MatrixI32> values(listed.size());
   for (std::size_t i = 0; i < listed.size(); ++i) {
-    if (differs[i] || listed[i].by_reference) values[i] = std::move(results[i].sums);
+    if (!differs[i] && !listed[i].by_reference) continue;
+    const auto& shared = listed[i].shared_tiles;
+    values[i] =
+        shared ? shared->own(listed[i].job.plan, results[i].sums) : std::move(results[i].sums);
   }
   return values;
 }

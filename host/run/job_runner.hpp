@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "host/driver/driver.hpp"
+#include "host/job/shared_tiles.hpp"
 #include "host/run/progress.hpp"
 #include "host/run/run_options.hpp"
 #include "host/run/run_report.hpp"
@@ -28,8 +29,9 @@ using Expect = std::function<MatrixI32(const MatrixI32* source, const MatrixI32*
 /// takes them.
 struct ProgramLayer {
   Job job;
-  GemmShape products;                 // of the network that it computes; m is 0: those of the job
-  std::optional<std::size_t> source;  // the layer whose int8 results it reads, an earlier one
+  GemmShape products;  // of the network that it computes; m is 0: those of the job
+  std::optional<SharedTiles> shared_tiles;  // where its job's products are made of the network's
+  std::optional<std::size_t> source;        // the layer whose int8 results it reads, an earlier one
   /// The same of the second operand of its results, where they take one.
   std::optional<std::size_t> operand;
   MatrixI8 a;         // empty where there is a source
@@ -118,6 +120,7 @@ class JobRunner {
     MatrixI32 expected;
     Expect expect;
     bool by_reference = false;  // is `expected` the reference's, and not the caller's?
+    std::optional<SharedTiles> shared_tiles;
   };
 
   /// Runs a list as one program, fills in its layers, and returns the values that are not as

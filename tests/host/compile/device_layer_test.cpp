@@ -222,9 +222,11 @@ TEST(DeviceLayer, TakesUnsignedWeightsAroundTheirMiddle) {
 std::vector<int> stack_results_of(const ProgramLayer& layer) {
   std::vector<int> results;
   const Plan& plan = layer.job.plan;
-  const auto n = static_cast<std::int64_t>(plan.shape.n);
-  for (std::int64_t row = 0; row < layer.a.rows(); ++row) {
-    const std::int64_t product = row / static_cast<std::int64_t>(plan.shape.m / plan.products);
+  const std::uint32_t together = layer.shared_tiles ? layer.shared_tiles->together : 1;
+  const auto n = static_cast<std::int64_t>(plan.shape.n / together);
+  for (std::int64_t row = 0; row < static_cast<std::int64_t>(layer.products.m); ++row) {
+    const std::int64_t product =
+        row / static_cast<std::int64_t>(plan.shape.m / plan.products / together);
     for (std::int64_t column = product * n; column < (product + 1) * n; ++column) {
       const std::int32_t sum =
           layer.a.row(row).cast<std::int32_t>().dot(layer.w.row(column).cast<std::int32_t>());

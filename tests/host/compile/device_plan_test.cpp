@@ -212,8 +212,9 @@ TEST_F(DevicePlanTest, MultipliesTensorsThatTheNetworkComputes) {
   EXPECT_THAT(texts(found), ElementsAre("q k", "y"));
   const DeviceLayer& layer = found.programs[1].layers[0];
   EXPECT_EQ(layer.weights_value, "t");
-  EXPECT_EQ(layer.job.plan.products, 2U);
-  EXPECT_EQ(layer.job.plan.shape.m, 6U);
+  EXPECT_EQ(layer.products_of_stack(), 2U);
+  EXPECT_EQ(layer.products().m, 6U);
+  EXPECT_EQ(layer.products().n, 3U);
   EXPECT_EQ(layer.sum_columns, 2U);  // of the zero point 3, for 8 columns
   EXPECT_EQ(layer.depth_of_products(), 8U);
   EXPECT_TRUE(found.on_host.empty());
@@ -230,6 +231,40 @@ TEST_F(DevicePlanTest, MultipliesTensorsThatTheNetworkComputes) {
       .node("t", "Transpose <perm = [0,2,1]> (k)")
       .node("y", "QLinearMatMul (q, s, z, t, s, middle, s, z)");
   EXPECT_THAT(texts(plan(late)), ElementsAre("q k", "y"));
+}
+
+TEST_F(DevicePlanTest, LetsProductsOfFewColumnsShareTiles) {
+  const auto plan_of = [&](const char* shape, const char* transposed) {
+    QuantizedText text(shape);
+    text.node("t", transposed).node("y", "QLinearMatMul (x, s, middle, t, s, middle, s, z)");
+    const DevicePlan found = plan(text);
+    return found.programs.at(0).layers.at(0);
+  };
+  const char* const last = "Transpose <perm = [0,2,1]> (x)";
+  // Two of three columns each fill six of eight; of five products the sixth is padding.
+  const DeviceLayer shared = plan_of("5,3,8", last);
+  ASSERT_TRUE(shared.shared_tiles);
+  EXPECT_EQ(shared.shared_tiles->together, 2U);
+  EXPECT_EQ(shared.job.plan.products, 3U);
+  EXPECT_EQ(shared.job.plan.shape.m, 18U);
+  EXPECT_EQ(shared.job.plan.shape.n, 6U);
+  EXPECT_EQ(shared.products().m, 15U);
+  EXPECT_EQ(shared.products().n, 3U);
+  // Five columns leave no space for others.
+  EXPECT_FALSE(plan_of("5,5,8", last).shared_tiles);
+  // More rows than the array has pass a tile one after the other, however many share it.
+  const DeviceLayer high = plan_of("4,16,2", "Transpose <perm = [0,2,1]> (x)");
+  EXPECT_FALSE(high.shared_tiles);
+}
+
+TEST_F(DevicePlanTest, SharesNoTilesWhereResultsAreReadAsTheyAreStored) {
+  QuantizedText text("4,2,8");
+  text.node("t", "Transpose <perm = [0,2,1]> (x)")
+      .node("a", "QLinearMatMul (x, s, middle, t, s, middle, s, z)")
+      .matmul("a", "y", 2, 8);
+  const DevicePlan found = plan(text);
+  EXPECT_THAT(texts(found), ElementsAre("a y<a"));
+  EXPECT_FALSE(found.programs[0].layers[0].shared_tiles);
 }
 
 TEST_F(DevicePlanTest, LeavesProductsOfComputedTensorsToTheHostThatItCannotRead) {
