@@ -317,6 +317,11 @@ LayerWeights layer_weights(const DeviceLayer& layer, const NodeContext& context,
     return {in_order(MatrixI8::Identity(size, size), layer), std::vector<std::int32_t>(channels, 0),
             std::vector<float>(channels, 1)};
   }
+  if (layer.factors) {
+    const auto channels = static_cast<Eigen::Index>(layer.factors->weight.size());
+    return {MatrixI8(Eigen::Map<const MatrixI8>(layer.factors->weight.data(), channels, 1)),
+            layer.factors->bias, layer.factors->scale};
+  }
   const bool computed = !layer.weights_value.empty();
   made.w = computed ? stack_weights(layer, inputs[3]) : weights_of(node, inputs[3]);
   const Eigen::Index outputs = made.w.rows();

@@ -30,7 +30,7 @@ std::uint64_t DeviceLayer::products_of_stack() const {
 
 GemmShape DeviceLayer::products() const {
   GemmShape shape = job.plan.shape;
-  shape.k = identity ? 0 : depth_of_products();
+  shape.k = identity || factors ? 0 : depth_of_products();
   if (shared_tiles) {
     shape.m = shared_tiles->rows(job.plan);
     shape.n = shared_tiles->columns_of_each(job.plan);

@@ -11,6 +11,7 @@
 #include <utility>
 #include <vector>
 
+#include "host/compile/channel_function.hpp"
 #include "host/compile/channel_order.hpp"
 #include "host/compile/quantized_node.hpp"
 #include "host/compile/strips.hpp"
@@ -56,8 +57,12 @@ struct DeviceLayer {
   /// A map that it copies is enlarged: each pixel so many times, vertically and horizontally.
   std::pair<std::uint32_t, std::uint32_t> repeats = {1, 1};
   bool identity = false;  // its weights are ones on the diagonal: it copies a map to other lanes
+  /// It computes a function of each value and its channel, by these.
+  std::optional<ChannelFactors> factors;
   /// Has its node no weights and no scale that it computes with?
-  bool has_no_constants() const { return identity || sum == LaneSum::kMaximum; }
+  bool has_no_constants() const {
+    return identity || factors.has_value() || sum == LaneSum::kMaximum;
+  }
   /// The host lays out the values under each window as a row; the job is their product.
   bool packed = false;
   /// The second operand of a product of two tensors that the network computes: the host packs it as

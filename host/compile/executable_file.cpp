@@ -71,6 +71,7 @@ Json to_json(const TensorRef& tensor) {
 
 const char* operation_of(const DeviceLayer& layer) {
   if (layer.identity) return "copy";
+  if (layer.factors) return "function";
   if (layer.sum == LaneSum::kMaximum) return "maximum";
   if (layer.sum == LaneSum::kValues) return "average";
   return layer.convolution && !layer.packed ? "convolution" : "product";

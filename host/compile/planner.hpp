@@ -113,17 +113,23 @@ class Planner {
   bool push_copy(Placed copy);
   bool copy_through_table(int index);
   bool enlarge(int index);
+  bool scale_channels(int index);
   std::optional<Placed> copy_of(int index, const std::string& name, bool shifted = false) const;
   bool is_alone(const std::string& name) const;
   struct ConcatInput {
-    int input = 0;          // of the node
-    std::size_t layer = 0;  // that gives it
+    int input = 0;                     // of the node
+    std::optional<std::size_t> layer;  // of the program that gives it; else the host does
     std::vector<std::uint8_t> table;
     /// Can the layer write its part itself: where that begins with a tile, and anywhere?
     bool joins = false, joins_shifted = false;
     PartCost cost;
   };
   std::optional<ConcatInput> concat_input(int index, int input) const;
+  std::optional<ConcatInput> given_input(int index, int input, std::size_t level) const;
+  Placed copy_of_given(int index, int input, std::size_t level, bool shifted) const;
+  std::size_t level_of_concat(int index) const;
+  bool has_part_of(int index, std::size_t level) const;
+  bool is_read_on_device(const std::string& name) const;
   bool add_concat(int index);
 
   const OnnxModel& model_;

@@ -36,7 +36,9 @@ bool Planner::may_have_strips(const Placed& placed, const std::vector<std::size_
       (!layer.operand || std::find(chain.begin(), chain.end(), *layer.operand) == chain.end())) {
     return false;
   }
-  if (layer.part || layer.is_pool() || layer.identity || layer.sum_columns != 0) return false;
+  if (layer.part || layer.is_pool() || layer.identity || layer.factors || layer.sum_columns != 0) {
+    return false;
+  }
   if (!layer.view.empty()) return false;
   if (layer.packed) return true;
   const auto& lanes = layer.job.plan.lanes;

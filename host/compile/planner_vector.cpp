@@ -5,6 +5,8 @@
 // lanes, the array does, as a product with ones on the diagonal.
 #include <algorithm>
 #include <limits>
+#include <set>
+#include <string>
 #include <utility>
 
 #include "host/compile/planner.hpp"
@@ -129,6 +131,46 @@ bool Planner::enlarge(int index) {
   return true;
 }
 
+/// A float function of each value and its channel: a layer of its own, a depthwise convolution with
+/// windows of one.
+bool Planner::scale_channels(int index) {
+  if (proto(index).input_size() == 0) return false;
+  const std::string& name = proto(index).input(0);
+  const Value value = value_of(name);
+  if (!value.layer || value.root != name || !value.view.empty()) return false;
+  std::string why;
+  auto function = read_channel_function(model_, readers_, index, why);
+  if (!function) return why.empty() ? false : leave(index, why);
+  const Placed& from = layers_[*value.layer];
+  Placed placed;
+  placed.layer.node = index;
+  placed.layer.behind.assign(function->nodes.begin() + 1, function->nodes.end());
+  placed.layer.input_value = name;
+  placed.layer.source = value.layer;
+  placed.layer.input = from.layer.result;
+  placed.layer.input.zero += move_to_int8(from.node.type);
+  placed.layer.result = placed.node.result = function->result;
+  Convolution map = map_of(value);
+  if (function->factors.weight.size() != map.channels) return false;
+  map.out_channels = map.groups = map.channels;
+  map.out_height = map.height;
+  map.out_width = map.width;
+  placed.node.place = NodePlace::kLayer;
+  placed.node.type = function->type;
+  placed.node.convolution = placed.layer.convolution = map;
+  placed.node.shape = {map.out_pixels(), 1, map.channels};
+  set_columns(placed, value, {});
+  placed.layer.result_order = placed.layer.input_order;
+  placed.layer.factors = in_order(function->factors, placed.layer.input_order);
+  placed.level = from.level;
+  placed.depth = from.depth + 1;
+  placed.map = from.map;
+  if (!push_copy(std::move(placed))) return leave(index, "the lanes have no room for its rows");
+  done_.insert(function->nodes.begin(), function->nodes.end());
+  add_table(layers_.size() - 1);
+  return true;
+}
+
 /// Gives a layer's results a second operand, from another layer of the program, or from the host.
 /// `own`: the layer's number, if it has one.
 bool Planner::attach(int index, Placed& placed, std::optional<std::size_t> own,
@@ -228,6 +270,100 @@ bool Planner::add_second_operand(int index, const VectorNode& node) {
   return false;
 }
 
+/// The level of a concatenation: the last of those in which its inputs are there.
+std::size_t Planner::level_of_concat(int index) const {
+  std::size_t level = 0;
+  for (int input = 2; input + 2 < proto(index).input_size(); input += 3) {
+    level = std::max(level, value_of(proto(index).input(input)).level);
+  }
+  return level;
+}
+
+/// Does a layer of a level give an input of a concatenation?
+bool Planner::has_part_of(int index, std::size_t level) const {
+  for (int input = 2; input + 2 < proto(index).input_size(); input += 3) {
+    const Value value = value_of(proto(index).input(input));
+    if (value.layer && value.level == level) return true;
+  }
+  return false;
+}
+
+/// Is there a node that reads the value where it is stored, if a layer gives it?
+bool Planner::is_read_on_device(const std::string& name) const {
+  static const std::set<std::string> kNames = {"MaxPool",
+                                               "QLinearConv",
+                                               "QLinearMatMul",
+                                               "com.microsoft.QGemm",
+                                               "com.microsoft.QLinearAveragePool",
+                                               "com.microsoft.QLinearConcat",
+                                               "com.microsoft.QLinearGlobalAveragePool"};
+  const auto readers = readers_.find(name);
+  return readers != readers_.end() &&
+         std::any_of(readers->second.begin(), readers->second.end(), [&](int reader) {
+           std::string why;
+           return reader < model_.graph().node_size() &&
+                  (kNames.count(operator_name(proto(reader))) != 0 ||
+                   read_channel_function(model_, readers_, reader, why));
+         });
+}
+
+/// An input of a concatenation that the host gives, or a program before: what is copied to its
+/// lanes.
+std::optional<Planner::ConcatInput> Planner::given_input(int index, int input,
+                                                         std::size_t level) const {
+  const std::string& name = proto(index).input(input);
+  const Value value = value_of(name);
+  const auto type = model_.type(name);
+  if (!type || (value.layer && (value.root != name || !value.view.empty()))) return std::nullopt;
+  ConcatInput result;
+  result.input = input;
+  try {
+    result.table = concat_table(model_, index, input);
+  } catch (const UsageError&) {  // where it runs, the host will tell of it
+    return std::nullopt;
+  }
+  const Placed copy = copy_of_given(index, input, level, false);
+  const std::uint64_t tiles = divide_up(copy.node.shape.n, geometry_.n);
+  result.cost.channels = copy.node.shape.n;
+  result.cost.tile_clocks = tiles * copy.node.shape.m;
+  result.cost.shifted_clocks = tiles * result.cost.tile_clocks;
+  return result;
+}
+
+/// A layer that gives such an input again, as copy_of().
+Planner::Placed Planner::copy_of_given(int index, int input, std::size_t level,
+                                       bool shifted) const {
+  const onnx::NodeProto& node = proto(index);
+  const TensorType type = model_.type(node.input(input)).value();
+  const NodeContext context{&node, node_label(node, index), model_.opset()};
+  const auto size = [](std::int64_t value) { return static_cast<std::uint32_t>(value); };
+  Placed copy;
+  copy.node.type = static_cast<DataType>(type.data_type);
+  copy.layer.node = index;
+  copy.layer.input_value = node.input(input);
+  copy.layer.identity = shifted;
+  copy.layer.sum = copy.node.sum = shifted ? LaneSum::kProducts : LaneSum::kMaximum;
+  copy.layer.input =
+      constant_quantization(model_, context, input + 1, copy.node.type).value_or(Quantization{});
+  copy.layer.input.zero += move_to_int8(copy.node.type);
+  Convolution map;
+  map.images = size(type.dims[0]);
+  map.channels = map.out_channels = size(type.dims[1]);
+  if (type.dims.size() > 2) map.width = size(type.dims.back());
+  if (type.dims.size() > 3) map.height = size(type.dims[2]);
+  map.groups = shifted ? 1 : map.channels;
+  map.out_height = map.height;
+  map.out_width = map.width;
+  map.zero = std::numeric_limits<std::int8_t>::min();  // nothing is less
+  copy.node.place = NodePlace::kLayer;
+  copy.node.result.zero = -move_to_int8(copy.node.type);
+  copy.node.convolution = copy.layer.convolution = map;
+  copy.node.shape = {map.out_pixels(), shifted ? map.channels : 0, map.channels};
+  copy.level = level;
+  copy.map = type.dims.size() > 2;
+  return copy;
+}
+
 /// What an input of a concatenation is for the planner; nothing where the host has to join it.
 std::optional<Planner::ConcatInput> Planner::concat_input(int index, int input) const {
   const std::string& name = proto(index).input(input);
@@ -236,7 +372,7 @@ std::optional<Planner::ConcatInput> Planner::concat_input(int index, int input) 
   const Placed& from = layers_[*value.layer];
   ConcatInput result;
   result.input = input;
-  result.layer = *value.layer;
+  result.layer = value.layer;
   try {
     result.table = concat_table(model_, index, input);
   } catch (const UsageError&) {  // where it runs, the host will tell of it
@@ -275,18 +411,28 @@ bool Planner::add_concat(int index) {
 
   std::vector<ConcatInput> inputs;
   std::vector<PartCost> costs;
+  const bool is_map = whole->dims.size() != 2;
+  const std::size_t level = level_of_concat(index);
+  // What the host gives of it is copied, if that keeps what reads it in the program of a part.
+  const bool copies =
+      options_.lanes && has_part_of(index, level) && is_read_on_device(node.output(0));
   for (int input = 2; input + 2 < node.input_size(); input += 3) {
-    auto one = concat_input(index, input);
     const std::string& name = node.input(input);
-    if (!one) return leave(index, name + " is not what a layer gives");
-    const Placed& from = layers_[one->layer];
-    const Placed& other = inputs.empty() ? from : layers_[inputs[0].layer];
-    if (from.level != other.level) return leave(index, "its inputs are those of two programs");
-    if (from.map != other.map || from.node.type != type) {
-      return leave(index, "its inputs do not lie in one layout");
+    const Value value = value_of(name);
+    const bool of_program = value.layer && value.level == level;
+    auto one = of_program ? concat_input(index, input) : std::nullopt;
+    if (!of_program && copies) one = given_input(index, input, level);
+    if (!one) {
+      return leave(index, value.layer && !of_program ? "its inputs are those of two programs"
+                                                     : name + " is not what a layer gives");
     }
-    if (!from.map && whole->dims.size() != 2) {
+    const auto given = model_.type(name);
+    const bool other_layout = of_program && layers_[*one->layer].map != is_map;
+    if (other_layout && !layers_[*one->layer].map) {
       return leave(index, "it does not concatenate channels");
+    }
+    if (other_layout || given->data_type != type) {
+      return leave(index, "its inputs do not lie in one layout");
     }
     costs.push_back(one->cost);
     inputs.push_back(*std::move(one));
@@ -310,7 +456,9 @@ bool Planner::add_concat(int index) {
     const bool shifts = at.place % geometry_.n != 0;
     Part part;
     if (shifts ? input.joins_shifted : input.joins) {
-      part = {layers_[input.layer], input.layer};
+      part = {layers_[*input.layer], input.layer};
+    } else if (!input.layer) {
+      part.placed = copy_of_given(index, input.input, level, shifts);
     } else {
       std::optional<Placed> copy = copy_of(index, node.input(input.input), shifts);
       if (!copy) return leave(index, node.input(input.input) + " cannot be copied to its lanes");
@@ -330,7 +478,7 @@ bool Planner::add_concat(int index) {
   std::size_t last = parts[0].number.value_or(layers_.size());
   for (Part& part : parts) {
     if (!part.number) {
-      mark_read(*part.placed.layer.source);
+      if (part.placed.layer.source) mark_read(*part.placed.layer.source);
       part.number = layers_.size();
       layers_.push_back(std::move(part.placed));
     } else {
@@ -347,7 +495,7 @@ bool Planner::add_vector(int index) {
   const auto node = read_vector_node(model_, index, geometry_, why);
   if (!why.empty()) leave(index, why);
   if (node && add_second_operand(index, *node)) return true;
-  return add_concat(index) || copy_through_table(index) || enlarge(index);
+  return add_concat(index) || copy_through_table(index) || enlarge(index) || scale_channels(index);
 }
 
 }  // namespace gemm64

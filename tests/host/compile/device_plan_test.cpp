@@ -476,7 +476,49 @@ TEST_F(DevicePlanTest, WritesPartsWhereAConcatenationHasThem) {
   host.conv("x", "a", 8, 5, 1)
       .node("all", "com.microsoft.QLinearConcat <axis = 1> (s, z, a, s, z, x, s, z)")
       .conv("all", "y", 13, 8, 1);
-  EXPECT_THAT(texts(plan(host)), ElementsAre("a", "y")) << "a part is not the device's";
+  const DevicePlan given = plan(host);
+  EXPECT_EQ(parts(given), "a@0 all@5*") << "the host's part is copied";
+  EXPECT_THAT(texts(given), ElementsAre("a all y<all"));
+}
+
+TEST_F(DevicePlanTest, JoinsPartsOfTheHostAndOfProgramsBefore) {
+  const auto found = [](const std::string& reader) {
+    QuantizedText text("1,8,6,6");
+    text.conv("x", "a", 8, 8, 1)
+        .node("t", "Transpose <perm = [0,1,3,2]> (a)")
+        .conv("t", "b", 8, 8, 1)
+        .node("all",
+              "com.microsoft.QLinearConcat <axis = 1> (s, z, a, s, z, t, coarse, z, b, s, z)")
+        .node("y", reader)
+        .weights("w_y", {4, 24, 1, 1});
+    return plan(text);
+  };
+  const DevicePlan joined = found("QLinearConv (all, s, z, w_y, s, wz, s, z)");
+  EXPECT_THAT(texts(joined), ElementsAre("a", "b all all y<all"));
+  const std::vector<DeviceLayer>& layers = joined.programs[1].layers;
+  EXPECT_EQ(layers[1].input_value, "a");
+  EXPECT_TRUE(layers[1].table.empty());
+  EXPECT_TRUE(layers[1].job.ready);
+  EXPECT_EQ(layers[2].input_value, "t");
+  EXPECT_EQ(layers[2].table.size(), 256U) << "its steps are others";
+  // The host goes on with it.
+  EXPECT_THAT(texts(found("Transpose <perm = [0,1,3,2]> (all)")), ElementsAre("a", "b"));
+}
+
+TEST_F(DevicePlanTest, ComputesFunctionsOfChannelsBetweenLayers) {
+  QuantizedText text("1,8,6,6");
+  text.conv("x", "a", 8, 8, 1)
+      .node("d", "DequantizeLinear (a, s, z)")
+      .node("n", "BatchNormalization (d, ones, ones, ones, ones)")
+      .node("q", "QuantizeLinear (n, s, z)")
+      .conv("q", "y", 8, 8, 3);
+  const DevicePlan found = plan(text);
+  EXPECT_THAT(texts(found), ElementsAre("a d<a y<d"));
+  const DeviceLayer& layer = found.programs[0].layers[1];
+  EXPECT_THAT(layer.nodes(), ElementsAre(1, 2, 3));
+  EXPECT_EQ(layer.factors->scale.size(), 8U);
+  EXPECT_EQ(layer.products().macs(), 0U);
+  EXPECT_TRUE(found.between.empty());
 }
 
 /// "a@0 b@5": where parts lie.
@@ -584,10 +626,10 @@ TEST_F(DevicePlanTest, SaysWhyTheHostComputesBetweenPrograms) {
             "it does more than repeat each pixel");
   EXPECT_EQ(found("com.microsoft.QLinearConcat <axis = 2> (s, z, a, s, z)"),
             "it does not concatenate channels");
-  EXPECT_THAT(found("com.microsoft.QLinearConcat <axis = 1> (s, z, a, s, z, x, s, z)", {}, 16),
-              HasSubstr("x is not what a layer gives"));
   PlanOptions array;
   array.lanes = false;
+  EXPECT_THAT(found("com.microsoft.QLinearConcat <axis = 1> (s, z, a, s, z, x, s, z)", array, 16),
+              HasSubstr("x is not what a layer gives"));
   EXPECT_EQ(found("MaxPool <kernel_shape = [3,3]> (a)", array), "with --depthwise array");
 }
 

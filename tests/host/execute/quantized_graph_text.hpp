@@ -63,6 +63,7 @@ class QuantizedText {
     };
     constant("s", Tensor::of<float>({}, {0.0078125F}));
     constant("coarse", Tensor::of<float>({}, {0.0125F}));
+    constant("ones", Tensor::of<float>({8}, {1, 1, 1, 1, 1, 1, 1, 1}));
     onnx::TensorProto& nothing = *graph.add_initializer();
     nothing.set_name("nothing");
     nothing.set_data_type(onnx::TensorProto::FLOAT);
