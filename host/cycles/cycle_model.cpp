@@ -57,7 +57,7 @@ class Model {
   RingPrediction run() {
     RingPrediction prediction;
     while (!commands_.done()) {
-      if (!advance() && !bus_.advance_when_stuck()) refuse();
+      if (!advance() && !commands_.done() && !bus_.advance_when_stuck()) refuse();
       if (!history_ || ++turns_ % kTurnsKept != 0) continue;
       account_for_waiting();
       take_snapshots(prediction, false);
@@ -66,7 +66,7 @@ class Model {
     // Commands behind which there is no FINISH end when nothing is left to do.
     const bool open = program_[commands_.last()].opcode != Opcode::kFinish;
     while (open && !known(idle())) {
-      if (!advance() && !bus_.advance_when_stuck()) refuse();
+      if (!advance() && !known(idle()) && !bus_.advance_when_stuck()) refuse();
     }
     const Clock total = std::max(commands_.after_last(), open ? idle() : 0);
     // What is fetched ahead of all that follows.
@@ -91,16 +91,18 @@ class Model {
     return clock;
   }
 
-  /// Each engine goes as far as it can, those of most events first. Tells whether any went further.
+  /// Each engine goes as far as it can, those of most events first. Returns whether one of the
+  /// others did, after which the first may go further; else none can.
   bool advance() {
-    bool moved = false;
-    for (bool more = true; more; moved |= more) {
+    // An engine that has gone as far as it can asks again only after another one has moved.
+    bool first = true;
+    for (bool more = true; more; first = false) {
       more = bus_.advance();
       more |= weights_.advance();
       more |= activations_.advance();
-      more |= compute_.advance();
+      if (more || first) more |= compute_.advance();
     }
-    moved |= parameters_.advance();
+    bool moved = parameters_.advance();
     moved |= operands_.advance();
     moved |= results_.advance();
     moved |= commands_.advance();
