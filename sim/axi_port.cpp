@@ -62,8 +62,15 @@ void AxiPort::share(MemoryArbiter& arbiter) {
   update_irregular();
 }
 
+void AxiPort::share(DramController& dram, bool writes) {
+  dram_ = &dram;
+  dram_port_ = dram.join(writes);
+  update_irregular();
+}
+
 void AxiPort::update_irregular() {
-  irregular_ = bytes_per_cycle_ != 0 || stall_threshold_ != 0 || arbiter_ != nullptr;
+  irregular_ =
+      bytes_per_cycle_ != 0 || stall_threshold_ != 0 || arbiter_ != nullptr || dram_ != nullptr;
 }
 
 void AxiPort::clear_statistics() {

@@ -17,6 +17,7 @@
 
 #include "sim/axi_response.hpp"
 #include "sim/burst_target.hpp"
+#include "sim/dram_controller.hpp"
 #include "sim/memory.hpp"
 #include "sim/memory_arbiter.hpp"
 #include "sim/ring_buffer.hpp"
@@ -78,6 +79,9 @@ class AxiPort {
   /// port and is reset beside it.
   void share(MemoryArbiter& arbiter);
 
+  /// The same in front of a DRAM channel, whose ports have their order by calls of this.
+  void share(DramController& dram, bool writes);
+
   /// Sends every burst accepted from now on to `target`, which outlives the port and says how long
   /// each takes, instead of to the memory. Nothing must be under way.
   void divert(BurstTarget& target) { target_ = &target; }
@@ -136,6 +140,7 @@ class AxiPort {
   /// Draws this clock's stalls and credit. `stalled` has a bit for each channel, lowest first.
   void begin_irregular_clock() {
     if (arbiter_ != nullptr) arbiter_->begin_clock(clock_);
+    if (dram_ != nullptr) dram_->begin_clock(clock_);
     if (stall_threshold_ != 0) {
       const std::uint64_t draw = random();
       stalled_ = (draw & kDrawMask) < stall_threshold_ ? 1u : 0u;
@@ -152,11 +157,13 @@ class AxiPort {
   /// May a beat of the oldest burst move? Whoever moves it calls moved().
   bool may_move() const {
     return (bytes_per_cycle_ == 0 || credit_ >= width_) &&
-           (arbiter_ == nullptr || arbiter_->may_move(arbiter_port_));
+           (arbiter_ == nullptr || arbiter_->may_move(arbiter_port_)) &&
+           (dram_ == nullptr || dram_->may_move(dram_port_));
   }
   void moved() {
     if (bytes_per_cycle_ != 0) credit_ -= width_;
     if (arbiter_ != nullptr) arbiter_->moved();
+    if (dram_ != nullptr) dram_->moved(dram_port_);
   }
   /// The last beat of the oldest burst has moved, or the master has the answer to it.
   void complete() {
@@ -191,6 +198,11 @@ class AxiPort {
       const unsigned times = take_upset(AxiChannel::kAddress, AxiUpset::kRepeated) ? 2 : 1;
       if (arbiter_ != nullptr) {
         for (unsigned i = 0; i < times; ++i) arbiter_->accepted(arbiter_port_);
+      }
+      if (dram_ != nullptr) {
+        for (unsigned i = 0; i < times; ++i) {
+          dram_->accepted(dram_port_, address.address, address.length + 1u);
+        }
       }
       return times;
     }
@@ -230,6 +242,8 @@ class AxiPort {
   std::uint64_t hang_from_ = kNever;
   std::uint64_t statistics_base_ = 0;  // bursts before the last clear_statistics()
   AxiPortStatistics statistics_;
+  DramController* dram_ = nullptr;
+  unsigned dram_port_ = 0;
 
  private:
   static constexpr unsigned kDrawBits = 21;  // three channels from one 64-bit draw

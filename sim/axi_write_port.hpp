@@ -147,9 +147,13 @@ class AxiWritePort : public AxiPort {
     }
   }
 
-  bool response_due() { return !responses_.empty() && responses_.front().due <= clock_; }
+  bool response_due() {
+    return !responses_.empty() && responses_.front().due <= clock_ &&
+           (dram_ == nullptr || dram_->may_answer(dram_port_));
+  }
 
   void raise_valid() {
+    if (dram_ != nullptr) dram_->answer(dram_port_);
     if (take_upset(AxiChannel::kResponse, AxiUpset::kLost)) {
       responses_.pop();
       memory_.end_write();

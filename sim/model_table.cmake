@@ -8,11 +8,10 @@ function(gemm64_table_row)
   cmake_parse_arguments(arg "DEBUG;AHEAD" "CLASS;N;VARIANT" "" ${ARGN})
   set(debug false)
   set(ahead false)
-  set(headers "#include <${arg_CLASS}.h>\n")
+  # The root's clock and busy signal are for verilated_device.hpp.
+  set(headers "#include <${arg_CLASS}.h>\n#include <${arg_CLASS}___024root.h>\n")
   if(arg_DEBUG)
     set(debug true)
-  else()
-    string(APPEND headers "#include <${arg_CLASS}___024root.h>\n")  # whose clock verilated_device.hpp sets
   endif()
   if(arg_AHEAD)
     set(ahead true)

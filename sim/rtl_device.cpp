@@ -86,7 +86,11 @@ RtlDevice::RtlDevice(const RtlOptions& options, unsigned width)
       weights_("weights", memory_, width),
       data_("data", memory_, width, 2),
       results_("results", memory_, width) {
-  if (options.memory.sharing != MemorySharing::kIndependent) {
+  if (options.memory.sharing == MemorySharing::kDram) {
+    check(options.memory);
+    dram_ = std::make_unique<DramController>(options.memory.dram, width);
+    dram_->set_latency(options.memory.latency);
+  } else if (options.memory.sharing != MemorySharing::kIndependent) {
     arbiter_ = std::make_unique<MemoryArbiter>(options.memory.sharing, width);
     arbiter_->set_bytes_per_cycle(options.memory.bytes_per_cycle);
   }
@@ -94,7 +98,9 @@ RtlDevice::RtlDevice(const RtlOptions& options, unsigned width)
   for (AxiPort* port : {static_cast<AxiPort*>(&weights_), static_cast<AxiPort*>(&data_),
                         static_cast<AxiPort*>(&results_)}) {
     port->set_latency(options.memory.latency);
-    if (arbiter_) {
+    if (dram_) {
+      port->share(*dram_, port == &results_);
+    } else if (arbiter_) {
       port->share(*arbiter_);
     } else {
       port->set_bytes_per_cycle(options.memory.bytes_per_cycle);
@@ -177,6 +183,7 @@ void RtlDevice::set_latency(unsigned clocks) {
   weights_.set_latency(clocks);
   data_.set_latency(clocks);
   results_.set_latency(clocks);
+  if (dram_) dram_->set_latency(clocks);
 }
 
 DeviceKind rtl_kind() {

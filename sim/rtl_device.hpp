@@ -61,6 +61,7 @@ class RtlDevice : public DebugDevice {
   }
   std::uint64_t clocks() const override { return clock_; }
   std::string name() const override { return "rtl"; }
+  DramCounts dram_counts() const override { return dram_ ? dram_->counts() : DramCounts{}; }
 
   RtlPorts ports() { return {weights_, data_, results_}; }
 
@@ -97,6 +98,7 @@ class RtlDevice : public DebugDevice {
   const unsigned width_;  // bytes of a beat
   Memory memory_;
   std::unique_ptr<MemoryArbiter> arbiter_;  // none where each port is served by itself
+  std::unique_ptr<DramController> dram_;    // of a DRAM channel, instead
   AxiReadPort weights_;
   AxiReadPort data_;
   AxiWritePort results_;

@@ -52,6 +52,21 @@ struct CanTrace<
     Model, std::void_t<decltype(std::declval<Model&>().trace(std::declval<VerilatedFstC*>(), 0))>>
     : std::true_type {};
 
+/// Is the accelerator busy in this clock? The names are those that Verilator gives the RTL's
+/// signal: of the accelerator by itself, and of gemm64_ahead. Called with 0.
+template <class Root>
+auto is_busy(const Root& root, int) -> decltype(root.gemm64__DOT__busy != 0) {
+  return root.gemm64__DOT__busy != 0;
+}
+template <class Root>
+auto is_busy(const Root& root, long) -> decltype(root.gemm64_ahead__DOT__gemm64__DOT__busy != 0) {
+  return root.gemm64_ahead__DOT__gemm64__DOT__busy != 0;
+}
+template <class Root>
+bool is_busy(const Root&, ...) {
+  throw UsageError("this model hides whether the accelerator is busy, so no DRAM can rest with it");
+}
+
 /// `Model` is what Verilator made of the module gemm64; `kDebug` says that it was built with
 /// debug.vlt, and so can be looked into; `kAhead` that it was made of gemm64_ahead.v. Lines of the
 /// trace are at 2 * clock ns (clk_i low, inputs of the clock settled) and at 2 * clock + 1 ns
@@ -118,6 +133,7 @@ class VerilatedDevice final : public RtlDevice {
     data_.reset();
     results_.reset();
     if (arbiter_) arbiter_->reset();
+    if (dram_) dram_->reset();
     random_.seed(seed_);
     // What of Verilator asks the thread, such as $stop, must not find another device's context.
     Verilated::threadContextp(context_.get());
@@ -239,6 +255,7 @@ class VerilatedDevice final : public RtlDevice {
   static constexpr std::uint32_t kRegisterSpace = 1u << 12;  // s_axil_*addr_i has 12 bits
 
   void step() {
+    if (dram_ && !is_busy(*model_->rootp, 0)) dram_->rest(clock_);
     if constexpr (!kAhead) drive_ports(clock_);
     if constexpr (!kDebug && KeepsClockLevel<Model>::value) {
       end_clock();

@@ -89,6 +89,7 @@ class Analyst {
     return i == 0 || read_.count(output) != 0;
   }
   /// Predicts the programs that `run` runs.
+  std::vector<Counters> predict(const JobProgram& program);
   void add_programs();
   void add_sums(const SumsProgram& program);
   std::string why_host(const onnx::NodeProto& node, int index) const;
@@ -198,6 +199,16 @@ void Analyst::write_outputs(const onnx::NodeProto& node, LayerAnalysis& layer) {
   }
 }
 
+/// Counters of a program's layers, which are added to those of all programs.
+std::vector<Counters> Analyst::predict(const JobProgram& program) {
+  std::vector<Counters> layers =
+      predict_layers(program, analysis_.geometry, analysis_.memory, &analysis_.dram);
+  for (const Counters& layer : layers) {
+    for (std::size_t i = 0; i < layer.size(); ++i) analysis_.counters[i] += layer[i];
+  }
+  return layers;
+}
+
 void Analyst::add_programs() {
   if (!analysis_.why_not_run.empty()) return;
   CompileOptions options;
@@ -213,8 +224,7 @@ void Analyst::add_programs() {
     }
     if (!array_.follow(tiles)) continue;
     const JobProgram& made = compiled_.programs[number].list;
-    const std::vector<Counters> counters =
-        predict_layers(made, analysis_.geometry, analysis_.memory);
+    const std::vector<Counters> counters = predict(made);
     ProgramAnalysis& entry = analysis_.programs.emplace_back();
     for (std::size_t i = 0; i < program.layers.size(); ++i) {
       const DeviceLayer& layer = program.layers[i];
@@ -254,8 +264,7 @@ void Analyst::add_sums(const SumsProgram& program) {
     add(tiles, times(job.plan.tiles(), job.plan.row_blocks()));
   }
   if (!array_.follow(tiles)) return;
-  const std::vector<Counters> counters =
-      predict_layers(program.list, analysis_.geometry, analysis_.memory);
+  const std::vector<Counters> counters = predict(program.list);
   ProgramAnalysis& entry = analysis_.programs.emplace_back();
   std::size_t next = 0;
   for (const SumsProgram::Node& node : program.nodes) {

@@ -156,6 +156,8 @@ struct Analysis {
   std::vector<std::pair<std::string, std::string>> outputs;
   std::vector<LayerAnalysis> layers;      // in the order in which they run
   std::vector<ProgramAnalysis> programs;  // of a quantized network
+  Counters counters{};                    // of these together
+  DramCounts dram;                        // and of the DRAM channel, where memory is one
   std::vector<HostLayer> between;         // nodes without MACs for which they wait
   std::map<std::string, OperatorKind> kinds;
   AnalysisTotals totals;

@@ -2,6 +2,7 @@
 #include <cmath>
 
 #include "host/analysis/analysis_report.hpp"
+#include "host/report/dram_use.hpp"
 #include "host/report/json.hpp"
 #include "host/report/network_text.hpp"
 
@@ -161,7 +162,7 @@ Json to_json(const Analysis& analysis) {
                        {"container_bytes", analysis.modules->container_bytes}};
   }
   json["array"] = {{"n", analysis.geometry.n},
-                   {"memory", name(analysis.memory.sharing)},
+                   {"memory", analysis.memory.word()},
                    {"memory_latency", analysis.memory.latency},
                    {"layers", totals.array_layers},
                    {"macs", totals.array_macs},
@@ -173,6 +174,10 @@ Json to_json(const Analysis& analysis) {
                    {"utilization", totals.utilization},
                    {"roof_clocks", totals.roof_clocks},
                    {"published_cycles", published_json(totals.published)}};
+  if (analysis.memory.sharing == MemorySharing::kDram && !analysis.programs.empty()) {
+    json["array"]["dram"] =
+        to_json(DramUse(analysis.memory.dram, analysis.dram, analysis.counters));
+  }
   json["array"]["between_programs"] = between_json(analysis.between);
   json["array"]["waits"] = waits_json(analysis.between, analysis.geometry.n);
   for (const ProgramAnalysis& program : analysis.programs) {

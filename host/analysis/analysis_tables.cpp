@@ -7,6 +7,7 @@
 #include "host/analysis/analysis_report.hpp"
 #include "host/analysis/attributes.hpp"
 #include "host/analysis/columns.hpp"
+#include "host/report/dram_use.hpp"
 #include "host/report/network_text.hpp"
 #include "host/table.hpp"
 #include "host/text.hpp"
@@ -152,7 +153,7 @@ std::string array_table(const Analysis& analysis, std::size_t width) {
       fmt::format("int8, {}memory latency {} clocks; {} of its MACs used",
                   analysis.memory.sharing == MemorySharing::kIndependent
                       ? ""
-                      : fmt::format("{} memory, ", name(analysis.memory.sharing)),
+                      : fmt::format("{} memory, ", analysis.memory.word()),
                   analysis.memory.latency, percent(totals.utilization)));
   row("  on the device in gemm64 run", here.clocks,
       analysis.quantizes && here.layers != 0 ? "with --precision int8" : "");
@@ -293,6 +294,9 @@ std::string analysis_tables(const Analysis& analysis, const std::vector<std::siz
   text += partial_text(analysis);
   text += array_table(analysis, width);
   text += programs_table(analysis, width);
+  if (analysis.memory.sharing == MemorySharing::kDram && !analysis.programs.empty()) {
+    text += to_text(DramUse(analysis.memory.dram, analysis.dram, analysis.counters));
+  }
   text += "\n" + kinds_table(analysis, width);
   text += attributes_table(analysis, width);
   text += "\n" + layers_table(analysis, layers, width);

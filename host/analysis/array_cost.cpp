@@ -2,6 +2,7 @@
 #include "host/analysis/array_cost.hpp"
 
 #include <algorithm>
+#include <cmath>
 
 #include "host/cycles/cycle_model.hpp"
 #include "host/divide.hpp"
@@ -85,18 +86,25 @@ std::optional<ArrayCost> ArrayModel::cost(const Products& products, std::string&
 
 void ArrayModel::add_roofs(ArrayCost& cost) const {
   const std::uint64_t n = geometry_.n;
+  // Bytes that memory moves in a cycle: at a port; of a DRAM channel, at all.
+  const bool dram = memory_.sharing == MemorySharing::kDram;
+  const double moved = dram ? memory_.dram.peak_bytes_per_cycle() : static_cast<double>(n);
+  const auto cycles = [dram, moved, n](std::uint64_t bytes) {
+    return dram ? static_cast<std::uint64_t>(std::ceil(static_cast<double>(bytes) / moved))
+                : divide_up(bytes, n);
+  };
   const ProductSizes& shape = cost.products.shape;
   const std::uint64_t macs = times(times(times(shape.m, shape.k), shape.n), cost.products.count);
   cost.macs_clocks = divide_up(macs, geometry_.macs_per_clock());
-  cost.weights_clocks = divide_up(cost.bytes.weights, n);
+  cost.weights_clocks = cycles(cost.bytes.weights);
   cost.activations_clocks =
-      divide_up(plus(plus(cost.bytes.activations, cost.bytes.commands), cost.bytes.parameters), n);
-  cost.results_clocks = divide_up(cost.bytes.results, n);
+      cycles(plus(plus(cost.bytes.activations, cost.bytes.commands), cost.bytes.parameters));
+  cost.results_clocks = cycles(cost.bytes.results);
   cost.shared_memory = memory_.sharing != MemorySharing::kIndependent;
   ArrayCost of_ports = cost;
   of_ports.macs_clocks = 0;
   const std::uint64_t port = of_ports.roof_clocks();
-  cost.intensity = static_cast<double>(macs) / (static_cast<double>(port) * static_cast<double>(n));
+  cost.intensity = static_cast<double>(macs) / (static_cast<double>(port) * moved);
   if (cost.clocks) {
     cost.utilization = static_cast<double>(macs) / static_cast<double>(geometry_.macs_per_clock()) /
                        static_cast<double>(*cost.clocks);

@@ -53,7 +53,7 @@ CLI::Option& add_setting(CLI::App& app, const SettingForm& form,
       flag, take,
       word && !initial.is_null() ? with_default(form.help, initial.get<std::string>()) : form.help);
   if (word) {
-    option.check(one_of(form.words));
+    option.check(one_of(form));
   } else {
     const bool whole = form.kind == Kind::kWhole;
     option.type_name(whole ? "UINT" : "FLOAT")

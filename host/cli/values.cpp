@@ -98,6 +98,20 @@ CLI::Validator one_of(const std::vector<std::string>& words) {
       fmt::format("{{{}}}", fmt::join(words, ",")));
 }
 
+CLI::Validator one_of(const SettingForm& form) {
+  const CLI::Validator listed = one_of(form.words);
+  if (!form.others) return listed;
+  return CLI::Validator(
+      [form, listed](std::string& text) -> std::string {
+        try {
+          return form.takes(text) ? "" : listed(text);
+        } catch (const UsageError& error) {
+          return error.what();
+        }
+      },
+      listed.get_description());
+}
+
 std::map<std::string, std::vector<std::int64_t>> parse_input_shapes(
     const std::vector<std::string>& texts) {
   std::map<std::string, std::vector<std::int64_t>> shapes;

@@ -9,6 +9,8 @@
 #include <type_traits>
 #include <vector>
 
+#include "host/session/setting.hpp"
+
 namespace gemm64 {
 
 /// The largest --seed.
@@ -24,6 +26,8 @@ CLI::Validator real_number(double low, double high);
 
 /// One of these words.
 CLI::Validator one_of(const std::vector<std::string>& words);
+/// A word that the setting takes.
+CLI::Validator one_of(const SettingForm& form);
 
 /// One of these words, for an option that is an enumeration.
 template <class Enum>

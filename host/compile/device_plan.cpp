@@ -114,8 +114,10 @@ JobProgram make_program(const DeviceProgram& program, const Geometry& geometry) 
 }
 
 std::vector<Counters> predict_layers(const JobProgram& program, const Geometry& geometry,
-                                     const MemoryTiming& memory) {
-  return predict_program(program, geometry, memory).layers;
+                                     const MemoryTiming& memory, DramCounts* dram) {
+  ProgramPrediction predicted = predict_program(program, geometry, memory);
+  if (dram != nullptr) *dram += predicted.dram;
+  return std::move(predicted.layers);
 }
 
 }  // namespace gemm64

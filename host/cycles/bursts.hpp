@@ -32,7 +32,8 @@ class BurstWalk {
   BurstWalk(const WordWalk& walk, std::uint32_t word_bytes, std::uint32_t max_beats);
 
   bool done() const { return blocks_left_ == 0; }
-  /// Words of the burst that comes next.
+  /// Where the burst that comes next begins, in bytes; and its words.
+  std::uint64_t address() const { return address_; }
   std::uint64_t beats() const { return beats_; }
   /// Is it the first, or the last, of its run?
   bool first() const { return left_ == walk_.words; }

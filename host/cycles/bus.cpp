@@ -3,14 +3,20 @@
 
 namespace gemm64::cycles {
 
-Bus::Bus(const MemoryTiming& memory, const Rate& rate,
+Bus::Bus(const MemoryTiming& memory, const Rate& rate, std::uint32_t width,
          const std::array<std::vector<Requester*>, 3>& users) {
   const bool independent = memory.sharing == MemorySharing::kIndependent;
   const bool in_order = memory.sharing == MemorySharing::kShared;
+  check(memory);
+  if (memory.sharing == MemorySharing::kDram) dram_.emplace(memory.dram);
   std::vector<PortUsers> together;
   for (const auto& of_port : users) {
     if (independent || budgets_.empty()) budgets_.emplace_back(rate);
-    ports_.emplace_back(memory.latency, in_order, budgets_.back());
+    if (dram_) {
+      ports_.emplace_back(memory.latency, budgets_.back(), *dram_, width);
+    } else {
+      ports_.emplace_back(memory.latency, in_order, budgets_.back());
+    }
     together.push_back({ports_.back(), of_port});
     if (!independent) continue;
     arbiters_.emplace_back(memory.sharing, together);

@@ -3,7 +3,9 @@
 #pragma once
 
 #include <array>
+#include <cstdint>
 #include <deque>
+#include <optional>
 #include <vector>
 
 #include "host/cycles/arbiter.hpp"
@@ -16,15 +18,19 @@ namespace gemm64::cycles {
 class Bus {
  public:
   /// The engines behind the ports of weights, data and results. `rate`: of each port, of all where
-  /// they share a memory.
-  Bus(const MemoryTiming& memory, const Rate& rate,
+  /// they share a memory. `width`: bytes of a beat.
+  Bus(const MemoryTiming& memory, const Rate& rate, std::uint32_t width,
       const std::array<std::vector<Requester*>, 3>& users);
 
   /// As Arbiter's.
   bool advance();
   bool advance_when_stuck();
 
+  /// What a DRAM channel counted.
+  DramCounts dram_counts() const { return dram_ ? dram_->channel.counts() : DramCounts{}; }
+
  private:
+  std::optional<Dram> dram_;
   std::deque<Budget> budgets_;
   std::deque<MemoryPort> ports_;
   std::deque<Arbiter> arbiters_;

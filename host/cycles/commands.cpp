@@ -14,10 +14,11 @@ void Commands::ask(Clock /*at*/) {
 }
 
 void Commands::serve(MemoryPort& port) {
-  const Beats beats = port.read(beats_);
-  seen_.push(beats.last + 1);
+  const Clock last = port.read(ring_.address(served_), beats_, [this](const Beats& beats) {
+    if (keeps_history_) fetched_.push(beats);
+  });
+  seen_.push(last + 1);
   ++served_;
-  if (keeps_history_) fetched_.push(beats);
 }
 
 void Commands::keep_history(const Rate& rate) {

@@ -9,6 +9,7 @@
 #include "host/cycles/engine.hpp"
 #include "host/cycles/memory_port.hpp"
 #include "host/cycles/results.hpp"
+#include "host/cycles/ring.hpp"
 #include "host/device/command_types.hpp"
 #include "host/device/geometry.hpp"
 
@@ -26,12 +27,14 @@ struct Engines {
 
 class Commands final : public Requester {
  public:
-  /// Of `program` those before number `end` are dispatched; the others are fetched alone. `given`:
-  /// the first clock in which each is in the ring; empty where all are from the start.
-  Commands(const std::vector<Command>& program, std::size_t end,
+  /// Of `program`, which is in `ring`, those before number `end` are dispatched; the others are
+  /// fetched alone. `given`: the first clock in which each is in the ring; empty where all are from
+  /// the start.
+  Commands(const std::vector<Command>& program, const Ring& ring, std::size_t end,
            const std::vector<std::uint64_t>& given, const Geometry& geometry,
            const Engines& engines, Counters& counters)
       : program_(program),
+        ring_(ring),
         end_(end),
         given_(given),
         engines_(engines),
@@ -87,6 +90,7 @@ class Commands final : public Requester {
   void dispatch(const Command& command, Clock at);
 
   const std::vector<Command>& program_;
+  const Ring ring_;
   const std::size_t end_;
   const std::vector<std::uint64_t>& given_;
   Engines engines_;

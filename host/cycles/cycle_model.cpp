@@ -23,12 +23,12 @@ namespace {
 class Model {
  public:
   /// As Commands takes them, and MATMULs whose starts are asked for.
-  Model(const std::vector<Command>& program, std::size_t end,
+  Model(const std::vector<Command>& program, const Ring& ring, std::size_t end,
         const std::vector<std::uint64_t>& given, const Geometry& geometry,
         const MemoryTiming& memory, const std::vector<std::size_t>& matmuls = {})
       : program_(program),
         geometry_(geometry),
-        rate_(geometry.n, memory.bytes_per_cycle),
+        rate_(geometry.n, memory.sharing == MemorySharing::kDram ? 0 : memory.bytes_per_cycle),
         memories_(geometry, rate_),
         weights_(geometry, geometry.weight_burst_beats(), memories_.weights, nullptr,
                  Loads::kWeights, counters_),
@@ -40,9 +40,9 @@ class Model {
                   Loads::kOperands, counters_),
         compute_(geometry, memories_, counters_),
         results_(geometry, memories_, rate_, counters_),
-        commands_(program, end, given, geometry,
+        commands_(program, ring, end, given, geometry,
                   {weights_, activations_, compute_, parameters_, operands_, results_}, counters_),
-        bus_(memory, rate_,
+        bus_(memory, rate_, geometry.n,
              {{{&weights_}, {&commands_, &parameters_, &operands_, &activations_}, {&results_}}}) {
     if (matmuls.empty() && end == program.size() && program.back().opcode == Opcode::kFinish &&
         std::none_of(program.begin(), program.end() - 1, asks_counters)) {
@@ -80,6 +80,7 @@ class Model {
       prediction.finishes.push_back({commands_.last(), count(total)});
     }
     if (open) prediction.finishes.push_back({commands_.last(), count_before(total)});
+    prediction.dram = bus_.dram_counts();
     return prediction;
   }
 
@@ -251,19 +252,22 @@ std::vector<std::size_t> ends_of(const std::vector<Command>& commands, const Geo
 }  // namespace cycles
 
 Prediction predict(const std::vector<Command>& program, const Geometry& geometry,
-                   const MemoryTiming& memory, const std::vector<std::size_t>& matmuls) {
+                   const MemoryTiming& memory, const std::vector<std::size_t>& matmuls,
+                   const Ring& ring) {
   cycles::check_program(program, geometry);
-  RingPrediction ring = cycles::Model(program, program.size(), {}, geometry, memory, matmuls).run();
-  return {ring.finishes.back().counters, std::move(ring.snapshots), std::move(ring.starts)};
+  RingPrediction found =
+      cycles::Model(program, ring, program.size(), {}, geometry, memory, matmuls).run();
+  return {found.finishes.back().counters, std::move(found.snapshots), std::move(found.starts),
+          found.dram};
 }
 
 RingPrediction predict_ring(const std::vector<Command>& commands,
                             const std::vector<std::uint64_t>& given, const Geometry& geometry,
-                            const MemoryTiming& memory) {
+                            const MemoryTiming& memory, const Ring& ring) {
   for (std::vector<std::size_t> ends = cycles::ends_of(commands, geometry); !ends.empty();
        ends.pop_back()) {
     try {
-      return cycles::Model(commands, ends.back(), given, geometry, memory).run();
+      return cycles::Model(commands, ring, ends.back(), given, geometry, memory).run();
     } catch (const UsageError&) {
       // A program in it waits for ever.
     }
@@ -272,8 +276,8 @@ RingPrediction predict_ring(const std::vector<Command>& commands,
 }
 
 Counters predict_counters(const std::vector<Command>& program, const Geometry& geometry,
-                          const MemoryTiming& memory) {
-  return predict(program, geometry, memory).counters;
+                          const MemoryTiming& memory, const Ring& ring) {
+  return predict(program, geometry, memory, {}, ring).counters;
 }
 
 }  // namespace gemm64

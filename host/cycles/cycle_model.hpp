@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <vector>
 
+#include "host/cycles/ring.hpp"
 #include "host/device/counters.hpp"
 #include "host/device/geometry.hpp"
 #include "host/device/memory_timing.hpp"
@@ -23,6 +24,7 @@ struct Prediction {
   Counters counters{};  // in the end
   std::vector<PredictedSnapshot> snapshots;
   std::vector<Counters> starts;  // before the first tile of each MATMUL that was asked for
+  DramCounts dram;               // of the channel, where memory is one
 };
 
 /// Predicts every counter of a program, run from an idle device whose memory answers each request
@@ -33,9 +35,11 @@ struct Prediction {
 /// waits for (host/cycles/README.md). Throws UsageError, naming the command, for a program that the
 /// accelerator would reject or could not finish: loads and STOREs must fit its MATMULs, and FINISH
 /// must be the last command. `matmuls`: those whose starts are asked for, indices in the program in
-/// ascending order.
+/// ascending order. `ring`: where the commands are, on which the cycles depend only where memory is
+/// a DRAM channel.
 Prediction predict(const std::vector<Command>& program, const Geometry& geometry,
-                   const MemoryTiming& memory, const std::vector<std::size_t>& matmuls = {});
+                   const MemoryTiming& memory, const std::vector<std::size_t>& matmuls = {},
+                   const Ring& ring = {});
 
 /// The same of a ring to which commands are added while the accelerator works: of each FINISH, what
 /// was counted when it ended the work before it. So it is of the last command where that is no
@@ -44,6 +48,7 @@ struct RingPrediction {
   std::vector<PredictedSnapshot> finishes;
   std::vector<PredictedSnapshot> snapshots;
   std::vector<Counters> starts;  // as of a Prediction
+  DramCounts dram;
 };
 
 /// Predicts programs that follow each other in a ring, each up to its FINISH, on an accelerator
@@ -52,10 +57,10 @@ struct RingPrediction {
 /// programs can end: of one that cannot, and of those behind it, nothing is said.
 RingPrediction predict_ring(const std::vector<Command>& commands,
                             const std::vector<std::uint64_t>& given, const Geometry& geometry,
-                            const MemoryTiming& memory);
+                            const MemoryTiming& memory, const Ring& ring = {});
 
 /// The counters in the end alone.
 Counters predict_counters(const std::vector<Command>& program, const Geometry& geometry,
-                          const MemoryTiming& memory);
+                          const MemoryTiming& memory, const Ring& ring = {});
 
 }  // namespace gemm64

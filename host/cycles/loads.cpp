@@ -46,6 +46,7 @@ Clock Loads::next_request() {
 }
 
 void Loads::ask(Clock at) {
+  address_ = walk_.address();
   beats_ = static_cast<Clock>(walk_.beats());
   walk_.next();
   asked_ = at;
@@ -56,14 +57,14 @@ void Loads::ask(Clock at) {
 }
 
 void Loads::serve(MemoryPort& port) {
-  const Beats words = port.read(beats_);
-  under_way_.end(words.last);
-  if (window_) {
-    pixels_->fill(words);
-  } else {
-    buffer_.fill(words);
-  }
-  ledger_.spend(causes_.transfer, causes_.wait_memory, words);
+  under_way_.end(port.read(address_, beats_, [this](const Beats& words) {
+    if (window_) {
+      pixels_->fill(words);
+    } else {
+      buffer_.fill(words);
+    }
+    ledger_.spend(causes_.transfer, causes_.wait_memory, words);
+  }));
 }
 
 Clock Loads::idle() const {

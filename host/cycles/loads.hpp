@@ -64,12 +64,13 @@ class Loads final : public EngineModel, public Requester {
   std::uint32_t max_beats_;
   Slots under_way_;
   BurstWalk walk_;
-  std::size_t load_ = 0;  // index of the LOAD under way
-  bool window_ = false;   // it is one of a window, and so are all bursts under way
-  Clock seen_ = kNever;   // clock in which the engine saw it
-  Clock asked_ = kNever;  // clock in which the last burst was asked for, or the LOAD was taken
-  Clock beats_ = 0;       // of that burst
-  Clock words_ = 0;       // asked for
+  std::size_t load_ = 0;       // index of the LOAD under way
+  bool window_ = false;        // it is one of a window, and so are all bursts under way
+  Clock seen_ = kNever;        // clock in which the engine saw it
+  Clock asked_ = kNever;       // clock in which the last burst was asked for, or the LOAD was taken
+  std::uint64_t address_ = 0;  // of that burst
+  Clock beats_ = 0;            // of it
+  Clock words_ = 0;            // asked for
 };
 
 }  // namespace gemm64::cycles

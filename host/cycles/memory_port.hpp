@@ -3,8 +3,12 @@
 #pragma once
 
 #include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <vector>
 
 #include "host/cycles/clock.hpp"
+#include "host/cycles/dram.hpp"
 #include "host/cycles/rate.hpp"
 
 namespace gemm64::cycles {
@@ -29,6 +33,15 @@ class Requester {
   virtual void serve(MemoryPort& port) = 0;
 };
 
+/// What ports share of a DRAM channel.
+struct Dram {
+  explicit Dram(const DramTiming& of) : timing(of), clocks(of), channel(of) {}
+
+  DramTiming timing;
+  DramClocks clocks;
+  DramChannel channel;
+};
+
 /// A port, in front of which one request waits until memory accepts it. Memory serves them in the
 /// order of accept().
 class MemoryPort {
@@ -37,33 +50,131 @@ class MemoryPort {
   /// share its budget.
   MemoryPort(Clock latency, bool in_order, Budget& budget)
       : latency_(latency), in_order_(in_order), budget_(budget) {}
+  /// In front of a DRAM channel; `width`: bytes of a beat.
+  MemoryPort(Clock latency, Budget& budget, Dram& dram, std::uint32_t width)
+      : latency_(latency),
+        in_order_(false),
+        budget_(budget),
+        dram_(&dram),
+        width_(width),
+        freed_(std::max<std::size_t>(1, dram.timing.write_buffer / width), 0) {}
 
   /// First clock in which a request can be handed to it: in which the one before is accepted.
   Clock free() const { return accepted_; }
   /// The request is accepted in clock `at`, at the earliest the one after it was handed over.
   void accept(Clock at) { accepted_ = at; }
 
-  /// The request accepted last is a read of `beats`.
-  Beats read(Clock beats) {
-    const Beats moved = budget_.move(accepted_ + latency_, beats);
-    answered_ = moved.last;
-    return moved;
+  /// The request accepted last is a read of `beats` from `address`. Calls `move` with the beats,
+  /// which have gaps between one call and the next. Returns the clock of the last one.
+  template <class Move>
+  Clock read(std::uint64_t address, Clock beats, Move&& move) {
+    if (dram_ == nullptr) {
+      const Beats moved = budget_.move(accepted_ + latency_, beats);
+      answered_ = moved.last;
+      move(moved);
+      return answered_;
+    }
+    Together<Move> together(move);
+    const Tick seen = dram_->clocks.seen(accepted_);
+    const Tick data = Tick{dram_->timing.rl} + dram_->timing.t_burst;
+    each_burst(address, beats, [&](std::uint64_t from, Clock count, Clock bursts) {
+      Tick tick = 0;
+      for (Clock i = 0; i < bursts; ++i) tick = dram_->channel.read(burst_at(from, i), seen);
+      const Clock there = dram_->clocks.there(tick + data) + latency_;
+      const Clock first = std::max(there, answered_ + 1);
+      together.add(first, count);
+      answered_ = first + count - 1;
+    });
+    return answered_;
   }
-  /// It is a write of `beats`, of which the first is there in clock `from`.
-  Beats write(Clock from, Clock beats) {
-    const Beats moved = budget_.move(std::max(from, accepted_ + (in_order_ ? 1 : 0)), beats);
-    answered_ = std::max(std::max(accepted_, moved.last) + latency_, answered_ + 1);
-    return moved;
+
+  /// It is a write of `beats` to `address`, of which the first is there in clock `from`, each other
+  /// one as soon as the one before has moved. As above.
+  template <class Move>
+  Clock write(Clock from, std::uint64_t address, Clock beats, Move&& move) {
+    if (dram_ == nullptr) {
+      const Beats moved = budget_.move(std::max(from, accepted_ + (in_order_ ? 1 : 0)), beats);
+      answered_ = std::max(std::max(accepted_, moved.last) + latency_, answered_ + 1);
+      move(moved);
+      return moved.last;
+    }
+    Clock last = from - 1;
+    Tick tick = 0;
+    {
+      Together<Move> together(move);
+      const Tick seen = dram_->clocks.seen(accepted_);
+      each_burst(address, beats, [&](std::uint64_t of, Clock count, Clock bursts) {
+        for (Clock i = 0; i < count; ++i) {
+          last =
+              std::max(last + 1, freed_[(written_ + static_cast<std::size_t>(i)) % freed_.size()]);
+          together.add(last, 1);
+        }
+        const Tick data = dram_->clocks.seen(last);
+        for (Clock i = 0; i < bursts; ++i) tick = dram_->channel.write(burst_at(of, i), seen, data);
+        for (Clock i = 0; i < count; ++i) {
+          freed_[written_++ % freed_.size()] = dram_->clocks.after(tick);
+        }
+      });
+    }
+    const Tick end = tick + dram_->timing.wl + dram_->timing.t_burst;
+    answered_ = std::max(dram_->clocks.there(end) + latency_, answered_ + 1);
+    return last;
   }
   /// Clock in which it was answered: the last beat of a read, the answer to a write.
   Clock answered() const { return answered_; }
 
  private:
+  /// Beats without a gap between them as one.
+  template <class Move>
+  class Together {
+   public:
+    explicit Together(Move& move) : move_(move) {}
+    Together(const Together&) = delete;
+    Together& operator=(const Together&) = delete;
+    ~Together() { end(); }
+
+    void add(Clock first, Clock count) {
+      if (count_ != 0 && first != first_ + count_) end();
+      if (count_ == 0) first_ = first;
+      count_ += count;
+    }
+
+   private:
+    void end() {
+      if (count_ != 0) move_(Beats{first_, first_ + count_ - 1, count_, 0});
+      count_ = 0;
+    }
+
+    Move& move_;
+    Clock first_ = 0, count_ = 0;
+  };
+
+  /// Calls `each` with the address of some beats, their number, and that of the channel's bursts
+  /// that hold them: beats of one burst, or one beat of several bursts.
+  template <class Each>
+  void each_burst(std::uint64_t address, Clock beats, Each&& each) const {
+    const std::uint64_t burst = dram_->timing.burst_bytes();
+    while (beats != 0) {
+      const std::uint64_t left = burst - address % burst;
+      const Clock count = std::min(beats, std::max(Clock{1}, static_cast<Clock>(left / width_)));
+      each(address, count, static_cast<Clock>(std::max<std::uint64_t>(1, width_ / burst)));
+      address += static_cast<std::uint64_t>(count) * width_;
+      beats -= count;
+    }
+  }
+  std::uint64_t burst_at(std::uint64_t address, Clock index) const {
+    return address + static_cast<std::uint64_t>(index) * dram_->timing.burst_bytes();
+  }
+
   Clock latency_;
   bool in_order_;
   Budget& budget_;
   Clock accepted_ = 0;
   Clock answered_ = kNever;
+  Dram* dram_ = nullptr;
+  std::uint32_t width_ = 1;
+  std::vector<Clock> freed_;  // when the place of each beat of the write buffer is free
+  std::size_t written_ = 0;   // beats
 };
 
 }  // namespace gemm64::cycles

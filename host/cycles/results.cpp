@@ -92,7 +92,9 @@ void Results::ask(Clock at) {
     valid = std::max(ready, free_);
     if (!snapshot_) ready = std::max(ready, take_operands(at + 1));
   }
-  burst_ = {valid, static_cast<Clock>(walk_.beats()), snapshot_, requantizes_, walk_.last(), false};
+  burst_ = {valid,     walk_.address(), static_cast<Clock>(walk_.beats()),
+            snapshot_, requantizes_,    walk_.last(),
+            false};
   walk_.next();
   burst_.ends_store = walk_.done() && !snapshot_;
   listed_ = at + 1;
@@ -156,39 +158,46 @@ void Results::pass_rows(Clock before) {
   rows_left_ = kNone;
 }
 
-/// Memory takes the beats of requantized rows, and may let them wait.
-void Results::hold(const Beats& beats) {
-  Clock at_end = burst_.valid;
+/// Memory takes the beats of requantized rows, and may let them wait. The first is at the end in
+/// clock `at_end`. Returns the clock in which that behind the last one is.
+Clock Results::hold(const Beats& beats, Clock at_end) {
   for (Clock beat = 0; beat < beats.count; ++beat) {
     const Clock taken = beats.first + rate_.until(beat, beats.left);
     requantizer_.hold(at_end, taken);
-    if (rate_.full()) return;  // the others follow it
+    if (rate_.full()) break;  // the others follow it
     at_end = taken + 1;
   }
+  return beats.last + 1;
 }
 
 void Results::serve(MemoryPort& port) {
-  const Beats beats = port.write(burst_.valid, burst_.beats);
+  Clock at_end = burst_.valid;
+  const Clock last =
+      port.write(burst_.valid, burst_.address, burst_.beats, [&](const Beats& beats) {
+        ledger_.spend(counter::kResultsTransfer, counter::kResultsWaitMemory, beats);
+        if (burst_.requantized) {
+          at_end = hold(beats, at_end);
+        } else if (!burst_.of_snapshot) {
+          banks_.send(beats);
+        }
+      });
   --sending_;
-  ledger_.spend(counter::kResultsTransfer, counter::kResultsWaitMemory, beats);
-  free_ = beats.last + 1;
+  free_ = last + 1;
   answered_ = port.answered() + 1;
   answers_.end(port.answered());
   if (burst_.ends_store) stored_.push_back(port.answered());
   if (burst_.requantized) {
-    hold(beats);
     if (rows_left_ != kNone) pass_rows(kUnknown);
     return;
   }
   wide_free_ = free_;
-  data_.end(beats.last);
+  data_.end(last);
   if (burst_.of_snapshot) {
-    if (burst_.ends_pass) snapshots_.end(beats.last);
+    if (burst_.ends_pass) snapshots_.end(last);
     return;
   }
-  banks_.send(beats);
-  done_ = beats.last;
-  if (burst_.ends_pass) banks_.stored(beats.last);
+  done_ = last;
+  if (burst_.ends_pass) banks_.stored(last);
 }
 
 Clock Results::answered(std::size_t stores) const {

@@ -57,7 +57,7 @@ class Results final : public EngineModel, public Requester {
   void pass(Clock first, Clock rows);
   void enter_requantizer(Clock at);
   void pass_rows(Clock before);
-  void hold(const Beats& beats);
+  Clock hold(const Beats& beats, Clock at_end);
   void wait_for_work(Clock until);
 
   Banks& banks_;
@@ -80,6 +80,7 @@ class Results final : public EngineModel, public Requester {
   std::size_t sending_ = 0;    // bursts asked for that have not been served
   struct Burst {
     Clock valid;  // clock in which its first beat is there
+    std::uint64_t address;
     Clock beats;
     bool of_snapshot;
     bool requantized;

@@ -21,7 +21,7 @@ void ClockCheck::announce(const std::vector<Job>& jobs) {
   std::uint64_t last = 0;
   std::uint64_t all = 0;
   for (const Job& job : jobs) {
-    const Counters predicted = predict_counters(job.program, geometry_, memory_);
+    const Counters predicted = predict_counters(job.program, geometry_, memory_, {job.layout.ring});
     const std::uint64_t clocks = predicted[counter::kTotalClocks];
     all += clocks;
     last += clocks + clocks / kPartForProgress + kAroundJob;

@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <string>
 
+#include "host/device/dram_timing.hpp"
 #include "host/device/shared_bytes.hpp"
 
 namespace gemm64 {
@@ -49,6 +50,9 @@ class Device {
 
   /// Simulated clocks since construction; 0 for a device without a notion of time.
   virtual std::uint64_t clocks() const = 0;
+
+  /// What its DRAM channel has counted since the last hard reset; zeros where it has none.
+  virtual DramCounts dram_counts() const { return {}; }
 
   /// "rtl", "tlm" or "reference".
   virtual std::string name() const = 0;

@@ -3,6 +3,9 @@
 #pragma once
 
 #include <cstdint>
+#include <string>
+
+#include "host/device/dram_timing.hpp"
 
 namespace gemm64 {
 
@@ -10,7 +13,8 @@ namespace gemm64 {
 enum class MemorySharing {
   kIndependent,  // each port is served by itself
   kShared,       // one in-order memory with one budget of bytes a clock serves all ports
-  kExclusive     // one port is served at a time, until all its answers are in
+  kExclusive,    // one port is served at a time, until all its answers are in
+  kDram          // a DRAM channel serves all ports in order, by its rows and banks
 };
 
 inline const char* name(MemorySharing sharing) {
@@ -19,6 +23,8 @@ inline const char* name(MemorySharing sharing) {
       return "shared";
     case MemorySharing::kExclusive:
       return "exclusive";
+    case MemorySharing::kDram:
+      return "dram";
     default:
       return "independent";
   }
@@ -30,10 +36,23 @@ struct MemoryTiming {
   double stall_probability = 0;       // that a channel stalls in a clock
   MemorySharing sharing = MemorySharing::kIndependent;
   bool is_modelled = true;  // false: a board's own, which does not behave as this says
+  DramTiming dram = {};     // where the ports share a DRAM channel
+
+  /// The word that asks for it: "shared", "dram:lpddr4".
+  std::string word() const {
+    return sharing == MemorySharing::kDram ? dram.word() : std::string(name(sharing));
+  }
 
   /// Are the clocks of a program predicted exactly? Otherwise predictions are those of the same
   /// memory without stalls.
   bool predictable() const { return is_modelled && stall_probability == 0; }
 };
+
+/// Sets how the ports reach memory: "independent", "shared", "exclusive", or a word of
+/// dram_timing(), which is read as that does. Returns whether there is such a word.
+bool set_memory(MemoryTiming& memory, const std::string& word);
+
+/// Throws UsageError for a DRAM channel that cannot work, or has a limit of bytes besides its pins.
+void check(const MemoryTiming& memory);
 
 }  // namespace gemm64

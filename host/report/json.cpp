@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "host/report/classification_text.hpp"
+#include "host/report/dram_use.hpp"
 #include "host/report/network_text.hpp"
 
 namespace gemm64 {
@@ -252,7 +253,7 @@ Json to_json(const RunReport& report) {
                {"check", name(report.check)},
                {"verified", report.verified()},
                {"memory",
-                {{"sharing", name(report.memory.sharing)},
+                {{"sharing", report.memory.word()},
                  {"latency", report.memory.latency},
                  {"bytes_per_cycle", report.memory.bytes_per_cycle},
                  {"stall_probability", report.memory.stall_probability}}},
@@ -276,6 +277,9 @@ Json to_json(const RunReport& report) {
   if (report.check == CheckLevel::kOutputs) {
     json["outputs"] = {{"values", report.outputs.values},
                        {"mismatches", report.outputs.mismatches}};
+  }
+  if (report.memory.sharing == MemorySharing::kDram && report.timed()) {
+    json["dram"] = to_json(DramUse(report.memory.dram, total.dram, total.counters));
   }
   if (report.one_program) json["one_program"] = true;
   if (report.host) json["host"] = host_json(report);

@@ -7,6 +7,7 @@
 #include <iterator>
 
 #include "host/escaped.hpp"
+#include "host/report/dram_use.hpp"
 #include "host/report/json.hpp"
 #include "host/report/network_text.hpp"
 #include "host/report/price_table.hpp"
@@ -174,12 +175,16 @@ std::string run_table(const RunReport& report, std::size_t width) {
       precision_of(report), name(report.accumulate), report.batch,
       report.memory.sharing == MemorySharing::kIndependent
           ? ""
-          : fmt::format("{} memory, ", name(report.memory.sharing)),
+          : fmt::format("{} memory, ", report.memory.word()),
       counted(report.memory.latency, "clock"),
       report.one_program ? ", all layers as one program"
       : report.chained   ? ", layers without work of the host between them as one program"
                          : "");
   text += layer_table(report, width) + price_table(report, width);
+  if (report.memory.sharing == MemorySharing::kDram && report.timed()) {
+    const LayerReport total = report.total();
+    text += to_text(DramUse(report.memory.dram, total.dram, total.counters));
+  }
   if (report.in_float32() && report.check == CheckLevel::kLayers) {
     text +=
         fmt::format("float32 from four slices of 7 bits: largest error {:.3g} against double.\n",

@@ -168,7 +168,10 @@ LayerReport JobRunner::run(const Job& job, const MatrixI8& a, const MatrixI8& w,
     return layer;
   }
   layer.published = published_cycles(plan.shape, geometry.n);
-  layer.predicted = predict_counters(job.program, geometry, options_.memory);
+  const Prediction predicted =
+      predict(job.program, geometry, options_.memory, {}, {job.layout.ring});
+  layer.predicted = predicted.counters;
+  layer.predicted_dram = predicted.dram;
   if (plan.accumulate == Accumulate::kHost) {
     layer.on_device =
         predict_counters(make_job(job.name, plan.shape, Accumulate::kDevice, geometry).program,
@@ -182,6 +185,7 @@ LayerReport JobRunner::run(const Job& job, const MatrixI8& a, const MatrixI8& w,
   layer.seconds = thread_seconds() - begin;
   layer.simulated_clocks = device_.clocks() - first_clock_;
   layer.counters = result.counters;
+  layer.dram = device_.dram_counts();
   layer.faults = std::exchange(faults_, {});
   progress.report(job.name, 1);
   if (is_compared) layer.mismatches = compare(expected, result.sums);
@@ -312,6 +316,8 @@ std::vector<MatrixI32> JobRunner::run_list(const std::vector<Listed>& listed,
   }
   const double seconds = thread_seconds() - begin;
   end();
+  layers.front().dram = device_.dram_counts();
+  layers.front().predicted_dram = predicted.dram;
 
   // Where the device counted from fence to fence what was predicted, the clocks of each layer's
   // tiles are those predicted, too; otherwise nobody has counted them.

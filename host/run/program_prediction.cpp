@@ -8,8 +8,10 @@ namespace gemm64 {
 
 ProgramPrediction predict_program(const JobProgram& list, const Geometry& geometry,
                                   const MemoryTiming& memory) {
-  const Prediction predicted = predict(list.program, geometry, memory, first_matmuls(list));
+  const Prediction predicted =
+      predict(list.program, geometry, memory, first_matmuls(list), {list.ring});
   ProgramPrediction program;
+  program.dram = predicted.dram;
   Counters fence{}, start{};
   for (std::size_t i = 0; i < list.jobs.size(); ++i) {
     const bool last = i + 1 == list.jobs.size();

@@ -20,6 +20,7 @@ struct ProgramPrediction {
   /// From its first tile to that of the next layer: all its products are in these clocks, and no
   /// others. The first layer's begin with the program, the last one's end with it.
   std::vector<Counters> layers;
+  DramCounts dram;  // of the program, where memory is a DRAM channel
 };
 
 /// Predicts each layer of a program, behind a memory that does not stall.

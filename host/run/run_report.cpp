@@ -29,7 +29,9 @@ double roofline_clocks(std::uint64_t macs, const Counters& counters, const Geome
   // A memory that is slower than a port may have saved the bytes of one beat before the first
   // clock.
   const bool slow = memory.bytes_per_cycle != 0 && memory.bytes_per_cycle < geometry.n;
-  const double width = slow ? memory.bytes_per_cycle : geometry.n;
+  const double width = memory.sharing == MemorySharing::kDram ? memory.dram.peak_bytes_per_cycle()
+                       : slow                                 ? memory.bytes_per_cycle
+                                                              : geometry.n;
   const std::uint64_t saved = slow ? std::min<std::uint64_t>(busiest, geometry.n) : 0;
   return std::max(static_cast<double>(macs) / static_cast<double>(geometry.macs_per_clock()),
                   static_cast<double>(busiest - saved) / width);
@@ -191,6 +193,7 @@ bool RunReport::held() const {
   for (std::size_t i = 0; i < all.counters.size(); ++i) {
     if (is_checked_in_all(i) && all.counters[i] != all.predicted[i]) return false;
   }
+  if (predictable() && !(all.dram == all.predicted_dram)) return false;
   return std::all_of(layers.begin(), layers.end(), [this](const LayerReport& layer) {
     const bool bounded = layer.error_bound == 0 || layer.max_abs_error <= layer.error_bound;
     if (layer.mismatches.count != 0 || !bounded) return false;
@@ -264,6 +267,8 @@ void add(LayerReport& sum, const LayerReport& layer) {
       (*sum.on_device)[i] += (*layer.on_device)[i];
     }
   }
+  sum.dram += layer.dram;
+  sum.predicted_dram += layer.predicted_dram;
   sum.published.scale_sim_os += layer.published.scale_sim_os;
   sum.published.scale_sim_ws += layer.published.scale_sim_ws;
   sum.published.single_buffered += layer.published.single_buffered;

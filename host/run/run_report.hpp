@@ -67,6 +67,8 @@ struct LayerReport {
   bool skipped = false;  // another product runs alone: all below is zero
   Counters counters{};   // of the device; clocks are zero where it has no notion of time
   Counters predicted{};  // for a memory without stalls, otherwise the same
+  // Of a DRAM channel, as counted and as predicted: of the whole program, at its first layer.
+  DramCounts dram, predicted_dram;
   std::optional<Counters> on_device;  // predicted, had the device added the partial sums that the
                                       // host added
   PublishedCycles published;

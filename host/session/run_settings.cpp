@@ -17,6 +17,29 @@ std::vector<std::pair<std::string, Value>> named(std::initializer_list<Value> va
   return words;
 }
 
+/// Words of ports that have a rate of bytes, and those of DRAM channels.
+Setting<DeviceOptions> memory_setting() {
+  Setting<DeviceOptions> setting = word_setting<DeviceOptions>(
+      "memory",
+      "how ports reach memory\n"
+      "independent: each has one of its own; shared: one memory serves all in order; "
+      "exclusive: one port at a time. dram: one DRAM channel (LPDDR4-3200, DDR4-2400, "
+      "LPDDR5-6400) serves all, with rows, banks and refresh; \",clock=MHZ\" and "
+      "\",width=PINS\" after it set the accelerator's clock (1000) and the channel's pins.",
+      named({MemorySharing::kIndependent, MemorySharing::kShared, MemorySharing::kExclusive}),
+      [](auto& of) -> auto& { return of.memory.sharing; });
+  for (const std::string& preset : dram_presets()) setting.words.push_back("dram:" + preset);
+  setting.others = [](const std::string& word) {
+    if (is_dram_word(word)) check(dram_timing(word));
+    return is_dram_word(word);
+  };
+  setting.get = [](const DeviceOptions& options) { return options.memory.word(); };
+  setting.set = [](DeviceOptions& options, const nlohmann::json& word) {
+    set_memory(options.memory, word.get<std::string>());
+  };
+  return setting;
+}
+
 }  // namespace
 
 const Settings<DeviceOptions>& device_settings() {
@@ -42,13 +65,7 @@ const Settings<DeviceOptions>& device_settings() {
           "bytes a clock, of each port or of all; 0: a port's width\n"
           "Of all ports together where they share a memory.",
           0, 1 << 20, [](auto& of) -> auto& { return of.memory.bytes_per_cycle; }),
-      word_setting<Row>(
-          "memory",
-          "how ports reach memory\n"
-          "independent: each has one of its own; shared: one memory serves all in order; "
-          "exclusive: one port at a time.",
-          named({MemorySharing::kIndependent, MemorySharing::kShared, MemorySharing::kExclusive}),
-          [](auto& of) -> auto& { return of.memory.sharing; }),
+      memory_setting(),
       plain_setting<Row>(
           "memory-stalls", "probability that a channel stalls in any one clock", 0, 0.99,
           [](auto& of) -> auto& { return of.memory.stall_probability; })};

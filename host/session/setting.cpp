@@ -32,13 +32,17 @@ std::string SettingForm::key() const {
   return text;
 }
 
+bool SettingForm::takes(const std::string& word) const {
+  return std::find(words.begin(), words.end(), word) != words.end() || (others && others(word));
+}
+
 void SettingForm::check(const nlohmann::json& value, const std::string& where) const {
   const bool fits = is_of(kind, value);
   const std::string dumped = value.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
   if (kind == Kind::kWord) {
+    if (fits && takes(value.get<std::string>())) return;
     std::string known;
     for (std::size_t i = 0; i < words.size(); ++i) {
-      if (fits && value == words[i]) return;
       const char* const between = i == 0 ? "" : i + 1 == words.size() ? " or " : ", ";
       known += fmt::format("{}'{}'", between, words[i]);
     }

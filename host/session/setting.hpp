@@ -20,12 +20,17 @@ struct SettingForm {
   std::string name;
   std::string help;
   std::vector<std::string> words;  // that a kWord takes
-  double low = 0, high = 0;        // of a number
+  // Does a kWord take this one, too, such as "dram:lpddr4,clock=800"? Throws UsageError, with the
+  // reason, for one of that kind that it refuses. Null: it takes no others.
+  std::function<bool(const std::string&)> others;
+  double low = 0, high = 0;  // of a number
 
   std::string key() const;
   /// Throws UsageError where it does not take the value; `where` stands before its key in the
   /// message, as "options.".
   void check(const nlohmann::json& value, const std::string& where) const;
+  /// Is it a word that a kWord takes? Throws as `others` does.
+  bool takes(const std::string& word) const;
 };
 
 /// An option of `Options`, whose initial value is its default.

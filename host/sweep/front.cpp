@@ -9,6 +9,7 @@
 #include <string>
 #include <utility>
 
+#include "host/device/dram_timing.hpp"
 #include "host/error.hpp"
 #include "host/sweep/selection.hpp"
 
@@ -33,16 +34,17 @@ Costs costs_of(const SweepRow& row, const std::vector<std::string>& objectives) 
 Costs costs_of(const SweepRow& row) {
   const auto number = [&row](const char* key) { return row.at(key).get<double>(); };
   const double array = number("array");
-  const double bytes = number("memory_bytes_per_cycle");
   const auto memory = row.at("memory").get<std::string>();
+  const bool dram = is_dram_word(memory);
+  const double bytes = number(dram ? "dram.peak_bytes_per_cycle" : "memory_bytes_per_cycle");
   return {number("cycles"),
           array,
           number("scratchpad_words") * array,
           number("accumulator_rows") * array,
           bytes == 0 ? array : std::min(bytes, array),
-          memory == "exclusive" ? 0.0
-          : memory == "shared"  ? 1.0
-                                : 2.0,
+          memory == "exclusive"        ? 0.0
+          : dram || memory == "shared" ? 1.0
+                                       : 2.0,
           -number("memory_latency")};
 }
 

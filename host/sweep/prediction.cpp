@@ -155,8 +155,11 @@ RunReport predict(const DeviceWork& work, const MemoryTiming& memory) {
   if (work.whole_network) report.host.emplace();
   std::vector<LayerReport> layers;
   for (const DeviceWork::Program& program : work.programs) {
-    const std::vector<Counters> counters = predict_layers(program.jobs, work.geometry, memory);
+    DramCounts dram;
+    const std::vector<Counters> counters =
+        predict_layers(program.jobs, work.geometry, memory, &dram);
     std::vector<LayerReport> own = program.layers;
+    own.front().dram = own.front().predicted_dram = dram;
     for (std::size_t i = 0; i < own.size(); ++i) {
       own[i].counters = own[i].predicted = counters[i];
       set_utilization(own[i], work.geometry, memory);

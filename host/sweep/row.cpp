@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "host/escaped.hpp"
+#include "host/report/dram_use.hpp"
 #include "host/report/json.hpp"
 #include "host/report/network_text.hpp"
 #include "host/table.hpp"
@@ -105,6 +106,14 @@ SweepRow make_row(const Sweep& sweep, std::size_t index, const RunReport& report
   figure("bytes", timed, bytes);
   for (const auto& [port, counter] : kPorts) {
     figure(std::string("bytes.") + port, timed, total.counters[counter]);
+  }
+  // All rows of a sweep have the same names.
+  if (std::any_of(sweep.designs.begin(), sweep.designs.end(), [](const SweepDesign& design) {
+        return design.memory.sharing == MemorySharing::kDram;
+      })) {
+    const bool dram = timed && report.memory.sharing == MemorySharing::kDram;
+    const Json use = to_json(DramUse(report.memory.dram, total.dram, total.counters));
+    for (const auto& [name, value] : use.items()) figure("dram." + name, dram, value);
   }
   add_causes(total.counters, row);
   const PublishedCycles& published = total.published;

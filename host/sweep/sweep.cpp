@@ -29,7 +29,7 @@ nlohmann::ordered_json describe(const Sweep& sweep, const SweepPoint& point) {
                                 {"array", geometry.n},
                                 {"scratchpad_words", geometry.scratchpad_words},
                                 {"accumulator_rows", geometry.accumulator_rows},
-                                {"memory", name(memory.sharing)},
+                                {"memory", memory.word()},
                                 {"memory_bytes_per_cycle", memory.bytes_per_cycle},
                                 {"memory_latency", memory.latency}};
   if (sweep.runs) row["device"] = sweep.device;

@@ -186,12 +186,15 @@ void Reader::add_designs(Sweep& sweep, bool lanes, const Json& design,
   const auto size = [&](const char* key, const Json& value) {
     return number(inside + key, value, 1, std::numeric_limits<std::int32_t>::max());
   };
-  const auto sharing = [&](const Json& value) {
-    for (const MemorySharing sharing :
-         {MemorySharing::kIndependent, MemorySharing::kShared, MemorySharing::kExclusive}) {
-      if (value == name(sharing)) return sharing;
+  const auto set_word = [&](const Json& value, MemoryTiming& memory) {
+    try {
+      if (value.is_string() && set_memory(memory, value.get<std::string>())) return;
+    } catch (const UsageError& error) {
+      refuse(inside + error.what());
     }
-    refuse(inside + "memory", value, "it is \"independent\", \"shared\" or \"exclusive\"");
+    refuse(inside + "memory", value,
+           "it is \"independent\", \"shared\", \"exclusive\" or a DRAM channel such as "
+           "\"dram:lpddr4\"");
   };
   const auto each = [&](const char* key, const Json& otherwise, const auto& then) {
     for (const Json& value : list(design, inside, key, otherwise)) then(value);
@@ -201,10 +204,15 @@ void Reader::add_designs(Sweep& sweep, bool lanes, const Json& design,
   DesignSizes sizes;
   const auto memories = [&] {
     each("memory", "independent", [&](const Json& value) {
-      made.memory.sharing = sharing(value);
+      set_word(value, made.memory);
       each("memory_bytes_per_cycle", 0U, [&](const Json& bytes) {
         made.memory.bytes_per_cycle = static_cast<std::uint32_t>(
             number(inside + "memory_bytes_per_cycle", bytes, 0, 1 << 20));
+        try {
+          check(made.memory);
+        } catch (const UsageError& error) {
+          refuse(inside + error.what());
+        }
         each("memory_latency", 100U, [&](const Json& latency) {
           made.memory.latency =
               static_cast<std::uint32_t>(number(inside + "memory_latency", latency, 1, 1000000));

@@ -7,6 +7,7 @@
 #include <cmath>
 #include <stdexcept>
 #include <string_view>
+#include <utility>
 
 #include "host/device/array_geometry.hpp"
 #include "host/device/commands.hpp"
@@ -93,9 +94,10 @@ std::vector<PredictedSnapshot> mix(const std::vector<PredictedSnapshot>& low,
 /// the long run: a beat in each clock in which no stall is drawn. Between whole numbers of bytes
 /// the clocks lie as their times a byte do.
 RingPrediction expect(const std::vector<Command>& commands, const std::vector<std::uint64_t>& given,
-                      const Geometry& geometry, MemoryTiming memory) {
-  const auto of = [&] { return predict_ring(commands, given, geometry, memory); };
-  if (memory.stall_probability == 0) return of();
+                      const Geometry& geometry, MemoryTiming memory, const Ring& ring) {
+  const auto of = [&] { return predict_ring(commands, given, geometry, memory, ring); };
+  // That of a DRAM channel is the channel's without stalls.
+  if (memory.stall_probability == 0 || memory.sharing == MemorySharing::kDram) return of();
   const std::uint32_t most =
       memory.bytes_per_cycle == 0 ? geometry.n : std::min(memory.bytes_per_cycle, geometry.n);
   const double carried = std::max(1.0, most * (1 - memory.stall_probability));
@@ -108,7 +110,7 @@ RingPrediction expect(const std::vector<Command>& commands, const std::vector<st
   const double faster = 1.0 / memory.bytes_per_cycle;
   const RingPrediction high = of();
   const double part = (1 / carried - faster) / (slower - faster);
-  return {mix(low.finishes, high.finishes, part), mix(low.snapshots, high.snapshots, part), {}};
+  return {mix(low.finishes, high.finishes, part), mix(low.snapshots, high.snapshots, part), {}, {}};
 }
 
 }  // namespace
@@ -135,6 +137,7 @@ void TlmDevice::forget() {
 void TlmDevice::reset() {
   function_.reset();
   counters_ = {};
+  dram_before_ = dram_ = {};
   reset_until_ = 0;
   clock_ += kResetClocks;
   forget();
@@ -247,6 +250,7 @@ void TlmDevice::doorbell() {
   if (works_.empty() && !busy && there >= busy_until_) {
     busy_ = {};
     busy_.first = there;
+    dram_before_ += std::exchange(dram_, {});
   }
   shorten_busy();
   take(seen);
@@ -270,6 +274,7 @@ void TlmDevice::shorten_busy() {
   const auto done = static_cast<std::ptrdiff_t>(busy_.done);
   busy_.commands.erase(busy_.commands.begin(), busy_.commands.begin() + done);
   busy_.given.erase(busy_.given.begin(), busy_.given.begin() + done);
+  busy_.ring.first += busy_.done;
   for (std::uint64_t& given : busy_.given) given -= std::min(given, later);
   for (Work& work : works_) {
     work.begin -= busy_.done;
@@ -285,6 +290,9 @@ void TlmDevice::take(std::uint32_t from) {
   const std::uint32_t mask = function_.read_register(reg::kRingMask);
   const std::uint64_t base = std::uint64_t{function_.read_register(reg::kRingBaseHigh)} << 32 |
                              function_.read_register(reg::kRingBaseLow);
+  if (busy_.commands.empty()) {
+    busy_.ring = {base / kCommandBytes * kCommandBytes, mask, from & mask};
+  }
   for (std::uint32_t place = from & mask; place != tail_; place = (place + 1) & mask) {
     if (works_.empty() || works_.back().complete) {
       works_.emplace_back();
@@ -309,7 +317,9 @@ void TlmDevice::take(std::uint32_t from) {
 // without FINISH whose data others must bring are estimated; so are those that end with an error.
 void TlmDevice::schedule() {
   if (works_.empty()) return;
-  const RingPrediction expected = expect(busy_.commands, busy_.given, geometry_, memory_);
+  const RingPrediction expected =
+      expect(busy_.commands, busy_.given, geometry_, memory_, busy_.ring);
+  dram_ = expected.dram;
   auto finish = expected.finishes.begin();
   auto snapshot = expected.snapshots.begin();
   std::uint64_t after = std::max(busy_until_, busy_.first);

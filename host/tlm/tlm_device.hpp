@@ -57,6 +57,10 @@ class TlmDevice final : public Device {
   void reset_at(std::uint64_t clock) override;
   std::uint64_t clocks() const override { return clock_; }
   std::string name() const override { return "tlm"; }
+  DramCounts dram_counts() const override {
+    DramCounts counts = dram_before_;
+    return counts += dram_;
+  }
 
   /// Lets `clocks` clocks pass, whatever the interrupt does.
   void run(std::uint64_t clocks);
@@ -80,6 +84,7 @@ class TlmDevice final : public Device {
   struct Busy {
     std::uint64_t first = 0;  // clock in which it became busy
     std::vector<Command> commands;
+    Ring ring;                         // in which they are
     std::vector<std::uint64_t> given;  // for each the first clock in which it was there, from then
     std::size_t done = 0;              // that were executed
     Counters counted{};                // of these
@@ -111,6 +116,7 @@ class TlmDevice final : public Device {
   std::optional<std::uint64_t> standstill_;  // when the watchdog ends a wait without end
   std::uint64_t still_since_ = 0;
   Counters counters_{};
+  DramCounts dram_before_, dram_;  // of commands before those of busy_, and of these
 };
 
 /// The entry of the registry.

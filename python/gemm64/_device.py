@@ -19,7 +19,10 @@ from ._report import Report
 
 #: Of a board also "serial:PATH".
 DeviceName = Union[Literal["rtl", "tlm", "reference"], str]
-Sharing = Literal["independent", "shared", "exclusive"]
+#: Of a DRAM channel also with parameters, "dram:lpddr4,clock=800".
+Sharing = Union[
+    Literal["independent", "shared", "exclusive", "dram:lpddr4", "dram:ddr4", "dram:lpddr5"], str
+]
 Place = Literal["device", "host"]
 
 _NEVER = 2**64 - 1
@@ -168,7 +171,9 @@ class Device:
     memory_bytes_per_cycle: bytes that memory carries in a clock on each port, or on all of them
         together where they share it; 0: as wide as the port.
     memory: "independent" ports, "shared": one memory serves all in order, "exclusive": one port at
-        a time.
+        a time; "dram:lpddr4", "dram:ddr4", "dram:lpddr5": one DRAM channel, LPDDR4-3200, DDR4-2400
+        or LPDDR5-6400, serves all, at an accelerator of 1 GHz ("dram:lpddr4,clock=800": 800 MHz,
+        "dram:lpddr4,width=16": 16 pins).
     memory_stalls: probability that a channel stalls in any one clock; `seed` is theirs.
     debug: with array=64, the slower build whose inside can be looked into. Small arrays always can.
     trace_mismatch: where the waveform of the first wrong value of a run goes ("rtl"); "": nowhere.

@@ -68,6 +68,7 @@ def analyze(
     input_shapes: Mapping[str, Sequence[int]] | None = None,
     array: int = 64,
     memory_latency: int = 100,
+    memory: Sharing = "independent",
 ) -> dict[str, Any]:
     """A network's parameters, memory, MACs, traffic and cost on the array, by layer.
 
@@ -76,6 +77,7 @@ def analyze(
 
     batch: size of the inputs' first dimension; 0: the file's, or 1 where it leaves it open.
     input_shapes: shapes of inputs by name, which win over the file's and over `batch`.
+    memory_latency, memory: as Device has them.
     """
     file, _ = model_source(os.fspath(path))
     result: dict[str, Any] = json.loads(
@@ -85,6 +87,7 @@ def analyze(
             input_shapes=sizes(input_shapes),
             array=array,
             memory_latency=memory_latency,
+            memory=memory,
         )
     )
     warn(result)

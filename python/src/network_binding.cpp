@@ -84,9 +84,10 @@ std::string predict(std::uint64_t m, std::uint64_t k, std::uint64_t n, int array
 
 std::string analyze(const std::string& file, std::int64_t batch,
                     const std::map<std::string, std::vector<std::int64_t>>& input_shapes, int array,
-                    std::uint32_t latency) {
+                    std::uint32_t latency, const std::string& memory) {
+  const MemoryTiming timing = memory_timing(latency, 0, memory);
   const nb::gil_scoped_release release;
-  return dump(analyze_network(file, batch, input_shapes, array, latency));
+  return dump(analyze_network(file, batch, input_shapes, array, timing));
 }
 
 std::string quantize(const std::string& name, const std::optional<nb::bytes>& contents,
@@ -135,7 +136,7 @@ void bind_network(nb::module_& module) {
              nb::arg("scratchpad_words"), nb::arg("accumulator_rows"), nb::arg("memory_latency"),
              nb::arg("memory_bytes_per_cycle"), nb::arg("memory"), nb::arg("accumulate"));
   module.def("analyze", &analyze, nb::arg("file"), nb::arg("batch"), nb::arg("input_shapes"),
-             nb::arg("array"), nb::arg("memory_latency"));
+             nb::arg("array"), nb::arg("memory_latency"), nb::arg("memory"));
   module.def("quantize", &quantize, nb::arg("name"), nb::arg("contents").none(), nb::arg("output"),
              nb::arg("arrays"), nb::arg("files"), nb::arg("images"), nb::arg("preprocessing"),
              nb::arg("method"), nb::arg("percentile"), nb::arg("bins"), nb::arg("operators"),

@@ -88,7 +88,7 @@ Json predict_product(const GemmShape& shape, const Design& design) {
   const std::uint64_t n = geometry.n;
   layer.padded = {shape.m, job.plan.k_tiles * n, job.plan.n_tiles * n};
   layer.tiles = job.plan.tiles() * job.plan.row_blocks();
-  layer.counters = predict_counters(job.program, geometry, design.memory);
+  layer.counters = predict_counters(job.program, geometry, design.memory, {job.layout.ring});
   layer.published = published_cycles(shape, geometry.n);
   set_utilization(layer, geometry, design.memory);
   RunReport report;
@@ -108,7 +108,7 @@ Json predict_product(const GemmShape& shape, const Design& design) {
 
 Json analyze_network(const std::string& file, std::int64_t batch,
                      const std::map<std::string, std::vector<std::int64_t>>& input_shapes,
-                     int array, std::uint32_t memory_latency) {
+                     int array, const MemoryTiming& memory) {
   DesignSizes sizes;
   sizes.array = array;
   ImportOptions import;
@@ -119,7 +119,7 @@ Json analyze_network(const std::string& file, std::int64_t batch,
   const ModelLoader load = [&source](const ImportOptions& by) { return source.load(by); };
   OnnxModel read = source.is_torchscript() ? load(import) : load_to_analyze(load, import);
   const OnnxModel model = with_quantized_operators(std::move(read), import);
-  return to_json(analyze(model, gemm64::geometry_of(sizes), MemoryTiming{memory_latency}));
+  return to_json(analyze(model, gemm64::geometry_of(sizes), memory));
 }
 
 Json quantize_network(const ModelSource& source, const std::string& output,

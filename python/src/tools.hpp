@@ -35,7 +35,7 @@ nlohmann::ordered_json predict_product(const GemmShape& shape, const Design& des
 nlohmann::ordered_json analyze_network(
     const std::string& file, std::int64_t batch,
     const std::map<std::string, std::vector<std::int64_t>>& input_shapes, int array,
-    std::uint32_t memory_latency);
+    const MemoryTiming& memory);
 
 /// What the scales of a quantized network come from: arrays by the names of the network's inputs
 /// ("": the first), or files as the program's `--calibrate` takes them.

@@ -20,6 +20,18 @@ AcceleratorOptions accelerator_options(const PlatformOptions& options) {
   accelerator.quantum = options.lookahead;
   accelerator.seed = options.device.seed;
   const MemoryTiming& memory = options.device.memory;
+  if (memory.sharing == MemorySharing::kDram) {
+    throw UsageError(fmt::format(
+        "memory '{}': the platform's memory is its RAM, on the bus; use independent, shared or "
+        "exclusive",
+        memory.word()));
+  }
+  if (memory.sharing == MemorySharing::kDram) {
+    throw UsageError(fmt::format(
+        "memory '{}': the platform's memory is its RAM, on the bus; use independent, shared or "
+        "exclusive",
+        memory.word()));
+  }
   accelerator.bytes_per_cycle = memory.bytes_per_cycle;
   accelerator.sharing = static_cast<AcceleratorOptions::Sharing>(memory.sharing);
   accelerator.stall_probability = memory.stall_probability;

@@ -218,7 +218,7 @@ Json Bench::description() const {
                    {"weight_words", geometry.weight_tiles * geometry.n},
                    {"pipeline", geometry.pipeline()}};
   said["memory"] = {{"latency", memory_.latency},
-                    {"sharing", name(memory_.sharing)},
+                    {"sharing", memory_.word()},
                     {"bytes_per_cycle", memory_.bytes_per_cycle},
                     {"stalls", memory_.stall_probability}};
   Json& counters = said["counters"] = Json::array();
@@ -265,7 +265,8 @@ Json Bench::description() const {
   }
   MemoryTiming smooth = memory_;
   smooth.stall_probability = 0;
-  said["predicted"] = numbers(predict_counters(work_.list.program, geometry, smooth));
+  said["predicted"] =
+      numbers(predict_counters(work_.list.program, geometry, smooth, {work_.list.ring}));
   said["ring"] = work_.list.ring;
   said["command_bytes"] = kCommandBytes;
   said["predictable"] = memory_.predictable();

@@ -14,15 +14,6 @@ namespace {
 
 using Json = nlohmann::json;
 
-MemorySharing sharing_of(const std::string& said) {
-  for (const MemorySharing sharing :
-       {MemorySharing::kIndependent, MemorySharing::kShared, MemorySharing::kExclusive}) {
-    if (said == name(sharing)) return sharing;
-  }
-  throw UsageError(
-      fmt::format("ports are '{}'; they can be independent, shared or exclusive", said));
-}
-
 double within(const Json& said, const char* name, double least, double most, double otherwise) {
   const Json value = said.contains(name) ? said.at(name) : Json(otherwise);
   if (!value.is_number() || value.get<double>() < least || value.get<double>() > most) {
@@ -37,7 +28,13 @@ MemoryTiming timing_of(const Json& said) {
   timing.latency = static_cast<std::uint32_t>(within(said, "latency", 1, 1000, 20));
   timing.bytes_per_cycle = static_cast<std::uint32_t>(within(said, "bytes_per_cycle", 0, 64, 0));
   timing.stall_probability = within(said, "stalls", 0, 0.9, 0);
-  timing.sharing = sharing_of(said.value("sharing", "independent"));
+  const std::string sharing = said.value("sharing", "independent");
+  if (!set_memory(timing, sharing)) {
+    throw UsageError(fmt::format(
+        "ports are '{}'; they can be independent, shared, exclusive or before a DRAM channel",
+        sharing));
+  }
+  check(timing);
   return timing;
 }
 
@@ -66,11 +63,10 @@ Json Requests::carry_out(const Json& request) {
   if (what == "draw") {
     const auto array = request.at("array").get<std::uint32_t>();
     const Drawn drawn = draw_work(request.at("seed").get<std::uint32_t>(), array);
-    return {
-        {"do", "open"},
-        {"array", array},
-        {"memory", {{"latency", drawn.memory.latency}, {"sharing", name(drawn.memory.sharing)}}},
-        {"work", drawn.work}};
+    return {{"do", "open"},
+            {"array", array},
+            {"memory", {{"latency", drawn.memory.latency}, {"sharing", drawn.memory.word()}}},
+            {"work", drawn.work}};
   }
   if (what == "open") {
     const Json memory = request.value("memory", Json::object());

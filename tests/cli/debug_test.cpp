@@ -153,9 +153,11 @@ TEST_F(Debug, EveryOptionIsReplayed) {
 }
 
 TEST_F(Debug, TheMemoryIsReplayedAsItWasShared) {
-  for (const std::string sharing : {"shared", "exclusive"}) {
+  for (const std::string sharing : {"shared", "exclusive", "dram:ddr4,width=16"}) {
+    const bool dram = sharing.find(':') != std::string::npos;
     const std::string arguments = "gemm 6 24 12 --array 4 --memory " + sharing +
-                                  " --memory-bytes-per-cycle 2 --inject accumulator:0,2,3:9@";
+                                  (dram ? "" : " --memory-bytes-per-cycle 2") +
+                                  " --inject accumulator:0,2,3:9@";
     int clock = 200;
     while (clock < 1500 && run(arguments + std::to_string(clock)).code == 0) clock += 5;
     ASSERT_LT(clock, 1500) << "no fault showed";

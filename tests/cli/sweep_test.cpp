@@ -76,6 +76,24 @@ TEST_F(SweepProgram, RunsAProductAsGemmDoes) {
   }
 }
 
+TEST_F(SweepProgram, RunsBehindADramChannelAsGemmDoes) {
+  const ordered_json rows = this->rows(R"({"mode": "run", "networks": "50x70x90",
+      "designs": {"array": 8, "memory": ["shared", "dram:lpddr4", "dram:lpddr5,width=16"]}})");
+  ASSERT_EQ(rows.size(), 3U);
+  EXPECT_TRUE(rows[0]["dram.bytes"].is_null());
+  for (const std::size_t i : {1, 2}) {
+    const ordered_json gemm =
+        report("gemm 50 70 90 --array 8 --memory " + rows[i]["memory"].get<std::string>());
+    expect_total(rows[i], gemm);
+    for (const auto& [name, value] : gemm["dram"].items()) {
+      EXPECT_EQ(rows[i]["dram." + name], value) << name;
+    }
+    EXPECT_EQ(gemm["dram"]["row_hits"].get<int>() + gemm["dram"]["row_misses"].get<int>(),
+              gemm["dram"]["reads"].get<int>() + gemm["dram"]["writes"].get<int>());
+  }
+  EXPECT_EQ(rows[1]["dram.peak_bytes_per_cycle"], 12.8);
+}
+
 TEST_F(SweepProgram, RunsANetworkAsRunDoes) {
   const ordered_json rows = this->rows(
       std::string(

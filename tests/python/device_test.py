@@ -99,7 +99,8 @@ def test_operands_that_do_not_fit_are_refused(a, b):
     ({"device": "rtl", "array": 5}, "array of 5x5"),
     ({"device": "rtl", "array": 4, "memory_latency": 0}, "memory_latency is 0"),
     ({"device": "rtl", "array": 4, "memory_latency": -1}, "memory_latency is -1"),
-    ({"device": "rtl", "array": 4, "memory": "fast"}, "'independent', 'shared' or 'exclusive'"),
+    ({"device": "rtl", "array": 4, "memory": "fast"}, "'independent', 'shared', 'exclusive', 'dram:lpddr4'"),
+    ({"device": "rtl", "array": 4, "memory": "dram:lpddr9"}, "use one of dram:lpddr4, dram:ddr4, dram:lpddr5"),
     ({"device": "rtl", "array": 4, "memory_stalls": 1.5}, "memory_stalls is 1.5"),
     ({"device": "tlm", "array": 4, "debug": True}, "debug=True"),
 ])
@@ -110,7 +111,7 @@ def test_devices_that_do_not_exist_are_refused(arguments, text):
 
 @pytest.mark.parametrize("memory", [
     {}, {"memory_latency": 7}, {"memory": "shared"},
-    {"memory": "exclusive", "memory_bytes_per_cycle": 2},
+    {"memory": "exclusive", "memory_bytes_per_cycle": 2}, {"memory": "dram:lpddr4,clock=800"},
 ])
 def test_the_rtl_counts_what_is_predicted(memory, int8):
     device = gemm64.Device("rtl", array=4, **memory)

@@ -44,6 +44,15 @@ def test_alexnet_is_analyzed():
     assert gemm64.analyze(DATA / "alexnet.onnx", batch=2)["total"]["macs"] == 2 * 714_188_480
 
 
+def test_a_network_is_analyzed_behind_a_dram_channel():
+    ideal = gemm64.analyze(DATA / "alexnet.onnx")["array"]
+    dram = gemm64.analyze(DATA / "alexnet.onnx", memory="dram:lpddr4")["array"]
+    assert dram["memory"] == "dram:lpddr4" and ideal["memory"] == "independent"
+    assert 3 * ideal["clocks"] < dram["clocks"] < 7 * ideal["clocks"]  # 64 bytes a port, 12.8 in all
+    with pytest.raises(gemm64.InvalidArgument, match="dram:lpddr4, dram:ddr4, dram:lpddr5"):
+        gemm64.analyze(DATA / "alexnet.onnx", memory="dram:hbm")
+
+
 def test_open_sizes_are_told(linear_network):
     found = gemm64.analyze(linear_network, input_shapes={"x": (5, 12)})
     assert found["total"]["macs"] == 5 * (12 * 10 + 10 * 6)

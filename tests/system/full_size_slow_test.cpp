@@ -76,6 +76,19 @@ TEST(FullSizeSlow, StallsGiveExactValues) {
   }
 }
 
+// The fast model, whose ports get their inputs a clock ahead.
+TEST(FullSizeSlow, ProductsBehindDramChannelsAreExact) {
+  for (const std::string& preset : dram_presets()) {
+    SCOPED_TRACE(preset);
+    RtlOptions options = Rig::options(64);
+    ASSERT_TRUE(set_memory(options.memory, "dram:" + preset));
+    Rig rig(options);
+    for_seeds(1140, 5, [&](std::mt19937& random) {
+      expect_exact(rig, random_workload(random, 64, 400), random);
+    });
+  }
+}
+
 // These hung before the weights reader kept room for what it asks for.
 TEST(FullSizeSlow, ProductsAreExactWhereAllPortsShareAMemory) {
   for (const MemorySharing sharing : {MemorySharing::kShared, MemorySharing::kExclusive}) {

@@ -61,7 +61,8 @@ class WorkForm {
             element("div", {class: "fields"}, matrix("a", "A"), matrix("w", "W"))),
         element("details", {}, element("summary", {}, "What if: memory and ports"),
             element("div", {class: "fields"}, ...kForm.slice(10).map(field),
-                select("sharing", "ports", [["independent", "independent"], ["shared", "share one memory"], ["exclusive", "one at a time"]]),
+                select("sharing", "ports", [["independent", "independent"], ["shared", "share one memory"], ["exclusive", "one at a time"],
+                                            ["dram:lpddr4", "share an LPDDR4 channel"]]),
                 select("stalls", "random stalls", [["0", "none"], ["0.1", "in 10 % of clocks"], ["0.3", "in 30 % of clocks"], ["0.6", "in 60 % of clocks"]]))),
         element("div", {class: "buttons"}, element("button", {type: "submit"}, "Open this work"), element("a", {id: "link", href: "#"}, "Link to this state")),
         this.error);

@@ -40,8 +40,14 @@ class Asks : public Requester {
     clocks_.pop_front();
   }
   void serve(MemoryPort& port) override {
-    const Beats beats = writes_ ? port.write(asked_ + 1, beats_) : port.read(beats_);
-    log_.push_back({who_, beats.first, beats.last});
+    const auto log = [this](const Beats& beats) {
+      log_.push_back({who_, beats.first, beats.last});
+    };
+    if (writes_) {
+      port.write(asked_ + 1, 0, beats_, log);
+    } else {
+      port.read(0, beats_, log);
+    }
   }
 
  private:

@@ -60,6 +60,18 @@ TEST(Settings, RefuseWhatTheyDoNotTake) {
             "options.memory_stalls is 1; it may be from 0 to 0.99");
 }
 
+TEST(Settings, ReadDramChannelsWithTheirParameters) {
+  DeviceOptions options;
+  for (const char* word : {"dram:lpddr4", "dram:ddr4,clock=800", "dram:lpddr5,clock=2,width=16"}) {
+    read_settings(device_settings(), {{"memory", word}}, "", options);
+    EXPECT_EQ(options.memory.sharing, MemorySharing::kDram);
+    EXPECT_EQ(to_json(device_settings(), options)["memory"], word);
+  }
+  EXPECT_THAT(refused(device_settings(), {{"memory", "dram:lpddr3"}}),
+              Says("dram:lpddr3", "dram:lpddr4, dram:ddr4, dram:lpddr5"));
+  EXPECT_THAT(refused(device_settings(), {{"memory", "drams"}}), Says("memory is 'drams'"));
+}
+
 TEST(RunSettings, SayWhatDoesNotGoTogetherAsTheUserSaidIt) {
   RunSettings settings;
   settings.results = ResultCode::kInt8;

@@ -93,11 +93,12 @@ TEST(SweepRunner, CountsAWholeNetworksMacs) {
 TEST(SweepRunner, PredictsWhatARunCounts) {
   const std::string rest = R"("networks": ["37x20x13", "lenet", "mnist-cnn"], "batches": [1, 3],
       "designs": [{"array": [4, 8], "memory": ["independent", "shared", "exclusive"]},
-                  {"array": 8, "memory_latency": 7, "memory_bytes_per_cycle": 3}]})";
+                  {"array": 8, "memory_latency": 7, "memory_bytes_per_cycle": 3},
+                  {"array": 8, "memory": ["dram:lpddr4", "dram:ddr4"]}]})";
   const auto runs = rows_of(R"({"mode": "run", )" + rest);
   const auto predictions = rows_of("{" + rest);
-  ASSERT_EQ(runs.size(), 42U);
-  ASSERT_EQ(predictions.size(), 42U);
+  ASSERT_EQ(runs.size(), 54U);
+  ASSERT_EQ(predictions.size(), 54U);
   for (std::size_t i = 0; i < runs.size(); ++i) {
     SweepRow run = runs[i], prediction = predictions[i];
     EXPECT_EQ(run["verified"], true);
