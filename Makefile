@@ -21,7 +21,7 @@ COMPILER := $(if $(filter default,$(origin CXX)),clang++,$(CXX))
 
 MAKEFLAGS += --no-print-directory
 .NOTPARALLEL:
-.PHONY: build sim report accuracy imagenet text test regression python torchscript wave firmware package bench fuzz abuse lint tidy synth wires netlist equivalence energy stuck flips fpga bitstream litex formal mutants host-mutants coverage signoff docs web web-check self-check samples clean help
+.PHONY: build sim report accuracy imagenet text test regression python torchscript wave firmware package bench fuzz abuse lint tidy synth wires netlist equivalence energy stuck flips fpga bitstream litex formal mutants host-mutants coverage testplan signoff docs web web-check self-check samples clean help
 .DEFAULT_GOAL := build
 
 # Configures where nothing is configured, the compiler is another one, or more is wanted than was so far; all else
@@ -42,9 +42,11 @@ endef
 
 compile = cmake --build $(BUILD) --parallel $(JOBS)
 
-# $(1): -L for the tests labelled regression, -LE for the others; what ARGS selects replaces it.
+# $(1): -L for the tests labelled regression, -LE for the others; what ARGS selects replaces it. Without ARGS the results
+# are kept for `make testplan`, by the target's name, $(2).
 run_tests = ctest --test-dir $(BUILD) --output-on-failure --no-tests=error -j $(JOBS) \
-    $(if $(filter -L% -R% -I% --label% --tests%,$(ARGS)),,$(1) '^regression$$') $(ARGS)
+    $(if $(filter -L% -R% -I% --label% --tests%,$(ARGS)),,$(1) '^regression$$') \
+    $(if $(ARGS),,--output-junit $(abspath $(BUILD))/results-$(2).xml) $(ARGS)
 
 build:
 	@$(SETUP) build
@@ -111,7 +113,7 @@ test:
 	$(call configure,test)
 	@scripts/charts --test $(BUILD)/page || echo "make: the tests of pages will fail" >&2
 	@$(compile)
-	@$(call run_tests,-LE)
+	@$(call run_tests,-LE,test)
 
 # The tests that `make test` leaves out because they take long, and the programs that only they need.
 regression:
@@ -119,7 +121,7 @@ regression:
 	$(call configure,test)
 	@scripts/charts --test $(BUILD)/page || echo "make: the tests of pages will fail" >&2
 	@$(compile) --target all gemm64_regression
-	@$(call run_tests,-L)
+	@$(call run_tests,-L,regression)
 
 # To be imported from build/python; `pip install .` makes a package of it.
 python:
@@ -317,6 +319,14 @@ coverage:
 	@$(SETUP) build test
 	@scripts/coverage --jobs $(JOBS) $(ARGS)
 
+# The results of the last `make test` and `make regression`, by testpoint of tests/testplan.hjson.
+testplan:
+	@$(SETUP) build test
+	$(call configure,test)
+	@scripts/venv $(BUILD)/venv-verification scripts/verification-requirements.txt
+	@$(BUILD)/venv-verification/bin/python scripts/testplan.py --build $(BUILD) \
+	    --results $(BUILD)/results-test.xml $(wildcard $(BUILD)/results-regression.xml) $(ARGS)
+
 # All of the above that takes long, as one table. Each check installs and builds what it needs.
 signoff:
 	@scripts/signoff --build $(BUILD) $(ARGS)
@@ -364,6 +374,7 @@ help:
 	@echo "make mutants  changes the RTL in some 1,500 places, one at a time, and lists those that no test notices"
 	@echo "make host-mutants  does so in some 260 places of the host's C++, drawn from 12,000"
 	@echo "make coverage  measures which lines, branches and toggles of the RTL the tests reach"
+	@echo "make testplan  prints the results of the last make test and make regression by testpoint; ARGS=--record keeps them"
 	@echo "make signoff  runs synth, equivalence, energy, fpga, formal, coverage, mutants, tidy and host-mutants, and prints one table"
 	@echo "make clean  removes build/"
 	@echo

@@ -73,6 +73,10 @@ function(gemm64_regression_program name)
   list(TRANSFORM files REPLACE ".*/${name}\\[[0-9]+\\]_include[.]cmake$" "${script}")
   set_property(DIRECTORY PROPERTY TEST_INCLUDE_FILES ${files})
   gemm64_label_tests(${name} LABELS slow regression)
+  get_target_property(sources ${name} SOURCES)
+  list(FILTER sources INCLUDE REGEX "_test[.]cpp$")
+  list(TRANSFORM sources PREPEND ${CMAKE_CURRENT_SOURCE_DIR}/)
+  set_property(GLOBAL APPEND PROPERTY GEMM64_REGRESSION_SOURCES ${sources})
 endfunction()
 
 # gemm64_add_tests(<name> SOURCES <file>... LIBRARIES <library>... [DEFINITIONS <name=value>...]
