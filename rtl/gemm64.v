@@ -306,7 +306,8 @@ module gemm64 #(
     generate
         if (SELF_CHECK != 0) begin : self_check
             wire wrong_sum, wrong_row;
-            wire [15:0] wrong_tag;
+            wire [15:0] wrong_tag, compared_row;
+            wire [31:0] compared_tile;
             reg  row_q;  // as activation_valid_q, but for a row that a reset met
             always @(posedge clk_i) row_q <= activation_read & engines_rst_n;
             gemm64_checksum #(
@@ -319,7 +320,7 @@ module gemm64 #(
             gemm64_checked_row #(.DELAY(N + STAGES + 4)) u_checked_row (
                 .clk_i (clk_i), .rst_ni (engines_rst_n), .valid_i (activation_read), .tile_i (row_starts_tile),
                 .command_i (row_starts_command), .tag_i (row_tag), .wrong_i (wrong_sum), .error_o (wrong_row),
-                .tag_o (wrong_tag), .tile_o (fault_tile), .row_o (fault_row)
+                .tag_o (wrong_tag), .tile_o (compared_tile), .row_o (compared_row)
             );
 
             // A word is read for the command at the head of compute's queue, and found wrong 2 clocks later; a sum of the lanes
@@ -339,7 +340,11 @@ module gemm64 #(
                                 wrong[ACTIVATIONS] | unwritten_word ? reads : unbalanced_tag, reads, commands_tag};
             // Of the engine that the error names
             wire [3:0] engine = error[`GEMM64_ERROR_ENGINE_LSB +: `GEMM64_ERROR_ENGINE_WIDTH];
-            assign fault_memory = engine == `GEMM64_ENGINE_RESULTS & (sums_wrong | sums_unwritten)
+            wire [3:0] code   = error[`GEMM64_ERROR_CODE_LSB +: `GEMM64_ERROR_CODE_WIDTH];
+            // No reset reaches the registers that these are made of: before their errors they are 0.
+            assign {fault_tile, fault_row} = code == `GEMM64_ERROR_CHECKSUM ? {compared_tile, compared_row} : 48'd0;
+            assign fault_memory = code != `GEMM64_ERROR_PARITY & code != `GEMM64_ERROR_UNWRITTEN ? 32'd0
+                                : engine == `GEMM64_ENGINE_RESULTS & (sums_wrong | sums_unwritten)
                                 ? {{24-ROW_WIDTH{1'b0}}, sums_wrong_row, sums_wrong_bank ? `GEMM64_MEMORY_SUMS_1 : `GEMM64_MEMORY_SUMS_0}
                                 : {wrong_word[24*engine +: 24], wrong_memory[8*engine +: 8]};
         end else begin : unchecked

@@ -26,6 +26,18 @@ TEST_P(SelfCheck, TellsThatItIsBuilt) {
                 field::kSelfCheckCommands.mask() | field::kSelfCheckRows.mask());
 }
 
+TEST_P(SelfCheck, FaultRegistersAreZeroBeforeAFault) {
+  Rig rig(self_checking(GetParam()));
+  std::mt19937 random(1);
+  for (const unsigned products : {0, 1}) {
+    for (unsigned i = 0; i < products; ++i) expect_exact(rig, {{9, 17, 9}}, random);
+    for (const auto offset : {reg::kFaultTile, reg::kFaultRow, reg::kFaultMemory}) {
+      EXPECT_EQ(rig.device->read_register(offset), 0u)
+          << "register " << offset << " after " << products << " products";
+    }
+  }
+}
+
 TEST_P(SelfCheck, CostsNoClockAndFindsNothingWhereNothingIsWrong) {
   Rig rig(self_checking(GetParam()));
   for_seeds(1, 25, [&](std::mt19937& random) {
