@@ -21,7 +21,7 @@ COMPILER := $(if $(filter default,$(origin CXX)),clang++,$(CXX))
 
 MAKEFLAGS += --no-print-directory
 .NOTPARALLEL:
-.PHONY: build sim report accuracy imagenet text test regression python torchscript wave firmware package bench fuzz abuse lint tidy synth wires netlist equivalence energy stuck flips fpga bitstream litex formal mutants host-mutants coverage testplan signoff docs web web-check self-check samples clean help
+.PHONY: build sim report accuracy imagenet text test regression python torchscript wave firmware package bench fuzz abuse lint tidy synth wires netlist equivalence energy stuck flips fpga bitstream litex formal mutants host-mutants coverage functional-coverage testplan signoff docs web web-check self-check samples clean help
 .DEFAULT_GOAL := build
 
 # Configures where nothing is configured, the compiler is another one, or more is wanted than was so far; all else
@@ -120,6 +120,7 @@ regression:
 	@$(SETUP) build test
 	$(call configure,test)
 	@scripts/charts --test $(BUILD)/page || echo "make: the tests of pages will fail" >&2
+	@cmake -S . -B $(BUILD) -DGEMM64_FUNCTIONAL=ON >$(BUILD)/functional.log || { cat $(BUILD)/functional.log >&2; exit 1; }
 	@$(compile) --target all gemm64_regression
 	@$(call run_tests,-L,regression)
 
@@ -314,10 +315,18 @@ host-mutants:
 	@$(SETUP) build test mutants
 	@tests/mutants/host/run --jobs $(JOBS) $(ARGS)
 
-# Which lines, branches and toggles of the RTL the tests reach.
+# Which bins of functional coverage the tests reach, and which lines, branches and toggles of the RTL.
 coverage:
 	@$(SETUP) build test
-	@scripts/coverage --jobs $(JOBS) $(ARGS)
+	$(call configure,test)
+	@status=0; $(if $(filter --summary,$(ARGS)),,scripts/functional_coverage.py --build $(BUILD) --jobs $(JOBS) || status=1;) \
+	    scripts/coverage --jobs $(JOBS) $(ARGS) || status=1; exit $$status
+
+# The bins only.
+functional-coverage:
+	@$(SETUP) build test
+	$(call configure,test)
+	@scripts/functional_coverage.py --build $(BUILD) --jobs $(JOBS) $(ARGS)
 
 # The results of the last `make test` and `make regression`, by testpoint of tests/testplan.hjson.
 testplan:
@@ -373,7 +382,8 @@ help:
 	@echo "make formal proves what tests/formal states of the RTL"
 	@echo "make mutants  changes the RTL in some 1,500 places, one at a time, and lists those that no test notices"
 	@echo "make host-mutants  does so in some 260 places of the host's C++, drawn from 12,000"
-	@echo "make coverage  measures which lines, branches and toggles of the RTL the tests reach"
+	@echo "make coverage  measures which bins of functional coverage, lines, branches and toggles of the RTL the tests reach"
+	@echo "make functional-coverage  measures the bins only; ARGS=--list prints all of them"
 	@echo "make testplan  prints the results of the last make test and make regression by testpoint; ARGS=--record keeps them"
 	@echo "make signoff  runs synth, equivalence, energy, fpga, formal, coverage, mutants, tidy and host-mutants, and prints one table"
 	@echo "make clean  removes build/"

@@ -158,6 +158,27 @@ TEST(BusErrors, OfResultsAreTold) {
   for (const int n : {2, 8}) expect_errors_told(n, Port::kResults, false);
 }
 
+/// The data port's third burst: the first two bring the commands.
+TEST(BusErrors, OfParametersAndOperandsAreReported) {
+  for (const int n : {2, 8}) {
+    SCOPED_TRACE(fmt::format("N = {}", n));
+    Rig rig(n);
+    std::mt19937 random(805);
+    for (const Command& load :
+         std::initializer_list<Command>{load_parameters(0x1000, 8), load_operands(0x1000, 8)}) {
+      const Engine engine =
+          load.opcode == Opcode::kLoadParameters ? Engine::kParameters : Engine::kOperands;
+      RtlPorts ports = rig.device->ports();
+      ports.data.fail_burst(2, AxiReadPort::FailedBeat::kFirst);
+      const std::string found = message_of<DeviceError>([&] {
+        rig.driver.run_program(0, {load, finish()}, kClockLimit);
+      });
+      expect_message(found, message(ErrorCode::kBusSlave, 0, name(load.opcode), engine));
+      expect_works(rig, random);
+    }
+  }
+}
+
 TEST(BusErrors, UnderStallsAreToldAndRecoveredFrom) {
   for_seeds(810, 60, [](std::mt19937& random) {
     Rig rig(8, 0.5, static_cast<std::uint32_t>(random()));
@@ -230,6 +251,8 @@ TEST_P(Faults, AddressesOutsideTheMemoryAreTold) {
                       message(ErrorCode::kBusDecode, 0, "LOAD_WEIGHTS", Engine::kWeights));
     pair.expect_error(rest(weights, load_activations(address, n), results),
                       message(ErrorCode::kBusDecode, 1, "LOAD_ACTIVATIONS", Engine::kActivations));
+    pair.expect_error({load_operands(address, n), finish()},
+                      message(ErrorCode::kBusDecode, 0, "LOAD_OPERANDS", Engine::kOperands));
   }
   for (const std::uint64_t address : {end, std::uint64_t{1} << 39, end - 4 * n * n + n}) {
     pair.expect_error(rest(weights, activations, store(address, n)),
@@ -277,6 +300,11 @@ TEST_P(Faults, BadOperandsAreTold) {
   bad.push_back(load_activations(0, 1, 1, 0));
   bad.push_back(load_parameters(0, 0));
   bad.push_back(load_parameters(0, 8, 0));
+  for (std::uint32_t Command::*const field :
+       {&Command::rows, &Command::count, &Command::passes, &Command::blocks}) {
+    bad.push_back(load_operands(0, 1));
+    bad.back().*field = 0;
+  }
   for (const std::uint32_t rows : {0u, 129u, 0x8001u, 0xffffu}) {
     bad.push_back(matmul(rows));
     bad.push_back(store(0x3000, rows));
@@ -303,6 +331,22 @@ TEST_P(Faults, BadOperandsAreTold) {
     SCOPED_TRACE(to_string(command));
     pair.expect_error({load_activations(0x2000, 1), command, finish()},
                       message(ErrorCode::kBadOperand, 1, name(command.opcode), Engine::kCommands));
+  }
+  expect_works(pair.rig, random);
+}
+
+/// What is found two cycles after the dispatch names the STORE, not the command after it.
+TEST_P(Faults, SettingsOfTheVectorPathAreChecked) {
+  StoreCommand keep = store(0x3000, n);
+  keep.format = ResultFormat(ResultCode::kInt8).number();
+  keep.flags = flag::kVector;
+  keep.keep = 1;  // no settings were loaded
+  StoreCommand lanes = keep;
+  lanes.keep = 0;
+  lanes.first_lane = n;
+  for (const StoreCommand& bad : {keep, lanes}) {
+    pair.expect_error({load_activations(0x2000, 1), bad, load_weights(0x1000, n), finish()},
+                      message(ErrorCode::kBadOperand, 1, "STORE", Engine::kCommands));
   }
   expect_works(pair.rig, random);
 }
@@ -418,7 +462,7 @@ TEST_P(Faults, BadAddressesAreTold) {
   for (const std::uint64_t address : addresses) {
     for (const Command& command : std::initializer_list<Command>{
              load_weights(address, n), load_activations(address, n), load_parameters(address, 8),
-             store(address, 1), snapshot(address)}) {
+             load_operands(address, 1), store(address, 1), snapshot(address)}) {
       SCOPED_TRACE(to_string(command));
       pair.expect_error({command, finish()}, message(ErrorCode::kBadAddress, 0,
                                                      name(command.opcode), Engine::kCommands));
@@ -458,6 +502,7 @@ TEST_P(Faults, WalksThatPassTheEndOfTheAddressSpaceAreTold) {
       strided(load_activations(0, 0x80000001), 0x80000000),  // one word modulo 2^62
       strided(load_activations(0, 0xffffffff, 2, 0xffffffff), 0xffffffff),
       load_parameters(top - word, 2),
+      load_operands(top - word, 2),
       store(top - 64, 64 / 4 / n + 1),
       store(top - 4 * word, 1, 2),
       strided(store(top - 4 * 4 * word, 1, 2), 4),

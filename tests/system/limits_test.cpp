@@ -75,6 +75,24 @@ TEST(Limits, PlacesOfTheRingAndNumbersOfCommandsCountOn) {
   EXPECT_EQ(device.read_register(reg::kError), 1400u << 16 | 1u);
 }
 
+/// A ring of two places holds one command at a time; one of 65,536 is the largest.
+TEST(Limits, TheSmallestAndTheLargestRingWork) {
+  for (const std::uint32_t places : {2u, 65536u}) {
+    SCOPED_TRACE(places);
+    Rig rig(4);
+    RtlDevice& device = *rig.device;
+    set_ring(device, places);
+    for (std::uint32_t number = 0; number < 5; ++number) {
+      give(device, number % places, finish());
+      device.write_register(reg::kRingTail, (number + 1) % places);
+      ASSERT_TRUE(device.wait_interrupt(kClockLimit)) << number;
+      device.write_register(reg::kInterrupt, 1);
+      EXPECT_EQ(device.read_register(reg::kRingHead), (number + 1) % places);
+      EXPECT_EQ(device.read_register(reg::kError), 0u);
+    }
+  }
+}
+
 /// A bus error names its command by number, which goes through the queues of its engine.
 TEST(Limits, BusErrorsNameCommandsFarUp) {
   Rig rig(8);
