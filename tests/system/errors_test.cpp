@@ -374,7 +374,23 @@ TEST_P(Faults, BadDepthwiseCommandsAreTold) {
     return c;
   };
   using Bad = DepthwiseCommand&;
+  // One output without a border, whose steps fit but for the field that is bad.
+  const auto one_output = [&](const std::function<void(Bad)>& change) {
+    return with(
+        [&change](Bad c) {
+          c.pad_top = c.pad_left = 0;
+          c.out_height = c.out_width = 1;
+          set_steps(c);
+          change(c);
+        },
+        false);
+  };
   std::vector<DepthwiseCommand> bad{
+      one_output([](Bad c) { c.dilation_height = 0, c.lead = 2; }),
+      one_output([](Bad c) { c.dilation_width = 0, c.lead = 2 * 4; }),
+      one_output([](Bad c) { c.height = 0, c.image_step = 0; }),
+      one_output([](Bad c) { c.out_width = 0, c.stride_width = 0; }),
+      one_output([](Bad c) { c.pad_top = 3, c.dilation_width = 6, c.lead = 2 * 4 + 12 - 3 * 4; }),
       with([](Bad c) { c.rows = 0; }),
       with([](Bad c) { c.rows = 129; }),
       with([](Bad c) { c.count = 0; }),
