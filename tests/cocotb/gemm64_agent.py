@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""An agent for the accelerator: register driver, memory behind the three AXI4 ports, monitors and a scoreboard.
+"""An agent for the accelerator: register driver, memory for the three AXI4 ports, monitors and a scoreboard.
 
 Names of registers, fields, commands and errors are those of rtl/gemm64.json. Signals have cocotbext-axi's names
 (gemm64_bench.v).
@@ -26,6 +26,7 @@ FLAGS = {flag["name"]: 1 << flag["bit"] for flag in COMMANDS["flags"]}
 ERRORS = {error["value"]: error["name"] for error in DEFINITION["errors"]}
 ENGINES = {engine["value"]: engine["name"] for engine in DEFINITION["engines"]}
 COUNTERS = [f"{counter['engine']}.{counter['cause']}" for counter in DEFINITION["counters"]]
+TOTAL = COUNTERS[0]
 
 READERS = {0: "commands", 1: "activations", 2: "parameters", 3: "operands"}  # IDs of the data port, as byte counters have them
 
@@ -65,7 +66,7 @@ def command(opcode, flags=(), address=0, **fields):
 
 
 class Memory:
-    """Bytes behind all three ports. Accesses beyond the end, or to an address in `failing`, are answered with SLVERR."""
+    """Bytes for all three ports. Accesses beyond the end, or to an address in `failing`, are answered with SLVERR."""
 
     def __init__(self, size):
         self.bytes = bytearray(size)
@@ -138,7 +139,7 @@ class Monitor:
 
 
 class Agent:
-    """Drives one accelerator. `memory`: what lies behind its three ports, with read() and write() as those of Memory."""
+    """Drives one accelerator. `memory`: serves its three ports, with read() and write() as those of Memory."""
 
     def __init__(self, dut, memory=None, period=10):
         logging.getLogger(f"cocotb.{dut._name}").setLevel(logging.WARNING)  # cocotbext-axi reports each burst
@@ -227,7 +228,7 @@ class Agent:
         await self.write("RING_TAIL", len(program))
 
     async def finish(self, cycles=200000):
-        """Waits for the interrupt. Throws DeviceError, or TimeoutError after so many cycles."""
+        """Waits for the interrupt. Throws DeviceError, or TimeoutError after `cycles`."""
         for _ in range(cycles):
             if str(self.dut.irq.value) == "1":
                 break
@@ -276,8 +277,8 @@ class Scoreboard:
         for name, value in counters.items():
             causes[name.split(".")[0]] += value
         for engine, total in causes.items():
-            if engine not in ("total", "bytes") and total != counters["total.clocks"]:
-                found.append(f"causes of {engine} add up to {total}, total.clocks is {counters['total.clocks']}")
+            if engine not in ("total", "bytes") and total != counters[TOTAL]:
+                found.append(f"causes of {engine} add up to {total}, the total is {counters[TOTAL]}")
         return found
 
     async def check(self, reference_bytes=None):

@@ -26,7 +26,7 @@ def main():
     parser.add_argument("--parameter", action="append", default=[], metavar="NAME=VALUE", help="of the top module")
     parser.add_argument("--test", nargs="+", default=["test_gemm64", "test_uvm"], metavar="MODULE")
     parser.add_argument("--filter", default="", metavar="REGEX", help="tests by name")
-    parser.add_argument("--source", nargs="*", type=pathlib.Path, default=[], metavar="FILE", help="Verilog beside that of rtl/")
+    parser.add_argument("--source", nargs="*", type=pathlib.Path, default=[], metavar="FILE", help="Verilog in addition to that of rtl/")
     parser.add_argument("--top", default="gemm64_bench", help="a module with the ports of gemm64_bench")
     parser.add_argument("--generator", type=pathlib.Path, metavar="PROGRAM", help="gemm64_random_programs, to run what it writes")
     parser.add_argument("--seed", type=int, default=1, help="the first program's")

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The whole accelerator behind the agent: registers, products, random programs, errors, resets, X; and that the agent notices."""
+"""The whole accelerator with the agent: registers, products, random programs, errors, resets, X; and that the agent notices."""
 
 import os
 
