@@ -58,7 +58,6 @@ void check_host(const NetworkOptions& options) {
   if (options.host == HostRuntime::kBuiltin) return;
   const std::pair<const char*, bool> given[] = {
       {"--one-program", options.one_program},
-      {"--dump-activations", !options.dumps.empty()},
       {"a compiled file", !options.model.empty() && is_executable_file(options.model)}};
   for (const auto& [what, is_given] : given) {
     if (!is_given) continue;
@@ -191,14 +190,17 @@ NetworkCommand::NetworkCommand(NetworkOptions options)
   if (in_onnxruntime()) {
     bar_.show("loading ONNX Runtime", 0);
     onnxruntime_.emplace(session_, observers_);
-    onnxruntime_->open(source_.model, source_.exact.get());
-    return;
+    onnxruntime_->open(source_.model, source_.exact.get(), options_.dumps);
+  } else {
+    session_.open(source_.model, source_.exact.get(), source_.executable.get());
   }
-  session_.open(source_.model, source_.exact.get(), source_.executable.get());
-  if (!options_.dumps.empty()) {
+  if (options_.dumps.empty()) return;
+  if (in_onnxruntime()) {
+    dump_.emplace(options_.dumps, onnxruntime_->nodes());
+  } else {
     dump_.emplace(options_.dumps, session_.executor());
-    for (const std::string& file : dump_->files()) files_.output("--dump-activations", file);
   }
+  for (const std::string& file : dump_->files()) files_.output("--dump-activations", file);
 }
 
 NetworkRun NetworkCommand::run() {
@@ -206,7 +208,8 @@ NetworkRun NetworkCommand::run() {
     bar_.show(name, done);
   };
   if (onnxruntime_) {
-    NetworkRun run = onnxruntime_->run(source_.inputs, report(), progress);
+    NetworkRun run =
+        onnxruntime_->run(source_.inputs, report(), progress, dump_ ? &*dump_ : nullptr);
     bar_.erase();
     tell_one_job(options_, "in ONNX Runtime, programs take turns on one device");
     return run;

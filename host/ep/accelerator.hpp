@@ -30,9 +30,14 @@ class Accelerator {
   virtual RunReport empty_report() const = 0;
   /// Sizes that inputs of the session's network will have, by the names of its open dimensions.
   virtual std::map<std::string, std::int64_t> known_sizes() const { return {}; }
+  /// Are these all that are open?
+  virtual bool knows_all_sizes() const { return false; }
 
   /// Is called with each network that was compiled for run() before its session runs.
   virtual void compiled(const OnnxModel& model, const Executable& executable);
+
+  /// Is called if one is not compiled before its inputs come.
+  virtual void left_open() {}
 
   /// Runs a network in QOperator form that was compiled for this device. One run at a time: others
   /// wait. Throws UsageError where it cannot run; a failure of the device is in the report.

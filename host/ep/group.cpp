@@ -43,6 +43,13 @@ bool is_known_before(const Tensor& tensor) {
   return tensor.type() == onnx::TensorProto::INT64 && tensor.elements() <= kMostKnownValues;
 }
 
+/// Sizes as a part of a key.
+std::string key_of(const Dims& dims) {
+  std::string key;
+  for (const std::int64_t size : dims) key += fmt::format("{}x", size);
+  return key + ';';
+}
+
 /// A file of a name that nothing else has, until this ends.
 class TemporaryFile {
  public:
@@ -125,14 +132,33 @@ std::shared_ptr<const Group::Compiled> Group::compile(const ImportOptions& impor
   return made;
 }
 
+void Group::prepare(const std::map<std::string, Dims>& shapes) {
+  if (fixed_) return;
+  ImportOptions import;
+  for (const auto& input : model_.graph().input()) {
+    const auto found = shapes.find(input.name());
+    // What integers are may decide sizes.
+    const bool may_decide = input.type().tensor_type().elem_type() == onnx::TensorProto::INT64;
+    if (may_decide || found == shapes.end()) return;
+    import.input_shapes[input.name()] = found->second;
+  }
+  std::string key;
+  for (const auto& [name, dims] : import.input_shapes) key += key_of(dims);
+  try {
+    recent_.emplace_front(key, compile(import));
+  } catch (const std::exception&) {  // then run() reports it
+    return;
+  }
+  accelerator_.compiled(recent_.front().second->model, recent_.front().second->executable);
+}
+
 std::shared_ptr<const Group::Compiled> Group::compiled_for(const NamedTensors& inputs) {
   if (fixed_) return fixed_;
   ImportOptions import;
   std::string key;
   for (const auto& [name, tensor] : inputs) {
     import.input_shapes[name] = tensor.dims();
-    for (const std::int64_t size : tensor.dims()) key += fmt::format("{}x", size);
-    key += ';';
+    key += key_of(tensor.dims());
     if (!is_known_before(tensor)) continue;
     onnx::TensorProto& value = import.input_values[name] = tensor.to_proto();
     value.set_name(name);

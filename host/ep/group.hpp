@@ -3,6 +3,7 @@
 #pragma once
 
 #include <deque>
+#include <map>
 #include <memory>
 #include <mutex>
 #include <string>
@@ -24,6 +25,11 @@ class Group {
   /// One that payload() returned of a group for the same device. Throws UsageError where it is
   /// damaged, or for another device.
   Group(Accelerator& accelerator, RunLog& log, std::string name, const std::string& payload);
+
+  /// Compiles the group for inputs of these shapes, if it is not compiled yet, and can be.
+  void prepare(const std::map<std::string, Dims>& shapes);
+  /// Is it compiled for the inputs of prepare()?
+  bool is_prepared() const { return fixed_ || !recent_.empty(); }
 
   /// Its program has this number in reports; without a number, it is the first.
   void set_program(std::size_t program) { program_ = program; }

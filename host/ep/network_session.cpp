@@ -79,12 +79,19 @@ class SessionAccelerator : public Accelerator {
   }
   RunReport empty_report() const override { return session_.report("", 0); }
   NamedSizes known_sizes() const override { return sizes_; }
+  bool knows_all_sizes() const override { return true; }
+  void left_open() override { all_known_ = false; }
   void set_known_sizes(NamedSizes sizes) { sizes_ = std::move(sizes); }
 
   void compiled(const OnnxModel& model, const Executable& executable) override {
     ++groups_;
-    if (!announces_) return;
     const Executor executor(model);
+    for (const Step& step : executor.steps()) {
+      nodes_.emplace_back(
+          step.context.node,
+          node_label(*step.context.node, static_cast<int>(index_of(executor, step))));
+    }
+    if (!announces_) return;
     const DeviceSchedule schedule =
         make_schedule(executor, session_.runner(), whole(executable) ? &executable : nullptr);
     jobs_.insert(jobs_.end(), schedule.jobs.begin(), schedule.jobs.end());
@@ -97,7 +104,7 @@ class SessionAccelerator : public Accelerator {
     try {
       session_.open(model, nullptr, whole(compiled) ? &compiled : nullptr);
       NetworkRun made = session_.run(NetworkInputs::of(std::move(inputs)),
-                                     session_.report(model.name(), 1), nullptr, progress);
+                                     session_.report(model.name(), 1), after_, progress);
       ++finished_;
       seconds_ += seconds_since(begin);
       return made;
@@ -108,15 +115,32 @@ class SessionAccelerator : public Accelerator {
   }
   std::string why_ends(const RunReport& report) const override { return report.error; }
 
+  /// Forgets what was compiled: another session begins.
+  void reset() {
+    groups_ = 0;
+    all_known_ = true;
+    jobs_.clear();
+    nodes_.clear();
+  }
+  /// Nodes of groups, in QOperator form.
+  const NamedNodes& nodes() const { return nodes_; }
+
   /// Begins runs of the network, so many.
-  void begin(std::int64_t passes, RunProgress progress) {
+  void begin(std::int64_t passes, RunProgress progress, ActivationDump* dump) {
     progress_ = std::move(progress);
+    after_ = nullptr;
+    if (dump != nullptr) {
+      after_ = [dump](const Step& step, const Tensors& outputs) { (*dump)(step, outputs); };
+      after_.wants_inner = [dump](const onnx::NodeProto& node) { return dump->has(node); };
+    }
     all_ = static_cast<double>(groups_ * static_cast<std::size_t>(passes));
     finished_ = 0;
     seconds_ = 0;
     error_ = nullptr;
   }
   const std::vector<Job>& jobs() const { return jobs_; }
+  /// Are these all that will run?
+  bool all_known() const { return all_known_; }
   /// Of wall time, in groups.
   double seconds() const { return seconds_; }
   /// The exception that ended a group's run, since ONNX Runtime keeps its text only.
@@ -136,11 +160,14 @@ class SessionAccelerator : public Accelerator {
   NamedSizes sizes_;
   std::mutex mutex_;
   std::size_t groups_ = 0;
+  bool all_known_ = true;
   std::size_t finished_ = 0;
   double all_ = 0;
   double seconds_ = 0;
   std::vector<Job> jobs_;
+  NamedNodes nodes_;
   RunProgress progress_;
+  NodeObserver after_;
   std::exception_ptr error_;
 };
 
@@ -187,12 +214,15 @@ bool set_sizes(onnx::ValueInfoProto& input, const std::vector<std::int64_t>& siz
   return any_other;
 }
 
-/// Functions and bodies that were put in place may have brought a name twice.
+/// Gives nodes without a name the one that messages have for them. Functions and bodies that were
+/// put in place may have brought a name twice.
 void name_nodes_apart(onnx::GraphProto& graph) {
   std::set<std::string> names;
-  for (onnx::NodeProto& node : *graph.mutable_node()) {
+  for (int at = 0; at < graph.node_size(); ++at) {
+    onnx::NodeProto& node = *graph.mutable_node(at);
+    if (node.name().empty()) node.set_name(node_label(node, at));
     const std::string own = node.name();
-    for (int i = 2; !node.name().empty() && !names.insert(node.name()).second; ++i) {
+    for (int i = 2; !names.insert(node.name()).second; ++i) {
       node.set_name(fmt::format("{}.{}", own, i));
     }
   }
@@ -295,21 +325,43 @@ class NetworkSession::Impl {
   Impl(const Impl&) = delete;
   Impl& operator=(const Impl&) = delete;
 
-  void open(const OnnxModel& model, const OnnxModel* exact) {
+  void open(const OnnxModel& model, const OnnxModel* exact,
+            const std::vector<std::string>& dumped) {
     model_ = &model;
     exact_model_ = exact;
-    const OwnModel own = own_model(model, observers_.empty());
+    // What runs and what is dumped is known before the first run if no size is open.
+    OwnModel own = own_model(model, observers_.empty() && dumped.empty());
     accelerator_.set_known_sizes(own.sizes);
     const bool has_device = !session_of_device_.is_host_only();
     session_.emplace(make_session(environment_, own, has_device, saturates()));
+    if (dumped.empty()) return;
+    for (const auto& [node, name] : host_nodes()) {
+      if (is_dumped(dumped, name)) add_outputs(*node, *own.proto.mutable_graph());
+    }
+    accelerator_.reset();
+    session_.emplace(make_session(environment_, own, has_device, saturates()));
   }
 
-  NetworkRun run(const NetworkInputs& inputs, RunReport report, const RunProgress& progress) {
+  NamedNodes nodes() const {
+    NamedNodes nodes = host_nodes();
+    nodes.insert(nodes.end(), accelerator_.nodes().begin(), accelerator_.nodes().end());
+    std::set<std::string> known;
+    for (const auto& [node, name] : nodes) known.insert(name);
+    const auto& own = model_->graph().node();
+    for (int i = 0; i < own.size(); ++i) {
+      const std::string name = node_label(own[i], i);
+      if (known.insert(name).second) nodes.emplace_back(&own[i], name);
+    }
+    return nodes;
+  }
+
+  NetworkRun run(const NetworkInputs& inputs, RunReport report, const RunProgress& progress,
+                 ActivationDump* dump) {
     for (const std::string& note : inputs.nans) {
       report.warnings.push_back(note + "; results that depend on them are meaningless");
     }
     announce(inputs.passes());
-    accelerator_.begin(inputs.passes(), progress);
+    accelerator_.begin(inputs.passes(), progress, dump);
     report.host.emplace();
     report.host->runtime = "ONNX Runtime " + environment_.api().library_version();
     NetworkRun run;
@@ -322,6 +374,7 @@ class NetworkSession::Impl {
       NamedTensors outputs = run_pass(values, report);
       seconds += seconds_since(begin);
       if (!report.error.empty()) break;
+      if (dump != nullptr) write_host_nodes(*dump, outputs);
       const auto comparing = WallClock::now();
       const Tensor exact = exact_output(values, report);
       report.host->reference_seconds += seconds_since(comparing);
@@ -346,11 +399,63 @@ class NetworkSession::Impl {
 
  private:
   void announce(std::int64_t passes) const {
+    if (!accelerator_.all_known()) return;
     std::vector<Job> jobs;
     for (std::int64_t i = 0; i < passes; ++i) {
       jobs.insert(jobs.end(), accelerator_.jobs().begin(), accelerator_.jobs().end());
     }
     for (JobObserver* const observer : observers_) observer->announce(jobs);
+  }
+
+  /// The model's nodes that ONNX Runtime runs, as far as it has left them as they are or knows
+  /// their values before.
+  NamedNodes host_nodes() const {
+    NamedNodes found;
+    std::set<std::pair<std::string, std::string>> run;
+    for (const NotClaimed& node : log_.not_claimed()) run.emplace(node.name, node.op_type);
+    const auto& own = model_->graph().node();
+    for (int i = 0; i < own.size(); ++i) {
+      const std::string name = node_label(own[i], i);
+      const bool is_constant = own[i].op_type() != "DequantizeLinear" &&
+                               own[i].output_size() != 0 && model_->is_constant(own[i].output(0));
+      const bool runs = session_of_device_.is_host_only() || is_constant ||
+                        run.count({name, own[i].op_type()}) != 0;
+      if (runs) found.emplace_back(&own[i], name);
+    }
+    return found;
+  }
+
+  /// Makes the node's values outputs of the graph.
+  void add_outputs(const onnx::NodeProto& node, onnx::GraphProto& graph) {
+    for (const std::string& name : node.output()) {
+      const auto& known = graph.output();
+      if (name.empty() || std::any_of(known.begin(), known.end(), [&name](const auto& output) {
+            return output.name() == name;
+          })) {
+        continue;
+      }
+      onnx::ValueInfoProto& output = *graph.add_output();
+      output.set_name(name);
+      if (const std::optional<TensorType> type = model_->type(name)) {
+        output.mutable_type()->mutable_tensor_type()->set_elem_type(type->data_type);
+      }
+      added_.insert(name);
+    }
+  }
+
+  /// Hands the values of the host's nodes over, and takes those away that are no outputs of the
+  /// file's.
+  void write_host_nodes(ActivationDump& dump, NamedTensors& outputs) const {
+    for (const auto& [node, name] : host_nodes()) {
+      if (!dump.has(*node)) continue;
+      Tensors values;
+      for (const std::string& output : node->output()) {
+        const auto found = outputs.find(output);
+        values.push_back(found == outputs.end() ? Tensor() : found->second);
+      }
+      dump.write(*node, values);
+    }
+    for (const std::string& name : added_) outputs.erase(name);
   }
 
   /// The outputs of one pass; none if the device failed, which is in the report.
@@ -419,6 +524,7 @@ class NetworkSession::Impl {
   const OnnxModel* model_ = nullptr;
   const OnnxModel* exact_model_ = nullptr;
   std::optional<ort::Session> session_, cpu_;
+  std::set<std::string> added_;  // outputs that are dumped, and no outputs of the file's
   bool has_exact_ = false;
 };
 
@@ -432,17 +538,20 @@ NetworkSession::NetworkSession(Session& session, std::vector<JobObserver*> obser
 
 NetworkSession::~NetworkSession() = default;
 
-void NetworkSession::open(const OnnxModel& model, const OnnxModel* exact) {
+void NetworkSession::open(const OnnxModel& model, const OnnxModel* exact,
+                          const std::vector<std::string>& dumped) {
   try {
-    impl_->open(model, exact);
+    impl_->open(model, exact, dumped);
   } catch (const ort::Error& error) {
     throw as_usage_error(model.name(), error);
   }
 }
 
+NamedNodes NetworkSession::nodes() const { return impl_->nodes(); }
+
 NetworkRun NetworkSession::run(const NetworkInputs& inputs, RunReport report,
-                               const RunProgress& progress) {
-  return impl_->run(inputs, std::move(report), progress);
+                               const RunProgress& progress, ActivationDump* dump) {
+  return impl_->run(inputs, std::move(report), progress, dump);
 }
 
 }  // namespace gemm64::ep

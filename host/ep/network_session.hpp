@@ -3,10 +3,12 @@
 #pragma once
 
 #include <memory>
+#include <string>
 #include <vector>
 
 #include "host/debug/job_observer.hpp"
 #include "host/ep/accelerator.hpp"
+#include "host/execute/dump.hpp"
 #include "host/session/session.hpp"
 
 namespace gemm64::ep {
@@ -24,11 +26,17 @@ class NetworkSession {
   /// The network of run(), as its file has it (QDQ form included), whose inputs have the shapes
   /// that the model knows; and the float network to compare it with, nullptr: none. Both outlive
   /// this. Throws UsageError if ONNX Runtime refuses it, or a group cannot be compiled.
-  void open(const OnnxModel& model, const OnnxModel* exact);
+  /// `dumped`: PATTERN=FOLDER each, whose nodes are outputs of ONNX Runtime's too.
+  void open(const OnnxModel& model, const OnnxModel* exact,
+            const std::vector<std::string>& dumped = {});
+  /// The nodes of the file and of groups, by name. Some are computed within others.
+  NamedNodes nodes() const;
 
   /// Runs the network, once or once for each pass, and adds it to `report`, as Session::run() does.
   /// An error of the device is in the report; throws UsageError if ONNX Runtime fails.
-  NetworkRun run(const NetworkInputs& inputs, RunReport report, const RunProgress& progress);
+  /// `dump`, if there is one, is given the outputs of its nodes.
+  NetworkRun run(const NetworkInputs& inputs, RunReport report, const RunProgress& progress,
+                 ActivationDump* dump = nullptr);
 
  private:
   class Impl;

@@ -294,6 +294,11 @@ class Partitioner {
       add(std::move(work.nodes), model, origins);
       if (groups_.size() != known) programs_.push_back(work.program);
     }
+    for (const NodeProto& node : sized.graph().node()) {
+      for (const std::string& name : node.input()) {
+        if (const auto type = model.type(name)) shapes_[name] = type->dims;
+      }
+    }
     add_reasons(model, executable.plan.on_host);
     add_reasons(model, executable.plan.between);
     for (const auto& [index, why] : executable.plan.between) {
@@ -309,6 +314,7 @@ class Partitioner {
     made.groups = std::move(groups_);
     made.programs = std::move(programs_);
     made.between = std::move(between_);
+    made.shapes = std::move(shapes_);
     for (int i = 0; i < graph_.node_size(); ++i) {
       const auto index = static_cast<std::size_t>(i);
       if (claimed_.count(index) != 0) continue;
@@ -444,6 +450,7 @@ class Partitioner {
   std::vector<std::vector<std::size_t>> groups_;
   std::vector<std::size_t> programs_;
   std::vector<HostLayer> between_;
+  std::map<std::string, std::vector<std::int64_t>> shapes_;
   Indices claimed_;
 };
 

@@ -30,6 +30,8 @@ struct Partition {
   std::vector<std::size_t> programs;    // the number of each group's program; 0: it has none
   std::vector<NotClaimed> not_claimed;  // in the graph's order
   std::vector<HostLayer> between;       // nodes without MACs for which programs wait
+  std::map<std::string, std::vector<std::int64_t>>
+      shapes;  // of the graph's values, as far as known
 };
 
 /// Sizes by the names of open dimensions.

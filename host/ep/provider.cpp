@@ -227,6 +227,7 @@ class Provider : public OrtEp {
   RunLog& log_;
   std::string report_file_;
   std::map<std::string, std::size_t> programs_;  // numbers, by the values that they make
+  std::map<std::string, std::vector<std::int64_t>> shapes_;  // of values, as claim() has found them
   std::string error_;  // of options or of claim(), which ONNX Runtime would only log
 };
 
@@ -326,6 +327,7 @@ void Provider::claim(const OrtGraph& graph, OrtEpGraphSupportInfo& info) {
     log_verbose(fmt::format("gemm64 leaves node '{}' ({}) to other providers: {}",
                             printable(node.name), printable(node.op_type), node.reason));
   }
+  shapes_.insert(found.shapes.begin(), found.shapes.end());
   log_.add_not_claimed(found.not_claimed, found.between);
 }
 
@@ -366,6 +368,8 @@ std::unique_ptr<ComputeInfo> Provider::open(const OrtGraph& graph, const OrtNode
   }
   const auto program = outputs.empty() ? programs_.end() : programs_.find(outputs[0]);
   if (program != programs_.end()) group->set_program(program->second);
+  if (accelerator_->knows_all_sizes()) group->prepare(shapes_);
+  if (!group->is_prepared()) accelerator_->left_open();
   return std::make_unique<ComputeInfo>(api_, std::move(group), std::move(inputs),
                                        std::move(outputs));
 }

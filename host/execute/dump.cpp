@@ -14,8 +14,13 @@
 namespace gemm64 {
 namespace {
 
-std::string name_of(const Step& step, std::size_t index) {
-  return node_label(*step.context.node, static_cast<int>(index));
+NamedNodes nodes_of(const Executor& executor) {
+  NamedNodes nodes;
+  for (const Step& step : executor.steps()) {
+    nodes.emplace_back(step.context.node,
+                       node_label(*step.context.node, static_cast<int>(nodes.size())));
+  }
+  return nodes;
 }
 
 std::filesystem::path numbered(const std::filesystem::path& file, std::size_t output) {
@@ -43,8 +48,18 @@ std::filesystem::path made_directory(const std::string& name) {
 
 }  // namespace
 
+bool is_dumped(const std::vector<std::string>& specifications, const std::string& name) {
+  return std::any_of(specifications.begin(), specifications.end(), [&name](const std::string& one) {
+    return fnmatch(one.substr(0, one.find('=')).c_str(), name.c_str(), 0) == 0;
+  });
+}
+
 ActivationDump::ActivationDump(const std::vector<std::string>& specifications,
-                               const Executor& executor) {
+                               const Executor& executor)
+    : ActivationDump(specifications, nodes_of(executor)) {}
+
+ActivationDump::ActivationDump(const std::vector<std::string>& specifications,
+                               const NamedNodes& nodes) {
   std::map<std::filesystem::path, std::string> taken;  // files, and the nodes that they are of
   for (const std::string& specification : specifications) {
     const std::size_t equals = specification.find('=');
@@ -54,13 +69,11 @@ ActivationDump::ActivationDump(const std::vector<std::string>& specifications,
     }
     const std::string pattern = specification.substr(0, equals);
     bool matched = false;
-    for (std::size_t i = 0; i < executor.steps().size(); ++i) {
-      const Step& step = executor.steps()[i];
-      std::string name = name_of(step, i);
+    for (const auto& [node, original] : nodes) {
+      std::string name = original;
       if (fnmatch(pattern.c_str(), name.c_str(), 0) != 0) continue;
       const std::filesystem::path folder = made_directory(specification.substr(equals + 1));
       matched = true;
-      const std::string original = name;
       name = file_name(name);
       const auto [other, is_new] = taken.emplace(folder / name, original);
       if (!is_new && other->second == original) continue;
@@ -68,22 +81,21 @@ ActivationDump::ActivationDump(const std::vector<std::string>& specifications,
         throw UsageError(fmt::format("--dump-activations {}: nodes {} and {} would both be {}.npy",
                                      specification, other->second, original, name));
       }
-      files_[step.context.node].push_back(folder / name);
-      missing_[step.context.node] = original;
+      files_[node].push_back(folder / name);
+      missing_[node] = original;
     }
     if (!matched) {
-      throw UsageError(fmt::format("--dump-activations {}: no node's name matches; the first is {}",
-                                   specification,
-                                   executor.steps().empty() ? "missing, since there are no nodes"
-                                                            : name_of(executor.steps()[0], 0)));
+      throw UsageError(fmt::format(
+          "--dump-activations {}: no node's name matches; the first is {}", specification,
+          nodes.empty() ? "missing, since there are no nodes" : nodes.front().second));
     }
   }
 }
 
-void ActivationDump::operator()(const Step& step, const Tensors& outputs) {
-  const auto found = files_.find(step.context.node);
+void ActivationDump::write(const onnx::NodeProto& node, const Tensors& outputs) {
+  const auto found = files_.find(&node);
   if (found == files_.end()) return;
-  missing_.erase(step.context.node);
+  missing_.erase(&node);
   for (const std::filesystem::path& file : found->second) {
     for (std::size_t i = 0; i < outputs.size(); ++i) {
       if (!outputs[i].present()) continue;
@@ -97,7 +109,7 @@ std::string ActivationDump::missing_note() const {
   std::vector<std::string> names;
   for (const auto& [node, name] : missing_) names.push_back(printable(name));
   std::sort(names.begin(), names.end());
-  return fmt::format("Not written: {}, which the device computes within other nodes: {}.",
+  return fmt::format("Not written: {}, computed within other nodes: {}.",
                      counted(names.size(), "output"), fmt::join(names, ", "));
 }
 

@@ -5,11 +5,18 @@
 #include <filesystem>
 #include <map>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "host/execute/executor.hpp"
 
 namespace gemm64 {
+
+/// Nodes by the names that patterns are compared with.
+using NamedNodes = std::vector<std::pair<const onnx::NodeProto*, std::string>>;
+
+/// Does one of `specifications`, each PATTERN=DIRECTORY, match the name of a node?
+bool is_dumped(const std::vector<std::string>& specifications, const std::string& name);
 
 class ActivationDump {
  public:
@@ -18,11 +25,14 @@ class ActivationDump {
   /// made. Throws UsageError where one is no such text, matches no node, or two nodes would share a
   /// file.
   ActivationDump(const std::vector<std::string>& specifications, const Executor& executor);
+  /// The same of nodes by other names. The nodes outlive this.
+  ActivationDump(const std::vector<std::string>& specifications, const NamedNodes& nodes);
 
   /// Writes the outputs of a node that was chosen: the first as NAME.npy, with / in the name
   /// replaced by _, others as NAME.1.npy, NAME.2.npy ... A file that is lost is told, and the run
   /// goes on.
-  void operator()(const Step& step, const Tensors& outputs);
+  void operator()(const Step& step, const Tensors& outputs) { write(*step.context.node, outputs); }
+  void write(const onnx::NodeProto& node, const Tensors& outputs);
 
   /// Is the node one of those that were chosen?
   bool has(const onnx::NodeProto& node) const { return files_.count(&node) != 0; }

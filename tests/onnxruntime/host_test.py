@@ -189,6 +189,29 @@ class Forms(HostTest):
                 report = self.compare_runs("--model", "float.onnx", "--input", "images.npy", "--precision", precision)
                 self.assertEqual("quality" in report, precision != "file")
 
+    def test_dumps(self):
+        """Nodes of programs and of the host; those that ONNX Runtime folds or eliminates too."""
+        g = Graph()
+        scales = g.quantization(0.05, 128)
+        first = g.linear(g.node("QuantizeLinear", g.node("Sigmoid", "x"), *scales), 20, 20, scales)
+        y = g.node("Add", g.node("Softmax", g.node("DequantizeLinear", first, *scales)),
+                   g.node("Mul", g.constant(values(20)), g.constant(values(20, seed=3))))
+        onnx.save(model_of(g.graph("dumps", [("x", TensorProto.FLOAT, ["rows", 20])], [(y, TensorProto.FLOAT, None)])),
+                  self.folder / "dumps.onnx")
+        numpy.save(self.folder / "x.npy", values(3, 20))
+        dumped = {}
+        for host in ("builtin", "onnxruntime"):
+            output = self.succeed("run", "--model", "dumps.onnx", "--input", "x.npy", *TLM, "--host", host,
+                                  "--dump-activations", f"*={host}", "-o", f"{host}.npy")
+            dumped[host] = {file.stem: numpy.load(file) for file in (self.folder / host).glob("*.npy")}
+        self.assertEqual(set(dumped["builtin"]) - set(dumped["onnxruntime"]), set())
+        operators = {node.name: node.op_type for node in g.nodes}
+        self.assertGreaterEqual({operators[name] for name in dumped["onnxruntime"] if name in operators},
+                                {"Sigmoid", "MatMul", "Softmax", "Mul", "Add"})
+        for name, array in dumped["builtin"].items():
+            numpy.testing.assert_allclose(dumped["onnxruntime"][name], array, rtol=1e-6, err_msg=name)
+        self.assertIn("computed within other nodes", output)
+
     def test_open_sizes_by_name(self):
         onnx.save(three_layers("rows"), self.folder / "open.onnx")
         self.compare_runs("--model", "open.onnx", "--input-shape", "rows=5")
@@ -237,6 +260,14 @@ class Failures(HostTest):
             with self.subTest(arguments=arguments):
                 self.both(*arguments)
 
+    def test_trace_of_sums(self):
+        """Jobs are known before the run even where ONNX Runtime does not know whether a value is a scalar."""
+        source = self.folder / "float.onnx"
+        onnx.save(NETWORKS["t5-block"](), source)
+        quantization.quantize_dynamic(source, self.folder / "model.onnx", weight_type=U8)
+        self.both("--inject", "weight:0,0:7=1@2000")
+        self.assertEqual(self.both("--inject", "weight:0,0:7=1@99999999")[0], 2)
+
     def refuse(self, text, *arguments, code=2, environment=None):
         result = subprocess.run([self.program, "run", "--host", "onnxruntime", *arguments], cwd=self.folder, check=False,
                                 capture_output=True, text=True, env={**os.environ, **(environment or {})})
@@ -246,7 +277,6 @@ class Failures(HostTest):
     def test_refuses_what_is_not_supported(self):
         self.succeed("compile", "model.onnx", "-o", "model.g64")
         for option, arguments in (("--one-program", ["--one-program", "--model", "model.onnx"]),
-                                  ("--dump-activations", ["--dump-activations", "*=folder", "--model", "model.onnx"]),
                                   ("a compiled file", ["--model", "model.g64"])):
             self.refuse(f"{option} is not supported with --host onnxruntime; use --host builtin", *arguments)
 
