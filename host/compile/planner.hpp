@@ -129,6 +129,7 @@ class Planner {
   Placed copy_of_given(int index, int input, std::size_t level, bool shifted) const;
   std::size_t level_of_concat(int index) const;
   bool has_part_of(int index, std::size_t level) const;
+  std::string host_part_of(int index) const;
   bool is_read_on_device(const std::string& name) const;
   bool add_concat(int index);
 

@@ -288,6 +288,15 @@ bool Planner::has_part_of(int index, std::size_t level) const {
   return false;
 }
 
+/// The first input of a concatenation that no layer gives; empty where layers give all.
+std::string Planner::host_part_of(int index) const {
+  for (int input = 2; input + 2 < proto(index).input_size(); input += 3) {
+    const std::string& name = proto(index).input(input);
+    if (!value_of(name).layer) return name;
+  }
+  return "";
+}
+
 /// Is there a node that reads the value where it is stored, if a layer gives it?
 bool Planner::is_read_on_device(const std::string& name) const {
   static const std::set<std::string> kNames = {"MaxPool",
@@ -423,8 +432,9 @@ bool Planner::add_concat(int index) {
     auto one = of_program ? concat_input(index, input) : std::nullopt;
     if (!of_program && copies) one = given_input(index, input, level);
     if (!one) {
-      return leave(index, value.layer && !of_program ? "its inputs are those of two programs"
-                                                     : name + " is not what a layer gives");
+      const std::string missing = of_program ? name : host_part_of(index);
+      return leave(index, missing.empty() ? "its inputs are those of two programs"
+                                          : missing + " is not what a layer gives");
     }
     const auto given = model_.type(name);
     const bool other_layout = of_program && layers_[*one->layer].map != is_map;

@@ -503,6 +503,15 @@ TEST_F(DevicePlanTest, JoinsPartsOfTheHostAndOfProgramsBefore) {
   EXPECT_EQ(layers[2].table.size(), 256U) << "its steps are others";
   // The host goes on with it.
   EXPECT_THAT(texts(found("Transpose <perm = [0,1,3,2]> (all)")), ElementsAre("a", "b"));
+  // No layer of the program that reads it gives a part.
+  QuantizedText none("1,8,6,6");
+  none.conv("x", "a", 8, 8, 1)
+      .node("t", "Transpose <perm = [0,1,3,2]> (a)")
+      .node("all", "com.microsoft.QLinearConcat <axis = 1> (s, z, a, s, z, t, s, z)")
+      .conv("all", "y", 16, 8, 1);
+  const DevicePlan apart = plan(none);
+  EXPECT_THAT(texts(apart), ElementsAre("a", "y"));
+  EXPECT_EQ(apart.between.at(2), "t is not what a layer gives");
 }
 
 TEST_F(DevicePlanTest, ComputesFunctionsOfChannelsBetweenLayers) {
