@@ -2,10 +2,11 @@
 // The products of one stage of the 64x64 array for all of its columns:
 //   sum_o[c] = sum_i[c] + sum over r < 4 of activation[r * (kColumns + 1) + c] * byte r of
 //   weight[c]
-// modulo 2^32, with signed bytes, which is the loop `add` of gemm64_stage.v. fuse_products.py calls
+// modulo 2^32, with signed bytes, which is the loop `add` of gemm64_stage.v. fuse_columns.py calls
 // it from Verilator's C++, because no compiler that was tried finds the processor's byte products
 // in 64 separate statements. Variants: AVX-512 VNNI, AVX2, and plain C++. Without -march of the
-// first, the processor is asked at run time.
+// first, the processor is asked at run time. sum_i is null for the first stage, which adds to
+// nothing. step() also moves the activations on by one column, the loop `shift`.
 #pragma once
 
 #include <cstdint>
@@ -13,12 +14,19 @@
 #include <immintrin.h>
 #endif
 
+#include "sim/column_steps.hpp"
+
 namespace gemm64::column_products {
 
 constexpr int kColumns = 64;
 constexpr int kRows = 4;
 /// Distance of two rows of activations: a row keeps one more than the columns use.
 constexpr int kRowStep = kColumns + 1;
+
+/// One byte for each row of a stage.
+struct Entering {
+  std::uint8_t row[kRows];
+};
 
 inline void add_plain(std::uint32_t* sum_o, const std::uint32_t* sum_i,
                       const std::uint8_t* activation, const std::uint32_t* weight) {
@@ -28,7 +36,7 @@ inline void add_plain(std::uint32_t* sum_o, const std::uint32_t* sum_i,
       sum += static_cast<std::int8_t>(activation[r * kRowStep + c]) *
              static_cast<std::int8_t>(weight[c] >> (8 * r));
     }
-    sum_o[c] = sum_i[c] + static_cast<std::uint32_t>(sum);
+    sum_o[c] = (sum_i == nullptr ? 0 : sum_i[c]) + static_cast<std::uint32_t>(sum);
   }
 }
 
@@ -36,9 +44,13 @@ inline void add_plain(std::uint32_t* sum_o, const std::uint32_t* sum_i,
 
 /// 16 columns per instruction. vpdpbusd multiplies unsigned by signed bytes, so activations are
 /// moved up by 128 and 128 times the column's weights is subtracted.
-__attribute__((target("avx512f,avx512bw,avx512vnni"))) inline void add_vnni(
-    std::uint32_t* sum_o, const std::uint32_t* sum_i, const std::uint8_t* activation,
-    const std::uint32_t* weight) {
+/// kStep: the rows move on, since they are at hand. The last byte of a row feeds no column.
+template <bool kStep, class Byte>
+__attribute__((target("avx512f,avx512bw,avx512vnni"))) inline void vnni(std::uint32_t* sum_o,
+                                                                        const std::uint32_t* sum_i,
+                                                                        Byte* activation,
+                                                                        const std::uint32_t* weight,
+                                                                        const Entering& entering) {
   // Unpacking works within 128-bit lanes: in this order of 4-column groups its results are 16
   // consecutive columns.
   const __m512i order = _mm512_setr_epi32(0, 4, 8, 12, 1, 5, 9, 13, 2, 6, 10, 14, 3, 7, 11, 15);
@@ -46,6 +58,10 @@ __attribute__((target("avx512f,avx512bw,avx512vnni"))) inline void add_vnni(
   __m512i row[kRows];
   for (int r = 0; r < kRows; ++r) {
     const __m512i bytes = _mm512_loadu_si512(activation + r * kRowStep);
+    if constexpr (kStep) {
+      _mm512_storeu_si512(activation + r * kRowStep + 1, bytes);
+      activation[r * kRowStep] = entering.row[r];
+    }
     row[r] = _mm512_permutexvar_epi32(order, _mm512_xor_si512(bytes, offset));
   }
   const __m512i low01 = _mm512_unpacklo_epi8(row[0], row[1]);
@@ -57,11 +73,18 @@ __attribute__((target("avx512f,avx512bw,avx512vnni"))) inline void add_vnni(
       _mm512_unpacklo_epi16(high01, high23), _mm512_unpackhi_epi16(high01, high23)};
   for (int i = 0; i < 4; ++i) {
     const __m512i weights = _mm512_loadu_si512(weight + 16 * i);
-    const __m512i sums = _mm512_loadu_si512(sum_i + 16 * i);
+    const __m512i sums =
+        sum_i == nullptr ? _mm512_setzero_si512() : _mm512_loadu_si512(sum_i + 16 * i);
     const __m512i excess = _mm512_dpbusd_epi32(_mm512_setzero_si512(), offset, weights);
     const __m512i found = _mm512_dpbusd_epi32(sums, columns[i], weights);
     _mm512_storeu_si512(sum_o + 16 * i, _mm512_sub_epi32(found, excess));
   }
+}
+
+__attribute__((target("avx512f,avx512bw,avx512vnni"))) inline void add_vnni(
+    std::uint32_t* sum_o, const std::uint32_t* sum_i, const std::uint8_t* activation,
+    const std::uint32_t* weight) {
+  vnni<false>(sum_o, sum_i, activation, weight, {});
 }
 
 /// 8 columns per instruction, as products of signed 16-bit values that vpmaddwd adds in pairs.
@@ -86,7 +109,9 @@ __attribute__((target("avx2"))) inline void add_avx2(std::uint32_t* sum_o,
     for (int i = 0; i < 4; ++i) {
       const int at = half + 8 * i;
       const __m256i weights = _mm256_loadu_si256(reinterpret_cast<const __m256i*>(weight + at));
-      const __m256i sums = _mm256_loadu_si256(reinterpret_cast<const __m256i*>(sum_i + at));
+      const __m256i sums = sum_i == nullptr
+                               ? _mm256_setzero_si256()
+                               : _mm256_loadu_si256(reinterpret_cast<const __m256i*>(sum_i + at));
       const __m256i even = _mm256_madd_epi16(_mm256_srai_epi16(_mm256_slli_epi16(columns[i], 8), 8),
                                              _mm256_srai_epi16(_mm256_slli_epi16(weights, 8), 8));
       const __m256i odd =
@@ -114,6 +139,19 @@ inline void add(std::uint32_t* sum_o, const std::uint32_t* sum_i, const std::uin
   vnni ? add_vnni(sum_o, sum_i, activation, weight) : add_avx2(sum_o, sum_i, activation, weight);
 #else
   add_plain(sum_o, sum_i, activation, weight);
+#endif
+}
+
+/// add(), after which each row has moved on by one column and a byte of `entering` is in column 0.
+inline void step(std::uint32_t* sum_o, const std::uint32_t* sum_i, std::uint8_t* activation,
+                 const std::uint32_t* weight, const Entering& entering) {
+#if defined(__AVX512VNNI__) && defined(__AVX512BW__)
+  vnni<true>(sum_o, sum_i, activation, weight, entering);
+#else
+  add(sum_o, sum_i, activation, weight);
+  for (int r = 0; r < kRows; ++r) {
+    column_steps::shift(activation + r * kRowStep, kRowStep, entering.row[r]);
+  }
 #endif
 }
 

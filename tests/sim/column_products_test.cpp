@@ -59,6 +59,21 @@ void expect_equal(const Operands& operands) {
   }
 }
 
+/// step() computes the same, and its rows have moved on by then.
+void expect_step(const Operands& operands) {
+  constexpr Entering kEntering = {{11, 22, 33, 44}};
+  Sums found{};
+  auto activations = operands.activations;
+  step(found.data(), operands.sums.data(), activations.data(), operands.weights.data(), kEntering);
+  EXPECT_EQ(found, expected(operands));
+  for (std::size_t r = 0; r < kRows; ++r) {
+    EXPECT_EQ(activations[r * kRowStep], kEntering.row[r]);
+    for (std::size_t c = 1; c < kRowStep; ++c) {
+      EXPECT_EQ(activations[r * kRowStep + c], operands.activations[r * kRowStep + c - 1]);
+    }
+  }
+}
+
 TEST(ColumnProducts, ExactForAllExtremes) {
   constexpr std::array<std::uint8_t, 5> kExtremes = {0x80, 0xff, 0x00, 0x01, 0x7f};
   for (const std::uint8_t activation : kExtremes) {
@@ -93,6 +108,19 @@ TEST(ColumnProducts, ExactForRandomOperands) {
     for (auto& value : operands.activations) value = static_cast<std::uint8_t>(random());
     for (auto& value : operands.weights) value = static_cast<std::uint32_t>(random());
     expect_equal(operands);
+    expect_step(operands);
+  }
+}
+
+TEST(ColumnProducts, FirstStageAddsToNothing) {
+  Operands operands;
+  operands.activations.fill(0x7f);
+  operands.weights.fill(0x80ff017fu);
+  const Sums right = expected(operands);
+  for (const auto variant : variants()) {
+    Sums found{};
+    variant(found.data(), nullptr, operands.activations.data(), operands.weights.data());
+    EXPECT_EQ(found, right);
   }
 }
 
