@@ -3,7 +3,7 @@
 """Counts words, line lengths and test names that the style of this project replaces.
 
     scripts/prose.py             compares the counts with scripts/prose.json, which only shrinks
-    scripts/prose.py --list      prints each occurrence that a change against main, or HEAD on main, has added
+    scripts/prose.py --list [COMMIT]   prints each occurrence that was added since COMMIT (default: since main)
     scripts/prose.py --update    lowers the counts in scripts/prose.json; refuses to raise one
 
 Words of comments, documents and messages that engineers of this field do not use have a replacement in WORDS.
@@ -77,9 +77,9 @@ def growth(now, limits):
             if n > limits.get(folder, {}).get(word, 0)]
 
 
-def added():
-    """Prints the added lines, of the working tree against the branch that it leaves, that hold one of the words."""
-    base = subprocess.run(["git", "merge-base", "HEAD", "main"], cwd=ROOT, capture_output=True, text=True, check=False)
+def added(since):
+    """Prints the words, long lines and test names that the working tree has added since a commit."""
+    base = subprocess.run(["git", "merge-base", "HEAD", since], cwd=ROOT, capture_output=True, text=True, check=False)
     difference = subprocess.run(["git", "diff", "-U0", base.stdout.strip() or "HEAD", "--", *TEXTS], cwd=ROOT,
                                 capture_output=True, text=True, check=True).stdout
     name, line = "", 0
@@ -91,16 +91,21 @@ def added():
         elif text.startswith("+"):
             for match in WORD.finditer(text) if name not in EXEMPT else ():
                 print(f"{name}:{line}: {match[1]}: use {WORDS[match[1].lower()]}")
+            test = TEST_NAME.match(text[1:])
+            if test and len(f"{test[1]}.{test[2]}") > NAME:
+                print(f"{name}:{line}: {test[1]}.{test[2]} has over {NAME} characters")
+            if name.endswith(".md") and any(long_lines(text[1:])):
+                print(f"{name}:{line}: a line over {COLUMNS} columns")
             line += 1
 
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--list", action="store_true", help="print the occurrences that were added")
+    parser.add_argument("--list", nargs="?", const="main", metavar="COMMIT", help="print the occurrences that were added")
     parser.add_argument("--update", action="store_true", help="lower the counts in scripts/prose.json")
     arguments = parser.parse_args()
     if arguments.list:
-        added()
+        added(arguments.list)
         return 0
     now = counts()
     limits = json.loads(LIMITS.read_text(encoding="utf-8")) if LIMITS.exists() else now
