@@ -285,7 +285,7 @@ void add_model_options(CLI::App& command, NetworkOptions& options) {
   CLI::Option* const network =
       command
           .add_option("network", options.network,
-                      fmt::format("a built-in network: {}; or a file, as --model\n"
+                      fmt::format("{}; or a file, as --model\n"
                                   "What is built in runs on images of Fashion-MNIST.",
                                   fmt::join(known_onnx_networks(), ", ")))
           ->capture_default_str();

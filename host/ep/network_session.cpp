@@ -64,8 +64,9 @@ std::string prepared_library() {
 
 /// ONNX Runtime's error as one of the program's.
 UsageError as_usage_error(const std::string& model, const ort::Error& error) {
-  return UsageError(
-      fmt::format("{}: ONNX Runtime: {}", model, printable(error.what(), kMostMessage)));
+  std::string message = error.what();
+  while (!message.empty() && message.back() == '\n') message.pop_back();
+  return UsageError(fmt::format("{}: ONNX Runtime: {}", model, printable(message, kMostMessage)));
 }
 
 /// Runs groups by the runner of the program's session, and goes on after values that differ.
