@@ -61,7 +61,7 @@ void draw_all(std::vector<Parameters> layers, std::uint32_t seed) {
 /// Appends layer after layer, each named as in PyTorch's state_dict.
 class Chain {
  public:
-  Chain(onnx::GraphProto& graph, std::uint32_t seed, const Dims& input)
+  Chain(onnx::GraphProto& graph, std::optional<std::uint32_t> seed, const Dims& input)
       : graph_(graph), builder_(graph), seed_(seed) {
     declare(*graph.add_input(), value_, input);
   }
@@ -87,12 +87,12 @@ class Chain {
     return apply(op_type, name, {value_});
   }
 
-  /// Names the last value "output", and draws all weights.
+  /// Names the last value "output", and draws all weights where there is a seed.
   void finish(const Dims& dims) {
     value_ = "output";
     graph_.mutable_node(graph_.node_size() - 1)->set_output(0, value_);
     declare(*graph_.add_output(), value_, dims);
-    draw_all(std::move(parameters_), seed_);
+    if (seed_) draw_all(std::move(parameters_), *seed_);
   }
 
  private:
@@ -105,13 +105,23 @@ class Chain {
     parameters.bias_count = static_cast<std::size_t>(dims[0]);
     parameters.weight_count = parameters.fan_in * parameters.bias_count;
     std::vector<std::string> inputs{value_, name + ".weight"};
-    parameters.weights = builder_.add_floats(inputs.back(), dims);
+    parameters.weights = add_floats(inputs.back(), dims);
     if (with_bias) {
       inputs.push_back(name + ".bias");
-      parameters.bias = builder_.add_floats(inputs.back(), {dims[0]});
+      parameters.bias = add_floats(inputs.back(), {dims[0]});
     }
     parameters_.push_back(parameters);
     return apply(op_type, name, inputs);
+  }
+
+  /// Space for an initializer's values; nullptr where it has a shape only.
+  float* add_floats(const std::string& name, const Dims& dims) {
+    if (seed_) return builder_.add_floats(name, dims);
+    onnx::TensorProto& tensor = *graph_.add_initializer();
+    tensor.set_name(name);
+    tensor.set_data_type(onnx::TensorProto::FLOAT);
+    tensor.mutable_dims()->Add(dims.begin(), dims.end());
+    return nullptr;
   }
 
   onnx::NodeProto& apply(const std::string& op_type, const std::string& name,
@@ -129,14 +139,15 @@ class Chain {
 
   onnx::GraphProto& graph_;
   GraphBuilder builder_;
-  const std::uint32_t seed_;
+  const std::optional<std::uint32_t> seed_;
   std::string value_ = "input";
   std::vector<Parameters> parameters_;
 };
 
 /// torchvision's modules with their indices; its `avgpool` has nothing to average at this size, and
 /// ONNX's Dropout is the identity unless training is asked for.
-void append_alexnet(onnx::GraphProto& graph, std::int64_t batch, std::uint32_t seed) {
+void append_alexnet(onnx::GraphProto& graph, std::int64_t batch,
+                    std::optional<std::uint32_t> seed) {
   struct Convolution {
     std::int64_t out, in, kernel, stride, padding;
     bool pooled;
@@ -172,7 +183,7 @@ void append_alexnet(onnx::GraphProto& graph, std::int64_t batch, std::uint32_t s
   chain.finish({batch, kLinears[2].out});
 }
 
-void append_lenet(onnx::GraphProto& graph, std::int64_t batch, std::uint32_t seed) {
+void append_lenet(onnx::GraphProto& graph, std::int64_t batch, std::optional<std::uint32_t> seed) {
   Chain chain(graph, seed, {batch, 1, 32, 32});
   chain.convolution("c1", 6, 1, 5, 1, 0);
   chain.plain("Tanh", "c1.tanh");
@@ -189,7 +200,8 @@ void append_lenet(onnx::GraphProto& graph, std::int64_t batch, std::uint32_t see
   chain.finish({batch, 10});
 }
 
-void append_mnist_cnn(onnx::GraphProto& graph, std::int64_t batch, std::uint32_t seed) {
+void append_mnist_cnn(onnx::GraphProto& graph, std::int64_t batch,
+                      std::optional<std::uint32_t> seed) {
   Chain chain(graph, seed, {batch, 1, 28, 28});
   chain.convolution("conv1", 4, 1, 5, 1, 2);
   chain.plain("Relu", "relu1");
@@ -206,7 +218,7 @@ void append_mnist_cnn(onnx::GraphProto& graph, std::int64_t batch, std::uint32_t
 
 struct Network {
   const char* name;
-  void (*append)(onnx::GraphProto&, std::int64_t, std::uint32_t);
+  void (*append)(onnx::GraphProto&, std::int64_t, std::optional<std::uint32_t>);
 };
 
 constexpr Network kNetworks[] = {
@@ -235,7 +247,8 @@ std::vector<std::string> known_onnx_networks() {
   return names;
 }
 
-onnx::ModelProto make_network(const std::string& name, std::int64_t batch, std::uint32_t seed) {
+onnx::ModelProto make_network(const std::string& name, std::int64_t batch,
+                              std::optional<std::uint32_t> seed) {
   for (const Network& network : kNetworks) {
     if (name != network.name) continue;
     onnx::ModelProto model = empty_model(name);

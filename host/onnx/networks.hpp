@@ -4,6 +4,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -23,8 +24,9 @@ std::vector<std::string> known_onnx_networks();
 /// "alexnet": torchvision's, input [batch x 3 x 224 x 224].
 /// "lenet": LeNet-5 of 1998 (tanh, average pooling), input [batch x 1 x 32 x 32].
 /// "mnist-cnn": two convolutions and two Linear layers, input [batch x 1 x 28 x 28].
-/// All give 10 or 1000 values an image. A batch of 0 is left open. Throws UsageError if the name
-/// is another.
-onnx::ModelProto make_network(const std::string& name, std::int64_t batch, std::uint32_t seed);
+/// All give 10 or 1000 values an image. A batch of 0 is left open. Without a seed weights have
+/// shapes and no values. Throws UsageError if the name is another.
+onnx::ModelProto make_network(const std::string& name, std::int64_t batch,
+                              std::optional<std::uint32_t> seed);
 
 }  // namespace gemm64

@@ -21,11 +21,12 @@ namespace {
 /// A network in float, to be quantized. The program's own are of batch 0, so that each point can
 /// have its own. `any_weights`: a file may lack them.
 OnnxModel float_network(const Sweep& sweep, const SweepNetwork& network, bool any_weights) {
-  if (network.built_in) {
-    return OnnxModel::from_proto(make_network(network.name, 0, sweep.seed), network.name);
-  }
   ImportOptions import;
   import.shapes_only = any_weights;
+  if (network.built_in) {
+    const auto seed = any_weights ? std::nullopt : std::optional(sweep.seed);
+    return OnnxModel::from_proto(make_network(network.name, 0, seed), network.name, import);
+  }
   OnnxModel file = OnnxModel::load(network.name, import);
   if (any_weights) return file;
   return with_folded_pads(file.rewritten(fold_batch_normalization(file)));

@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
 
 #include "host/error.hpp"
@@ -172,6 +173,19 @@ TEST(LinearModel, IsOneGemmWithWeightsAsPyTorchStoresThem) {
   EXPECT_EQ(model.type("linear.bias")->dims, (Dims{7}));
   EXPECT_EQ(model.type("input")->dims, (Dims{3, 5}));
   EXPECT_EQ(model.type("output")->dims, (Dims{3, 7}));
+}
+
+TEST(Networks, HaveShapesOnlyWithoutASeed) {
+  const onnx::ModelProto drawn = make_network("lenet", 1, 1);
+  const onnx::ModelProto shapes = make_network("lenet", 1, std::nullopt);
+  ASSERT_EQ(shapes.graph().initializer_size(), drawn.graph().initializer_size());
+  for (int i = 0; i < shapes.graph().initializer_size(); ++i) {
+    const onnx::TensorProto& tensor = shapes.graph().initializer(i);
+    EXPECT_EQ(tensor.name(), drawn.graph().initializer(i).name());
+    EXPECT_TRUE(std::equal(tensor.dims().begin(), tensor.dims().end(),
+                           drawn.graph().initializer(i).dims().begin()));
+    EXPECT_TRUE(tensor.raw_data().empty());
+  }
 }
 
 TEST(LinearModel, LeavesTheBiasOutWhereNotWanted) {
