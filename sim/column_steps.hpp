@@ -94,8 +94,8 @@ void accumulate_any(Columns columns, const Bank& b, int begin) {
   }
 }
 
-/// One bank. The two cases of nearly all cycles, in which the columns of a group do the same, need
-/// no branch.
+/// One bank. Nearly always the columns of a group do the same, which needs no branch: add to a sum,
+/// start one, or nothing while another row is stored.
 template <const Places& kPlaces>
 void accumulate(void* model, const Bank& b) {
   const bool plain = !b.lanes && !b.store;
@@ -103,9 +103,12 @@ void accumulate(void* model, const Bank& b) {
     if (*b.busy[begin / kGroup] == 0) continue;
     const Columns<kPlaces> columns(model, begin);
     const unsigned read = b.read >> begin & kAll, first = b.first >> begin & kAll;
+    const unsigned add = b.add >> begin & kAll;
     const std::uint8_t* to = b.row + begin;
     const std::uint32_t* sum = b.sum + begin;
-    if (!plain || (b.add >> begin & kAll) != kAll) {
+    if ((read | add) == 0 && !b.lanes) {
+      continue;
+    } else if (!plain || add != kAll) {
       accumulate_any(columns, b, begin);
     } else if (read == kAll && first == 0) {
       unsigned from = b.read_row(begin);

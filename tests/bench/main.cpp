@@ -5,6 +5,7 @@
 #include <benchmark/benchmark.h>
 
 #include <cstdio>
+#include <fstream>
 #include <map>
 #include <string>
 #include <vector>
@@ -45,6 +46,18 @@ class Reporter : public benchmark::ConsoleReporter {
   bool failed_ = false;
 };
 
+/// As Linux names it; rates of different processors do not compare.
+std::string processor_name() {
+  std::ifstream file("/proc/cpuinfo");
+  for (std::string line; std::getline(file, line);) {
+    const std::size_t colon = line.find(": ");
+    if (line.rfind("model name", 0) == 0 && colon != std::string::npos) {
+      return line.substr(colon + 2);
+    }
+  }
+  return "unknown";
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
@@ -62,6 +75,7 @@ int main(int argc, char** argv) {
 
   Reporter reporter;
   benchmark::RunSpecifiedBenchmarks(&reporter);
+  std::printf("processor: %s\n", processor_name().c_str());
   const double system = reporter.rate(kSystem);
   const double textbook = reporter.rate(kTextbook);
   if (system > 0 && textbook > 0) {
