@@ -21,11 +21,7 @@ const std::vector<std::uint32_t> kWidths{16, 32, 64};
 // 14 are of set A without DBI; rl adds tDQSCK(max) = 3.5 ns, wl a cycle of tDQSS. tRCD and tWR 18
 // ns, tRPab 21 ns, tRAS 42 ns, tRTP 7.5 ns, tRRD and tWTR 10 ns, tFAW 40 ns, tRFCab 280 ns, tREFI
 // 3.904 us. tRTW = RL + tDQSCK + BL/2 - WL + tWPRE.
-DramTiming lpddr4() {
-  DramTiming t;
-  t.preset = "lpddr4";
-  return t;
-}
+DramTiming lpddr4() { return {}; }
 
 // JESD79-4, DDR4-2400 of grade R (17-17-17), tCK 0.833 ns: eight x8 chips of 8 Gb. CL 17, CWL 12,
 // tRCD and tRP 14.16 ns, tRAS 32 ns, tRTP 7.5 ns, tWR 15 ns, tRRD_S 3.3 and tRRD_L 4.9 ns, tFAW 21

@@ -12,7 +12,7 @@ namespace gemm64 {
 /// the default clocks and sizes of one preset. Members have JEDEC's names;
 /// docs/explanations/dram.md describes the policy of the controller and what is left out.
 struct DramTiming {
-  std::string preset;              // its name, such as "lpddr4"
+  std::string preset = "lpddr4";   // its name
   std::uint32_t clock = 1000;      // MHz of the accelerator
   std::uint32_t ck = 1600;         // MHz of CK
   std::uint32_t data_rate = 3200;  // transfers per microsecond and pin

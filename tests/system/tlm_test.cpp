@@ -10,6 +10,7 @@
 
 #include "host/tlm/tlm_device.hpp"
 #include "tests/commands.hpp"
+#include "tests/dram.hpp"
 #include "tests/system/random_program.hpp"
 #include "tests/system/random_windows.hpp"
 #include "tests/system/system.hpp"
@@ -45,6 +46,16 @@ RtlOptions small(int n, const MemoryTiming& memory) {
   return options;
 }
 
+/// A third of them DRAM channels.
+MemoryTiming any_memory(std::mt19937& random, int n) {
+  MemoryTiming memory = random_memory(random, n);
+  if (draw(random, 0, 2) != 0) return memory;
+  memory.bytes_per_cycle = 0;
+  memory.sharing = MemorySharing::kDram;
+  memory.dram = random_dram(random);
+  return memory;
+}
+
 /// Of products, or of windows and products.
 std::vector<Command> any_program(std::mt19937& random, const Geometry& geometry, unsigned parts) {
   return draw(random, 0, 1) == 0 ? random_program(random, geometry, parts)
@@ -54,7 +65,7 @@ std::vector<Command> any_program(std::mt19937& random, const Geometry& geometry,
 TEST(Tlm, RandomProgramsGiveTheRtlsMemoryCountersAndClocks) {
   for_seeds(1100, 80, [](std::mt19937& random) {
     const int n = 2 << draw(random, 0, 2);
-    Twins twins(small(n, random_memory(random, n)));
+    Twins twins(small(n, any_memory(random, n)));
     twins.write_memory(kOperands, operand_memory(random, static_cast<std::uint32_t>(n)));
     const std::vector<Command> program =
         any_program(random, twins.rtl.driver.geometry(), draw(random, 1, 3));
@@ -106,9 +117,9 @@ std::vector<std::uint64_t> give_in_pieces(Device& device, const std::vector<Comm
 }
 
 TEST(Tlm, ProgramsGivenWhileOthersRunTakeTheRtlsClocks) {
-  for_seeds(1300, 16, [](std::mt19937& random) {
+  for_seeds(1300, 24, [](std::mt19937& random) {
     const int n = 2 << draw(random, 0, 2);
-    const MemoryTiming memory = random_memory(random, n);
+    const MemoryTiming memory = any_memory(random, n);
     Twins twins(small(n, memory));
     twins.write_memory(kOperands, operand_memory(random, static_cast<std::uint32_t>(n)));
     std::vector<Command> commands;
