@@ -29,7 +29,7 @@ void DramController::reset() {
   due_ = timing_.t_refi;
   tick_ = 0;
   bursts_.clear();
-  first_ = rowless_ = seen_ = behind_ = 0;
+  first_ = rowless_ = seen_ = next_ = 0;
   taken_ = seen_beats_ = freed_ = asked_ = 0;
   counts_ = {};
   is_new_ = true;
@@ -96,7 +96,7 @@ void DramController::accepted(unsigned port, std::uint64_t address, unsigned bea
     if (write) {
       burst.needs = asked_ + (to - address + width_ - 1) / width_;
     }
-    banks_[burst.bank].waiting.push_back(behind_++);
+    banks_[burst.bank].waiting.push_back(next_++);
     bursts_.push_back(burst);
     from = to;
   }
@@ -108,7 +108,7 @@ void DramController::accepted(unsigned port, std::uint64_t address, unsigned bea
 void DramController::run(std::uint64_t clock) {
   const auto until = static_cast<Tick>(clock * timing_.ck);
   for (; tick_ * timing_.clock < until; ++tick_) tick();
-  seen_ = behind_;
+  seen_ = next_;
   seen_beats_ = taken_;
 }
 

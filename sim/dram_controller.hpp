@@ -27,11 +27,11 @@ class DramController {
   /// Forgets every burst, as a hard reset does. What was counted starts anew.
   void reset();
 
-  /// The accelerator is idle in `clock`. Where no burst is left, the channel is then as new in the
-  /// clock after: all banks closed, the next refresh a whole tREFI ahead.
+  /// The accelerator is idle in cycle `clock`. Where no burst is left, the channel is then as new
+  /// in the clock after: all banks closed, the next refresh a whole tREFI ahead.
   void rest(std::uint64_t clock);
 
-  // What ports ask and tell. Each calls begin_clock() first; the first call of a clock counts.
+  // Of the ports. Each calls begin_clock() first; the first call of a clock counts.
   void begin_clock(std::uint64_t clock) {
     if (clock == clock_) return;
     clock_ = clock;
@@ -40,8 +40,7 @@ class DramController {
   /// May a beat move: of a read, is it there; of a write, is there space in the buffer?
   bool may_move(unsigned port);
   void moved(unsigned port);
-  /// Has the channel the data of the oldest write that is not answered? Whoever answers it calls
-  /// answer().
+  /// Are the data of the oldest write without an answer in the channel? Its answer() follows.
   bool may_answer(unsigned port) { return arrived(ports_[port]); }
   void answer(unsigned port) { --ports_[port].there; }
   void accepted(unsigned port, std::uint64_t address, unsigned beats);
@@ -104,9 +103,9 @@ class DramController {
   Tick due_ = 0;                                                 // the next one
   Tick tick_ = 0;                                                // the next
   std::deque<Burst> bursts_;
-  // Numbers of bursts: the oldest; the oldest that has no row yet; behind those that are seen, and
-  // behind all.
-  std::uint64_t first_ = 0, rowless_ = 0, seen_ = 0, behind_ = 0;
+  // Numbers of bursts: the oldest; the oldest that has no row yet; the first that is not seen yet;
+  // and the next.
+  std::uint64_t first_ = 0, rowless_ = 0, seen_ = 0, next_ = 0;
   std::uint64_t taken_ = 0, seen_beats_ = 0, freed_ = 0;  // beats of the write buffer
   std::uint64_t asked_ = 0;                               // beats of all writes accepted
   std::uint64_t clock_ = std::numeric_limits<std::uint64_t>::max();

@@ -18,7 +18,7 @@ Tick DramChannel::activate(const Bank& bank, const Last& group, Tick seen) const
                    activates_[oldest_] + timing_.t_faw});
 }
 
-/// First tick for a column command behind those before it.
+/// First tick for the next column command.
 Tick DramChannel::column(const Last& group, bool write) const {
   if (write) {
     return std::max(

@@ -159,7 +159,7 @@ void Results::pass_rows(Clock before) {
 }
 
 /// Memory takes the beats of requantized rows, and may let them wait. The first is at the end in
-/// clock `at_end`. Returns the clock in which that behind the last one is.
+/// clock `at_end`. Returns the cycle in which the one after the last is.
 Clock Results::hold(const Beats& beats, Clock at_end) {
   for (Clock beat = 0; beat < beats.count; ++beat) {
     const Clock taken = beats.first + rate_.until(beat, beats.left);

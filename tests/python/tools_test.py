@@ -44,7 +44,7 @@ def test_alexnet_is_analyzed():
     assert gemm64.analyze(DATA / "alexnet.onnx", batch=2)["total"]["macs"] == 2 * 714_188_480
 
 
-def test_a_network_is_analyzed_behind_a_dram_channel():
+def test_a_network_is_analyzed_with_a_dram_channel():
     ideal = gemm64.analyze(DATA / "alexnet.onnx")["array"]
     dram = gemm64.analyze(DATA / "alexnet.onnx", memory="dram:lpddr4")["array"]
     assert dram["memory"] == "dram:lpddr4" and ideal["memory"] == "independent"

@@ -44,21 +44,21 @@ struct Array {
 
 class Dram : public testing::TestWithParam<Array> {};
 
-TEST_P(Dram, RandomProgramsBehindRandomChannelsAreExact) {
+TEST_P(Dram, RandomProgramsOnRandomChannelsAreExact) {
   for_seeds(5100, 25, [](std::mt19937& random) {
     Rig rig = dram_rig(GetParam().n, random_dram(random), GetParam().tight);
     expect_exact(random, rig, random_program);
   });
 }
 
-TEST_P(Dram, RandomWindowsBehindRandomChannelsAreExact) {
+TEST_P(Dram, RandomWindowsOnRandomChannelsAreExact) {
   for_seeds(5200, 25, [](std::mt19937& random) {
     Rig rig = dram_rig(GetParam().n, random_dram(random), GetParam().tight);
     expect_exact(random, rig, random_window_program);
   });
 }
 
-TEST_P(Dram, JobsBehindPresetsAreExact) {
+TEST_P(Dram, JobsOnPresetsAreExact) {
   for (const std::string& preset : dram_presets()) {
     SCOPED_TRACE(preset);
     for_seeds(5300, 10, [&](std::mt19937& random) {
