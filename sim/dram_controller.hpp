@@ -21,10 +21,10 @@ class DramController {
   /// `width`: bytes of a beat, the same at all ports.
   DramController(const DramTiming& timing, unsigned width);
 
-  void set_latency(unsigned clocks) { latency_ = clocks; }
+  void set_latency(unsigned cycles) { latency_ = cycles; }
   /// Adds a port and returns its number.
   unsigned join(bool writes);
-  /// Forgets every burst, as a hard reset does. What was counted starts anew.
+  /// Forgets every burst, as a hard reset does. Counts start from zero.
   void reset();
 
   /// The accelerator is idle in cycle `clock`. Where no burst is left, the channel is then as new

@@ -183,7 +183,7 @@ void RtlDevice::set_latency(unsigned clocks) {
   weights_.set_latency(clocks);
   data_.set_latency(clocks);
   results_.set_latency(clocks);
-  if (dram_) dram_->set_latency(clocks);
+  if (dram_) dram_->set_latency(weights_.latency());
 }
 
 DeviceKind rtl_kind() {

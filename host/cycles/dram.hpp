@@ -13,10 +13,11 @@ namespace gemm64::cycles {
 /// Cycles of CK, counted from the one in which cycle 0 of the accelerator begins.
 using Tick = std::int64_t;
 
-/// The two clocks. Both begin together; an event is seen at the next edge of the other one.
-class DramClocks {
+/// Between CK and the clock of the accelerator, which begin together. An event is seen at the next
+/// edge of the other one.
+class ClockCrossing {
  public:
-  explicit DramClocks(const DramTiming& timing) : clock_(timing.clock), ck_(timing.ck) {}
+  explicit ClockCrossing(const DramTiming& timing) : clock_(timing.clock), ck_(timing.ck) {}
 
   /// First tick that sees what was handed over in a cycle.
   Tick seen(Clock cycle) const { return ((cycle + 1) * ck_ + clock_ - 1) / clock_; }

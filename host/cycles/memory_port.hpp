@@ -35,10 +35,10 @@ class Requester {
 
 /// What ports share of a DRAM channel.
 struct Dram {
-  explicit Dram(const DramTiming& of) : timing(of), clocks(of), channel(of) {}
+  explicit Dram(const DramTiming& of) : timing(of), crossing(of), channel(of) {}
 
   DramTiming timing;
-  DramClocks clocks;
+  ClockCrossing crossing;
   DramChannel channel;
 };
 
@@ -75,12 +75,12 @@ class MemoryPort {
       return answered_;
     }
     Together<Move> together(move);
-    const Tick seen = dram_->clocks.seen(accepted_);
+    const Tick seen = dram_->crossing.seen(accepted_);
     const Tick data = Tick{dram_->timing.rl} + dram_->timing.t_burst;
     each_burst(address, beats, [&](std::uint64_t from, Clock count, Clock bursts) {
       Tick tick = 0;
       for (Clock i = 0; i < bursts; ++i) tick = dram_->channel.read(burst_at(from, i), seen);
-      const Clock there = dram_->clocks.there(tick + data) + latency_;
+      const Clock there = dram_->crossing.there(tick + data) + latency_;
       const Clock first = std::max(there, answered_ + 1);
       together.add(first, count);
       answered_ = first + count - 1;
@@ -102,22 +102,22 @@ class MemoryPort {
     Tick tick = 0;
     {
       Together<Move> together(move);
-      const Tick seen = dram_->clocks.seen(accepted_);
+      const Tick seen = dram_->crossing.seen(accepted_);
       each_burst(address, beats, [&](std::uint64_t of, Clock count, Clock bursts) {
         for (Clock i = 0; i < count; ++i) {
           last =
               std::max(last + 1, freed_[(written_ + static_cast<std::size_t>(i)) % freed_.size()]);
           together.add(last, 1);
         }
-        const Tick data = dram_->clocks.seen(last);
+        const Tick data = dram_->crossing.seen(last);
         for (Clock i = 0; i < bursts; ++i) tick = dram_->channel.write(burst_at(of, i), seen, data);
         for (Clock i = 0; i < count; ++i) {
-          freed_[written_++ % freed_.size()] = dram_->clocks.after(tick);
+          freed_[written_++ % freed_.size()] = dram_->crossing.after(tick);
         }
       });
     }
     const Tick end = tick + dram_->timing.wl + dram_->timing.t_burst;
-    answered_ = std::max(dram_->clocks.there(end) + latency_, answered_ + 1);
+    answered_ = std::max(dram_->crossing.there(end) + latency_, answered_ + 1);
     return last;
   }
   /// Clock in which it was answered: the last beat of a read, the answer to a write.

@@ -9,7 +9,7 @@
 namespace gemm64 {
 
 /// Times are in cycles of the DRAM's command clock CK (JEDEC's nCK), from command to command, at
-/// the default clocks and sizes of one preset. Members have JEDEC's names;
+/// the default frequencies and sizes of one preset. Members have JEDEC's names;
 /// docs/explanations/dram.md describes the policy of the controller and what is left out.
 struct DramTiming {
   std::string preset = "lpddr4";   // its name

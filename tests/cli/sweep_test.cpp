@@ -76,7 +76,7 @@ TEST_F(SweepProgram, RunsAProductAsGemmDoes) {
   }
 }
 
-TEST_F(SweepProgram, RunsWithADramChannelAsGemmDoes) {
+TEST_F(SweepProgram, RunsOnDramAsGemmDoes) {
   const ordered_json rows = this->rows(R"({"mode": "run", "networks": "50x70x90",
       "designs": {"array": 8, "memory": ["shared", "dram:lpddr4", "dram:lpddr5,width=16"]}})");
   ASSERT_EQ(rows.size(), 3U);

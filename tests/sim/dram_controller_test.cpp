@@ -128,7 +128,7 @@ std::string text(const DramTiming& t) {
       t.t_rrd_l, t.t_faw, t.t_wtr_s, t.t_wtr_l, t.t_rtw, t.t_rfc, t.t_refi);
 }
 
-TEST(DramController, MovesEveryBeatAsTheRecurrenceDoes) {
+TEST(DramController, MovesBeatsAsPredicted) {
   for_seeds(4100, 400, [](std::mt19937& random) {
     const DramTiming timing = random_dram(random);
     const unsigned width = 1U << draw(random, 1, 6);
@@ -141,7 +141,7 @@ TEST(DramController, MovesEveryBeatAsTheRecurrenceDoes) {
   });
 }
 
-TEST(DramController, MovesEveryBeatOfPresetsAsTheRecurrenceDoes) {
+TEST(DramController, MovesBeatsOfPresetsAsPredicted) {
   for (const std::string& preset : dram_presets()) {
     const DramTiming timing = dram_timing("dram:" + preset);
     for_seeds(4200, 20, [&](std::mt19937& random) {
@@ -152,8 +152,8 @@ TEST(DramController, MovesEveryBeatOfPresetsAsTheRecurrenceDoes) {
   }
 }
 
-// A channel that rests is as new, whatever it has done: its clocks run on, or it has served bursts.
-TEST(DramController, BeginsAnewWhenTheAcceleratorWasIdle) {
+// A channel that rests is as new, whether its ticks only ran on or it has served bursts.
+TEST(DramController, IsAsNewAfterRest) {
   for_seeds(4300, 50, [](std::mt19937& random) {
     const DramTiming timing = random_dram(random);
     DramController dram(timing, 8);
@@ -202,7 +202,7 @@ std::vector<Request> stream(unsigned count, std::uint64_t stride, unsigned beats
 
 // A stream in order is as fast as the pins, but for refreshes: a row is opened while the one before
 // is read.
-TEST(DramController, ReadsInOrderAtItsPeakLessRefreshes) {
+TEST(DramController, StreamsAtItsPeakLessRefreshes) {
   for (const std::string& preset : dram_presets()) {
     const DramTiming t = dram_timing("dram:" + preset);
     const unsigned count = 500;
@@ -220,7 +220,7 @@ TEST(DramController, ReadsInOrderAtItsPeakLessRefreshes) {
 }
 
 // Bursts of one bank, each in another row, take a row cycle each: tRAS + tRP, or what a read takes.
-TEST(DramController, ReadsRowsOfOneBankByTheRowCycle) {
+TEST(DramController, ReadsRowsOfABankByTheRowCycle) {
   for (const std::string& preset : dram_presets()) {
     DramTiming t = dram_timing("dram:" + preset);
     t.t_refi = 1'000'000;
@@ -245,7 +245,7 @@ TEST(DramController, FirstReadWaitsForItsRow) {
   EXPECT_EQ(moves[0], (std::vector<std::uint64_t>{49 + kLatency, 54 + kLatency}));
 }
 
-TEST(DramController, TurnsFromReadsToWritesAndBack) {
+TEST(DramController, TurnsToWritesAndBack) {
   DramTiming t = dram_timing("dram:lpddr4");
   t.clock = t.ck;
   // One row: a read, a write, a read.
@@ -257,7 +257,7 @@ TEST(DramController, TurnsFromReadsToWritesAndBack) {
   EXPECT_EQ(moves[0], (std::vector<std::uint64_t>{read + data, again + data}));
 }
 
-TEST(DramController, HoldsResultsUpWhenItsBufferIsFull) {
+TEST(DramController, StallsWritesWhenBufferIsFull) {
   DramTiming t = dram_timing("dram:lpddr4");
   t.write_buffer = 4 * 64;
   t.clock = t.ck;

@@ -44,14 +44,14 @@ struct Array {
 
 class Dram : public testing::TestWithParam<Array> {};
 
-TEST_P(Dram, RandomProgramsOnRandomChannelsAreExact) {
+TEST_P(Dram, RandomProgramsAreExact) {
   for_seeds(5100, 25, [](std::mt19937& random) {
     Rig rig = dram_rig(GetParam().n, random_dram(random), GetParam().tight);
     expect_exact(random, rig, random_program);
   });
 }
 
-TEST_P(Dram, RandomWindowsOnRandomChannelsAreExact) {
+TEST_P(Dram, RandomWindowsAreExact) {
   for_seeds(5200, 25, [](std::mt19937& random) {
     Rig rig = dram_rig(GetParam().n, random_dram(random), GetParam().tight);
     expect_exact(random, rig, random_window_program);

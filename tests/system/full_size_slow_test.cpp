@@ -77,7 +77,7 @@ TEST(FullSizeSlow, StallsGiveExactValues) {
 }
 
 // The fast model, whose ports get their inputs a clock ahead.
-TEST(FullSizeSlow, ProductsOnDramChannelsAreExact) {
+TEST(FullSizeSlow, DramChannelsAreExact) {
   for (const std::string& preset : dram_presets()) {
     SCOPED_TRACE(preset);
     RtlOptions options = Rig::options(64);

@@ -12,7 +12,7 @@
 namespace gemm64 {
 namespace {
 
-TEST(DramTiming, PresetsHaveTheBandwidthOfTheirNames) {
+TEST(DramTiming, PresetsHaveTheirPeak) {
   EXPECT_DOUBLE_EQ(dram_timing("dram:lpddr4").peak_bytes_per_cycle(), 12.8);
   EXPECT_DOUBLE_EQ(dram_timing("dram:ddr4").peak_bytes_per_cycle(), 19.2);
   EXPECT_DOUBLE_EQ(dram_timing("dram:lpddr5").peak_bytes_per_cycle(), 25.6);
@@ -30,7 +30,7 @@ TEST(DramTiming, PresetsHaveTheBandwidthOfTheirNames) {
 
 // In nanoseconds, as JESD209-4, JESD79-4 and JESD209-5 have them: rounded up to cycles of CK, and
 // tREFI down.
-TEST(DramTiming, PresetsHaveTheTimesOfTheStandards) {
+TEST(DramTiming, PresetsHaveTimesOfStandards) {
   struct Nanoseconds {
     const char* word;
     double rcd, rp, ras, rtp, wr, rrd_s, faw, wtr_l, rfc, refi;
@@ -61,7 +61,7 @@ TEST(DramTiming, PresetsHaveTheTimesOfTheStandards) {
   }
 }
 
-TEST(DramTiming, WordsSayThePresetAndWhatDiffersFromIt) {
+TEST(DramTiming, WordsRoundTrip) {
   for (const char* word : {"dram:lpddr4", "dram:ddr4,clock=1", "dram:lpddr5,clock=800,width=64"}) {
     EXPECT_EQ(dram_timing(word).word(), word);
   }

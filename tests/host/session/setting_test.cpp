@@ -60,7 +60,7 @@ TEST(Settings, RefuseWhatTheyDoNotTake) {
             "options.memory_stalls is 1; it may be from 0 to 0.99");
 }
 
-TEST(Settings, ReadDramChannelsWithTheirParameters) {
+TEST(Settings, ReadDramChannels) {
   DeviceOptions options;
   for (const char* word : {"dram:lpddr4", "dram:ddr4,clock=800", "dram:lpddr5,clock=2,width=16"}) {
     read_settings(device_settings(), {{"memory", word}}, "", options);
