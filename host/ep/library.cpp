@@ -21,7 +21,7 @@ __attribute__((visibility("default"))) OrtStatus* ReleaseEpFactory(OrtEpFactory*
   return nullptr;
 }
 
-/// The report that a session was told to keep under `token`, as JSON; its length, and with `to` of
+/// The report that a session was asked to keep under `token`, as JSON; its length, and with `to` of
 /// at least that size also its bytes, after which it is gone. 0 where there is none.
 __attribute__((visibility("default"))) std::size_t gemm64_ep_report(const char* token, char* to,
                                                                     std::size_t size) {

@@ -126,7 +126,7 @@ class SessionAccelerator : public Accelerator {
   /// Nodes of groups, in QOperator form.
   const NamedNodes& nodes() const { return nodes_; }
 
-  /// Begins runs of the network, so many.
+  /// Begins `passes` runs of the network.
   void begin(std::int64_t passes, RunProgress progress, ActivationDump* dump) {
     progress_ = std::move(progress);
     after_ = nullptr;

@@ -283,7 +283,7 @@ class Failures(HostTest):
     def test_says_where_onnx_runtime_is_missing(self):
         self.refuse("GEMM64_ONNXRUNTIME=/nowhere: there is no libonnxruntime.so", "--model", "model.onnx",
                     environment={"GEMM64_ONNXRUNTIME": "/nowhere"})
-        program = self.folder / "alone"
+        program = self.folder / "program"
         shutil.copy(self.program, program)
         result = subprocess.run([program, "run", "--host", "onnxruntime", "--model", "model.onnx"], cwd=self.folder,
                                 check=False, capture_output=True, text=True,
