@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // What all columns of the 64x64 array do alike in a cycle, as loops: rows that move on to the next
 // column, and the banks of gemm64_accumulator_column.v. fuse_columns.py calls them from Verilator's
-// C++, which has statements for each column instead: so many that the processor waits for its
-// instructions.
+// C++, in place of statements for each column.
 #pragma once
 
 #include <cstddef>

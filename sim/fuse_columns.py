@@ -25,7 +25,7 @@ from pathlib import Path
 COLUMNS = 64
 ROWS = 4
 ROW_STEP = COLUMNS + 1  # a row of activations keeps one more than the columns use
-REQUESTS = COLUMNS // ROWS + 1  # clocks from a request to the array's first sum
+REQUESTS = COLUMNS // ROWS + 1  # cycles from a request to the array's first sum
 GROUP = 8               # columns of the accumulator that share a condition
 FUNCTION = re.compile(r"^VL_INLINE_OPT void \w*_nba_sequent__TOP__(\d+)\((\w+)\* vlSelf\) \{\n.*?^}\n", re.MULTILINE | re.DOTALL)
 BOUNDARY = re.compile(r"}\n// next function\nVL_INLINE_OPT void [^;]*?// Prevent unused\n.*?    // Body\n", re.DOTALL)

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""sim/fuse_columns.py: what it replaces, and what it leaves alone. Arguments: the sources that the build made of N = 64."""
+"""sim/fuse_columns.py: what it replaces, and what it does not. Arguments: the sources that the build made of N = 64."""
 import sys
 import unittest
 from pathlib import Path
