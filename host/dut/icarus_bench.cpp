@@ -28,11 +28,6 @@ unsigned width_of(const std::vector<Port>& ports, const std::string& name) {
   return 1;
 }
 
-bool has(const std::vector<Port>& ports, const std::string& name) {
-  return std::any_of(ports.begin(), ports.end(),
-                     [&name](const Port& port) { return port.name == name; });
-}
-
 /// A line for each beat: TLAST above `bits` of TDATA, in hexadecimal.
 std::string hex_of(const Chunk& chunk, Stream stream, unsigned bits) {
   const std::size_t bytes = (bits + 7) / 8;
@@ -63,20 +58,7 @@ std::string config_of(const Description& of, const std::vector<Port>& ports, con
   define("GEMM64_DUT_TOP", of.top);
   define("GEMM64_DUT_PARAMETERS",
          parameters.empty() ? "" : fmt::format("#({})", fmt::join(parameters, ", ")));
-  std::string connected;
-  const std::pair<const char*, const char*> optional[] = {
-      {"s_axis_weights_tready", "weights_tready"},
-      {"s_axis_activations_tready", "activations_tready"},
-      {"m_axis_results_tready", "results_tready"},
-      {"m_axis_results_tlast", "results_tlast"},
-      {"s_axis_sums_tdata", "sums_tdata"},
-      {"s_axis_sums_tvalid", "sums_tvalid"},
-      {"s_axis_sums_tlast", "sums_tlast"},
-      {"s_axis_sums_tready", "sums_tready"}};
-  for (const auto& [port, signal] : optional) {
-    if (has(ports, port)) connected += fmt::format(".{} ({}), ", port, signal);
-  }
-  define("GEMM64_DUT_PORTS", connected);
+  define("GEMM64_DUT_PORTS", optional_connections(of, ports));
   define("WEIGHT_BITS", width_of(ports, "s_axis_weights_tdata"));
   define("ACTIVATION_BITS", width_of(ports, "s_axis_activations_tdata"));
   define("SUM_BITS", width_of(ports, "s_axis_sums_tdata"));

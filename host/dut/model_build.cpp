@@ -133,6 +133,12 @@ std::string bench_config(const Description& of, const std::vector<Port>& ports) 
   ready("weights_ready", kWeights, "s_axis_weights_tready");
   ready("activations_ready", kActivations, "s_axis_activations_tready");
   ready("sums_ready", kSums, "s_axis_sums_tready");
+  text +=
+      "template <class M, class Hold> void hold_others(M& m, Hold hold) { (void)m; (void)hold; ";
+  for (const HeldInput& held : held_inputs(of, ports)) {
+    text += fmt::format("hold(m.{}, {}); ", held.port.name, held.ones ? held.port.bits : 0);
+  }
+  text += "}\n";
   const bool taken = find_port(ports, "m_axis_results_tready") != nullptr;
   text += fmt::format(
       "template <class M> void set_results_ready(M& m, bool ready) {{ (void)m; (void)ready; {} "

@@ -25,6 +25,18 @@ std::vector<Port> read_ports(const std::string& header);
 /// the one that is expected.
 void check_ports(const Description& description, const std::vector<Port>& ports);
 
+/// Inputs of the top module that the contract does not know, and the value at which they are held:
+/// TKEEP and TSTRB at ones, as AXI4-Stream has it for streams without them, others at 0.
+struct HeldInput {
+  Port port;
+  bool ones = false;
+};
+std::vector<HeldInput> held_inputs(const Description& description, const std::vector<Port>& ports);
+
+/// Verilog's connections of the ports that not every module has, to the nets of a bench:
+/// ".s_axis_weights_tready (weights_tready), ".
+std::string optional_connections(const Description& description, const std::vector<Port>& ports);
+
 struct BuiltModel {
   std::filesystem::path program;  // the bench
   std::vector<Port> ports;

@@ -65,6 +65,50 @@ std::vector<Port> read_ports(const std::string& header) {
   return ports;
 }
 
+std::vector<HeldInput> held_inputs(const Description& description, const std::vector<Port>& ports) {
+  const std::vector<Required> required = required_ports(description);
+  const auto ends = [](const std::string& name, std::string_view end) {
+    return name.size() > end.size() && name.compare(name.size() - end.size(), end.size(), end) == 0;
+  };
+  std::vector<HeldInput> held;
+  for (const Port& port : ports) {
+    // Every bench drives these if there are such ports, whatever the description needs.
+    const bool driven = port.name == kMutantPort || port.name == "m_axis_results_tready" ||
+                        port.name.rfind("s_axis_sums_t", 0) == 0;
+    if (!port.input || driven ||
+        std::any_of(required.begin(), required.end(),
+                    [&port](const Required& one) { return one.name == port.name; })) {
+      continue;
+    }
+    held.push_back({port, ends(port.name, "_tkeep") || ends(port.name, "_tstrb")});
+  }
+  return held;
+}
+
+std::string optional_connections(const Description& description, const std::vector<Port>& ports) {
+  static constexpr std::pair<const char*, const char*> kOptional[] = {
+      {"s_axis_weights_tready", "weights_tready"},
+      {"s_axis_activations_tready", "activations_tready"},
+      {"m_axis_results_tready", "results_tready"},
+      {"m_axis_results_tlast", "results_tlast"},
+      {"s_axis_sums_tdata", "sums_tdata"},
+      {"s_axis_sums_tvalid", "sums_tvalid"},
+      {"s_axis_sums_tlast", "sums_tlast"},
+      {"s_axis_sums_tready", "sums_tready"}};
+  std::string connected;
+  for (const auto& [port, net] : kOptional) {
+    if (std::any_of(ports.begin(), ports.end(),
+                    [name = port](const Port& one) { return one.name == name; })) {
+      connected += fmt::format(".{} ({}), ", port, net);
+    }
+  }
+  for (const HeldInput& held : held_inputs(description, ports)) {
+    connected +=
+        fmt::format(".{} ({{{}{{1'b{}}}}}), ", held.port.name, held.port.bits, held.ones ? 1 : 0);
+  }
+  return connected;
+}
+
 void check_ports(const Description& description, const std::vector<Port>& ports) {
   std::vector<std::string> problems;
   const std::vector<Required> required = required_ports(description);

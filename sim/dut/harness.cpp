@@ -164,6 +164,14 @@ class Bench {
         context_.randSeed(static_cast<int>(request.random_seed));
         context_.fatalOnError(false);
         model_ = std::make_unique<Vdut>(&context_);
+        // Verilator has given them random values, as it does to registers.
+        hold_others(*model_, [](auto& port, unsigned ones) {
+          auto* const bytes = reinterpret_cast<std::uint8_t*>(&port);
+          std::memset(bytes, 0, sizeof port);
+          for (unsigned bit = 0; bit < ones; ++bit) {
+            bytes[bit / 8] |= static_cast<std::uint8_t>(1U << (bit % 8));
+          }
+        });
 #ifdef GEMM64_DUT_MUTANT
         model_->GEMM64_DUT_MUTANT = mutant_;
 #endif

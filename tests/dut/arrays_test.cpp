@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Arrays that keep the contract, in several styles.
+#include "host/dut/icarus_bench.hpp"
 #include "host/dut/network_products.hpp"
 #include "host/dut/product_run.hpp"
 #include "tests/dut/checked_array.hpp"
@@ -45,6 +46,25 @@ INSTANTIATE_TEST_SUITE_P(Dut, Arrays,
                          testing::Values("gemm64_array", "textbook", "unpacked_rows", "interfaces",
                                          "no_backpressure", "output_burst", "partial_sums"),
                          [](const auto& one) { return std::string(one.param); });
+
+/// Inputs that the contract does not know: TKEEP is at ones, an identifier at 0.
+TEST(Wrappers, KeepRulesWithTkeepAndTid) {
+  const EditedTemplate array(
+      "weight-stationary",
+      {{"wrapper.v", "    input  wire            s_axis_weights_tlast,\n",
+        "    input  wire            s_axis_weights_tlast,\n"
+        "    input  wire [N-1:0]    s_axis_weights_tkeep,\n"
+        "    input  wire [99:0]     s_axis_activations_tstrb,\n"
+        "    input  wire [3:0]      s_axis_weights_tid,\n"},
+       {"wrapper.v", "= s_axis_weights_tvalid && s_axis_weights_tready;",
+        "= s_axis_weights_tvalid && s_axis_weights_tready && &s_axis_weights_tkeep\n"
+        "        && &s_axis_activations_tstrb && s_axis_weights_tid == 0;"}});
+  EXPECT_EQ(failures(check_file(array.file())), "");
+  const Description description = read_description(array.file());
+  const BuiltModel model = build_model(description, {false, GEMM64_DUT_CACHE});
+  const RuleResult unknown = check_unknowns(description, model.ports);
+  EXPECT_TRUE(unknown.passed()) << unknown.skipped;
+}
 
 class Templates : public testing::TestWithParam<std::string> {};
 
