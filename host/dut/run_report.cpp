@@ -185,7 +185,13 @@ nlohmann::ordered_json run_json(const Description& of, const RunResult& result) 
                {"rows", of.rows},
                {"columns", of.columns},
                {"dataflow", name_of(of.dataflow)},
+               {"port_bytes", Json::object()},
                {"layers", Json::array()}};
+  static constexpr const char* kPorts[] = {"weights", "activations", "sums", "results"};
+  for (std::uint32_t i = 0; i < kStreams; ++i) {
+    if (i == kSums && !of.partial_sums) continue;
+    json["port_bytes"][kPorts[i]] = (of.beat_bits(static_cast<Stream>(i)) + 7) / 8;
+  }
   std::uint64_t macs = 0;
   for (const ProductRun& run : result.products) {
     Json layer = {{"name", run.name},          {"on", "device"},

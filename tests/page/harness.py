@@ -45,6 +45,7 @@ REPORTS = {
                    "--input", f"{FASHION}/t10k-images-idx3-ubyte.gz", "--images", 300,
                    "--labels", f"{FASHION}/t10k-labels-idx1-ubyte.gz"],
     "analysis": ["analyze", os.path.join(DATA, "resnet50.onnx")],
+    "dut": ["dut", "run", os.path.join(ROOT, "tests", "dut", "arrays", "no_backpressure.toml"), 40, 30, 20],
 }
 
 

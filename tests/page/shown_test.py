@@ -84,6 +84,15 @@ class Shown(unittest.TestCase):
         rows = harness.rows(harness.show(harness.report("analysis")[0]), "roofline")
         self.assertIn("MACs", {row[-1] for row in rows})
 
+    def test_a_users_array_stays_below_its_roof(self):
+        shown = harness.show(harness.report("dut")[0])
+        # Results are three times as wide as operands: their bytes would bound it far below what it reaches.
+        for _, per_beat, per_clock, *_ in harness.rows(shown, "roofline"):
+            self.assertLessEqual(float(per_clock), min(4, float(per_beat)) * 1.001)
+        text = shown.execute_script("return document.body.innerText")
+        self.assertIn("2×2 array · weight-stationary", text)
+        self.assertNotIn("undefined", text)
+
     def test_tables_sort_by_any_column(self):
         shown = harness.show(harness.report("analysis")[0])
         heads = shown.execute_script("return [...document.querySelectorAll('#layers thead th')].map((one) => one.textContent)")

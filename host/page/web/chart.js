@@ -43,7 +43,7 @@ function bars({width, names, x, marks, space = 0, ...more}) {
 }
 
 /// Shapes tell kinds apart where colours do not. Each has one meaning on the page: what bounds a layer, or a formula.
-const kBoundSymbols = ["circle", "triangle", "square", "diamond", "cross"];
+const kBoundSymbols = ["circle", "triangle", "square", "diamond", "cross", "hexagon"];
 const kFormulaSymbols = ["star", "wye", "down", "bar", "hexagon"];
 /// Those that D3 does not have, as polygons of unit size.
 const kPolygons = {

@@ -31,6 +31,7 @@ const arrayOf = (report) => (isAnalysis(report) ? report.array.n : report.array)
 
 /// Bytes a clock of each port (or of all, where they share a memory).
 function portWidth(report) {
+  if (report.port_bytes) return 1;  // counted in beats
   const n = arrayOf(report);
   return Math.min(report.memory?.bytes_per_cycle || n, n);
 }
@@ -42,9 +43,16 @@ function portBytes(layer) {
   return {weights, activations: data, results};
 }
 
+/// Of a user's own array, whose streams differ in width, beats of each stream.
+function portBeats(layer, report) {
+  return entries(layer.bytes).map(([port, count]) => [port, count / report.port_bytes[port]]);
+}
+
+const roofUnit = (report) => (report.port_bytes ? "beat" : "byte");
+
 /// Where a layer stands under the roof, and what bounds it.
 function roofPoint(layer, report) {
-  const ports = entries(portBytes(layer));
+  const ports = report.port_bytes ? portBeats(layer, report) : entries(portBytes(layer));
   const shared = (report.memory?.sharing ?? "independent") !== "independent";
   const busiest = shared ? ["memory", total(ports.map(([, count]) => count))]
                          : ports.reduce((most, port) => (port[1] > most[1] ? port : most));

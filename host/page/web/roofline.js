@@ -1,28 +1,29 @@
 // SPDX-License-Identifier: Apache-2.0
 // The roofline: how many MACs a clock each layer reaches, under what its bytes and the array allow.
 
-const kBounds = ["MACs", "weights", "activations", "results", "memory"];
+const kBounds = ["MACs", "weights", "activations", "results", "memory", "sums"];
 
 function roofline(report, layers) {
   const points = layers.filter((layer) => layer.timed && layer.macs > 0).map((layer) => roofPoint(layer, report));
   if (points.length === 0) return null;
   const peak = peakOf(report);
   const width = portWidth(report);
+  const unit = roofUnit(report);
   const low = Math.min(peak / width / 2, ...points.map((p) => p.x / 1.5));
   const high = Math.max((peak / width) * 2, ...points.map((p) => p.x * 1.5));
   const roof = [...new Set([low, peak / width, high])].sort((a, b) => a - b).map((x) => ({x, y: Math.min(peak, x * width)}));
   const bottom = Math.min(...roof.map((r) => r.y), ...points.map((p) => p.y / 1.4));
   const kinds = kBounds.filter((bound) => points.some((p) => p.bound === bound));
-  const label = `Roofline: ${points.length} layers, MACs a clock over MACs per byte of the busiest port. ` +
+  const label = `Roofline: ${points.length} layers, MACs a clock over MACs per ${unit} of the busiest port. ` +
       `The array’s peak is ${whole(peak)} MACs a clock.`;
-  const describe = (p) => `${printable(p.layer.name)}\n${figures(p.y, 4)} MACs a clock\n${figures(p.x, 4)} MACs a byte\n` +
+  const describe = (p) => `${printable(p.layer.name)}\n${figures(p.y, 4)} MACs a clock\n${figures(p.x, 4)} MACs a ${unit}\n` +
       `bound by ${p.bound}, ${percent(p.layer.roofline)} of its roof`;
   const draw = (wide) => {
     const x = d3.scaleLog([low, high], [62, wide - 20]);
     const y = d3.scaleLog([bottom, peak * 1.3], [370, 24]);
     return Plot.plot({
       width: wide, height: 410, marginLeft: 62, marginRight: 20, marginTop: 24, marginBottom: 40,
-      x: {type: "log", domain: [low, high], label: "MACs per byte of the busiest port", grid: true, ticks: 6, tickFormat: (v) => figures(v, 3)},
+      x: {type: "log", domain: [low, high], label: `MACs per ${unit} of the busiest port`, grid: true, ticks: 6, tickFormat: (v) => figures(v, 3)},
       y: {type: "log", domain: [bottom, peak * 1.3], label: "MACs a clock", grid: true, ticks: 5, tickFormat: (v) => figures(v, 3)},
       color: {domain: kinds, range: kinds.map((kind) => kKindColors[kBounds.indexOf(kind)])},
       symbol: {domain: kinds, range: kinds.map((kind) => symbolOf(kBoundSymbols[kBounds.indexOf(kind)]))},
@@ -38,13 +39,13 @@ function roofline(report, layers) {
     });
   };
   return section("roofline", "Roofline",
-                 paragraph("A layer can reach no more MACs a clock than the array has, nor more than its bytes allow. Its mark " +
+                 paragraph(`A layer can reach no more MACs a clock than the array has, nor more than its ${unit}s allow. Its mark ` +
                            "tells which of the two is lower for it; the distance to the line is what waits cost."),
                  chart(label, draw, legend(kinds.map((kind) => ({
-                   name: kind === "MACs" ? "bound by the array’s MACs" : `bound by bytes: ${kind}`,
+                   name: kind === "MACs" ? "bound by the array’s MACs" : `bound by ${unit}s: ${kind}`,
                    color: kKindColors[kBounds.indexOf(kind)], symbol: kBoundSymbols[kBounds.indexOf(kind)]})))),
                  folded("roofline", table({caption: "roofline, a point a layer", rows: points, columns: [
-                   column("layer", (p) => p.layer.name), numeric("MACs a byte", (p) => p.x, (v) => figures(v, 4)),
+                   column("layer", (p) => p.layer.name), numeric(`MACs a ${unit}`, (p) => p.x, (v) => figures(v, 4)),
                    numeric("MACs a clock", (p) => p.y, (v) => figures(v, 4)),
                    numeric("of its roof", (p) => p.layer.roofline, percent), column("bound by", (p) => p.bound)]})));
 }

@@ -18,9 +18,11 @@ function settingsOf(report) {
             `${report.nodes} nodes`, `memory latency ${report.array.memory_latency} clocks`];
   }
   const memory = report.memory ?? {};
-  return [`${report.array}×${report.array} array`, report.precision, `partial sums added on the ${report.accumulate}`,
-          `batch ${report.batch}`, `memory latency ${memory.latency} clocks`,
-          memory.sharing !== "independent" ? `${memory.sharing} memory` : null,
+  // A user's own array has neither a memory nor a choice of where sums are added.
+  return [`${report.rows ?? report.array}×${report.columns ?? report.array} array`, report.dataflow, report.precision,
+          report.accumulate ? `partial sums added on the ${report.accumulate}` : null,
+          `batch ${report.batch}`, report.memory ? `memory latency ${memory.latency} clocks` : null,
+          report.memory && memory.sharing !== "independent" ? `${memory.sharing} memory` : null,
           memory.bytes_per_cycle ? `${memory.bytes_per_cycle} bytes a clock` : null,
           memory.stall_probability ? `stalls ${memory.stall_probability}` : null,
           report.one_program ? "one program" : null];
