@@ -75,6 +75,7 @@ void add_dut_command(CLI::App& app, int& result) {
   add_dut_check_command(*command, result);
   add_dut_run_command(*command, result);
   add_dut_mutants_command(*command, result);
+  add_dut_prove_command(*command, result);
   add_dut_compare_command(*command, result);
 }
 

@@ -48,7 +48,7 @@ Compared compared(const std::string& file, const DutCompareCommand& options) {
                              [&](const std::string& name, double done) { bar.show(name, done); });
   if (options.area || !options.liberty.empty()) {
     bar.show("area of " + one.description.top, 1);
-    one.area = dut::area_of(one.description, options.liberty);
+    one.area = dut::area_of(one.description, options.liberty, options.cache);
   }
   if (options.mutants > 0) {
     one.mutants = dut::run_mutants(one.description, build_options(options), options.mutants, 1,

@@ -29,6 +29,7 @@ void add_dut_new_command(CLI::App& dut, int& result);
 void add_dut_check_command(CLI::App& dut, int& result);
 void add_dut_run_command(CLI::App& dut, int& result);
 void add_dut_mutants_command(CLI::App& dut, int& result);
+void add_dut_prove_command(CLI::App& dut, int& result);
 void add_dut_compare_command(CLI::App& dut, int& result);
 
 }  // namespace gemm64

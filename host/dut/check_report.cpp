@@ -26,17 +26,6 @@ std::string indented(const std::string& text) {
   return out;
 }
 
-std::string failure_text(const Description& description, const Failure& failure) {
-  std::string text = fmt::format("{}: {}\n", failure.rule, failure.problem);
-  if (!failure.diagnosis.empty()) text += fmt::format("  diagnosis  {}\n", failure.diagnosis);
-  if (failure.stimulus.tiles.empty()) return text;
-  text += fmt::format("  place      {}\n", place(failure));
-  if (!failure.got.empty()) {
-    text += fmt::format("  expected   {}, got {}\n", failure.expected, failure.got);
-  }
-  return text + "  smallest input\n" + indented(stimulus_in_words(description, failure.stimulus));
-}
-
 /// In XML, in an attribute or between tags.
 std::string xml(const std::string& text) {
   std::string out;
@@ -62,6 +51,29 @@ std::string xml(const std::string& text) {
 }
 
 }  // namespace
+
+std::string failure_text(const Description& description, const Failure& failure) {
+  std::string text = fmt::format("{}: {}\n", failure.rule, failure.problem);
+  if (!failure.diagnosis.empty()) text += fmt::format("  diagnosis  {}\n", failure.diagnosis);
+  if (failure.stimulus.tiles.empty()) return text;
+  text += fmt::format("  place      {}\n", place(failure));
+  if (!failure.got.empty()) {
+    text += fmt::format("  expected   {}, got {}\n", failure.expected, failure.got);
+  }
+  return text + "  smallest input\n" + indented(stimulus_in_words(description, failure.stimulus));
+}
+
+nlohmann::ordered_json failure_json(const Description& description, const Failure& failure) {
+  return {{"problem", failure.problem},
+          {"diagnosis", failure.diagnosis},
+          {"tile", failure.tile},
+          {"row", failure.row},
+          {"column", failure.column},
+          {"cycle", failure.cycle},
+          {"expected", failure.expected},
+          {"got", failure.got},
+          {"input", stimulus_in_words(description, failure.stimulus)}};
+}
 
 double score(const CheckResult& result) {
   return result.tried() == 0
@@ -112,18 +124,7 @@ nlohmann::ordered_json check_json(const Description& description, const CheckRes
                                   {"cases", rule.cases},
                                   {"passed", rule.passed()}};
     if (!rule.skipped.empty()) one["skipped"] = rule.skipped;
-    if (rule.failure) {
-      const Failure& failure = *rule.failure;
-      one["failure"] = {{"problem", failure.problem},
-                        {"diagnosis", failure.diagnosis},
-                        {"tile", failure.tile},
-                        {"row", failure.row},
-                        {"column", failure.column},
-                        {"cycle", failure.cycle},
-                        {"expected", failure.expected},
-                        {"got", failure.got},
-                        {"input", stimulus_in_words(description, failure.stimulus)}};
-    }
+    if (rule.failure) one["failure"] = failure_json(description, *rule.failure);
     json["rules"].push_back(one);
   }
   return json;

@@ -12,6 +12,10 @@ namespace gemm64::dut {
 /// A line for each rule, then each failure. `waveform`: where the first one's is; may be empty.
 std::string check_text(const Description& description, const CheckResult& result,
                        const std::string& waveform);
+/// A failure with its place, values and input, over several lines; the same as JSON.
+std::string failure_text(const Description& description, const Failure& failure);
+nlohmann::ordered_json failure_json(const Description& description, const Failure& failure);
+
 nlohmann::ordered_json check_json(const Description& description, const CheckResult& result,
                                   const std::string& waveform);
 /// A test case for each rule, as course autograders and CI read it.

@@ -64,7 +64,8 @@ MutationResult run_mutants(const Description& description, const BuildOptions& o
             fmt::format("rename -top {}\n"
                         "mutate -list {} -seed {} -ctrl {} 16 1 -o mutants.txt\n"
                         "script mutants.txt\nopt_clean\nwrite_verilog -noattr mutated.v\n",
-                        kTop, count, seed, kMutantPort));
+                        kTop, count, seed, kMutantPort),
+            options.cache);
   MutationResult result;
   std::ifstream list(folder / "mutants.txt");
   for (std::string line; std::getline(list, line);) {

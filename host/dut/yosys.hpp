@@ -10,10 +10,11 @@
 namespace gemm64::dut {
 
 /// Reads the sources, sets the parameters, and runs `script` on the flattened top module. Returns
-/// what it prints. Throws UsageError with Yosys's first error: it knows less of SystemVerilog than
-/// Verilator.
+/// what it prints. Where Yosys's own reader knows too little of SystemVerilog, slang reads the
+/// sources (a Python package in `cache`; empty: default_cache()). Throws UsageError with the first
+/// error of both.
 std::string run_yosys(const Description& description, const std::filesystem::path& folder,
-                      const std::string& script);
+                      const std::string& script, const std::filesystem::path& cache);
 
 struct Area {
   std::uint64_t cells = 0;
@@ -21,6 +22,7 @@ struct Area {
 };
 
 /// Mapped to the cells of a Liberty file, or to Yosys's own gates if that is empty.
-Area area_of(const Description& description, const std::string& liberty);
+Area area_of(const Description& description, const std::string& liberty,
+             const std::filesystem::path& cache);
 
 }  // namespace gemm64::dut
