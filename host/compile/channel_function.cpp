@@ -82,7 +82,7 @@ class ChannelChain {
     return constant_quantization(model_, context, 1, result_type());
   }
 
-  /// Has the file all constants, not their shapes alone?
+  /// Has the file all constants, not only their shapes?
   bool has_data() const {
     return std::all_of(nodes_.begin(), nodes_.end(), [this](int node) {
       const auto& inputs = proto(node).input();

@@ -128,7 +128,7 @@ Tensor stretched_stack(const Tensor& tensor, Dims stack) {
   return result;
 }
 
-/// The second operands of all products of a stack, a row for each column; behind them zeros for
+/// The second operands of all products of a stack, a row for each column; zeros follow for
 /// products that the job has besides.
 MatrixI8 stack_weights(const DeviceLayer& layer, const Tensor& b) {
   const Plan& plan = layer.job.plan;

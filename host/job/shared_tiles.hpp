@@ -9,7 +9,7 @@
 namespace gemm64 {
 
 /// How a plan's products, of a stack or the only one, are made of smaller ones: `together` of these
-/// each, and `all` in the whole job, behind which rows and columns are padding.
+/// each, and `all` in the whole job; further rows and columns are padding.
 struct SharedTiles {
   std::uint32_t together = 1;
   std::uint64_t all = 1;

@@ -23,7 +23,7 @@ constexpr double kWidth = 860;
 constexpr double kLeft = 30;
 constexpr double kNames = 250;
 constexpr double kBar = 130;
-constexpr double kGap = 65;  // behind a bar, for its figure
+constexpr double kGap = 65;  // after a bar, for its value
 constexpr double kTop = 96;
 constexpr std::size_t kMostNamed = 300;
 

@@ -39,7 +39,7 @@ std::string sweep_text(const std::string& kind, const std::vector<std::string>& 
   if (kind == "csv") return rows_csv(with_front(rows));
   if (kind == "json") return rows_json(with_front(rows));
   if (kind == "plot") return plot_svg(rows, title);
-  if (kind == "table") return rows_table(rows, width);
+  if (kind == "table") return rows_table(rows, width, varied_keys(rows));
   return rows_verdict(rows);
 }
 

@@ -33,7 +33,7 @@ struct Request {
 using Moves = std::array<std::vector<std::uint64_t>, kPorts + 1>;
 constexpr unsigned kAnswers = kPorts;
 
-/// The requests, in the order of clocks and ports. Beats of reads are taken at once, those of
+/// The requests, in the order of cycles and ports. Beats of reads are taken at once, those of
 /// writes offered from the clock of their address on.
 Moves simulate(const DramTiming& timing, unsigned width, const std::vector<Request>& requests,
                DramCounts* counts = nullptr) {

@@ -58,9 +58,9 @@ class Masters {
   AxiReadPort a, b;
   AxiWritePort w;
   std::deque<unsigned> requests[3];        // beats of each burst that is to be asked for
-  std::vector<std::uint64_t> accepted[3];  // clocks of address handshakes
-  std::vector<std::uint64_t> moved[3];     // clocks of beats
-  std::vector<std::uint64_t> answers;      // clocks of write responses
+  std::vector<std::uint64_t> accepted[3];  // cycles of address handshakes
+  std::vector<std::uint64_t> moved[3];     // cycles of beats
+  std::vector<std::uint64_t> answers;      // cycles of write responses
   bool ready[2] = {true, true};            // of the read ports' masters
   bool data_ready = true;                  // the write port's master has data
   std::uint64_t clock = 0;

@@ -118,7 +118,7 @@ TEST(ChannelFunction, IsNoneOfOtherNodes) {
   }
 }
 
-TEST(ChannelFunction, SaysWhereNoFactorsGiveTheBytes) {
+TEST(ChannelFunction, ReportsMissingFactors) {
   std::mt19937 random(3);
   std::string why;
   // The larger of a value and its channel's constant is no line.

@@ -233,7 +233,7 @@ TEST_F(DevicePlanTest, MultipliesTensorsThatTheNetworkComputes) {
   EXPECT_THAT(texts(plan(late)), ElementsAre("q k", "y"));
 }
 
-TEST_F(DevicePlanTest, LetsProductsOfFewColumnsShareTiles) {
+TEST_F(DevicePlanTest, FewColumnsShareTiles) {
   const auto plan_of = [&](const char* shape, const char* transposed) {
     QuantizedText text(shape);
     text.node("t", transposed).node("y", "QLinearMatMul (x, s, middle, t, s, middle, s, z)");
@@ -257,7 +257,7 @@ TEST_F(DevicePlanTest, LetsProductsOfFewColumnsShareTiles) {
   EXPECT_FALSE(high.shared_tiles);
 }
 
-TEST_F(DevicePlanTest, SharesNoTilesWhereResultsAreReadAsTheyAreStored) {
+TEST_F(DevicePlanTest, StoredResultsShareNoTiles) {
   QuantizedText text("4,2,8");
   text.node("t", "Transpose <perm = [0,2,1]> (x)")
       .node("a", "QLinearMatMul (x, s, middle, t, s, middle, s, z)")
@@ -481,7 +481,7 @@ TEST_F(DevicePlanTest, WritesPartsWhereAConcatenationHasThem) {
   EXPECT_THAT(texts(given), ElementsAre("a all y<all"));
 }
 
-TEST_F(DevicePlanTest, JoinsPartsOfTheHostAndOfProgramsBefore) {
+TEST_F(DevicePlanTest, JoinsPartsOfHostAndPrograms) {
   const auto found = [](const std::string& reader) {
     QuantizedText text("1,8,6,6");
     text.conv("x", "a", 8, 8, 1)
@@ -514,7 +514,7 @@ TEST_F(DevicePlanTest, JoinsPartsOfTheHostAndOfProgramsBefore) {
   EXPECT_EQ(apart.between.at(2), "t is not what a layer gives");
 }
 
-TEST_F(DevicePlanTest, ComputesFunctionsOfChannelsBetweenLayers) {
+TEST_F(DevicePlanTest, ComputesFunctionsOfChannels) {
   QuantizedText text("1,8,6,6");
   text.conv("x", "a", 8, 8, 1)
       .node("d", "DequantizeLinear (a, s, z)")

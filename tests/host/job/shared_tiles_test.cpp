@@ -21,7 +21,7 @@ class SharedTilesTest : public testing::Test {
   Plan plan_;
 };
 
-TEST_F(SharedTilesTest, TakesEachProductsRowsAndColumns) {
+TEST_F(SharedTilesTest, PlacesRowsAndColumns) {
   EXPECT_EQ(shared_.rows_of_each(plan_), 3U);
   EXPECT_EQ(shared_.columns_of_each(plan_), 2U);
   EXPECT_EQ(shared_.rows(plan_), 15U);
