@@ -71,8 +71,7 @@ void add_dut_prove_command(CLI::App& dut, int& result) {
       ->capture_default_str();
   command->add_flag("--no-trace", options->no_trace, "writes no waveform");
   command->footer(
-      "Needs Yosys, which must be able to read the sources, and Python, into which pip installs "
-      "the solver Bitwuzla the first time.\n"
+      "Needs Yosys and Python. The first time, pip installs the solver Bitwuzla.\n"
       "Exit codes: 0 proven, 1 a counterexample or the time limit, 2 bad usage or input, 3 an "
       "output was lost.");
   command->callback([options, &result] { result = prove(*options); });

@@ -101,16 +101,17 @@ std::string config_of(const Description& of, const std::vector<Port>& ports,
 }
 
 /// Registers with a clock of their own would be proven of another design: a cycle is a step.
-void check_clocks(const Description& of, const fs::path& folder) {
+void check_clock_edges(const Description& of, const fs::path& folder) {
   const std::string list = [&folder] {
-    std::ifstream in(folder / "clocks.txt");
+    std::ifstream in(folder / "other_clock.txt");
     return std::string(std::istreambuf_iterator<char>(in), {});
   }();
   if (list.empty()) return;
   std::string first = list.substr(0, list.find('\n'));
   first = first.substr(first.find('/') + 1);
   throw UsageError(
-      fmt::format("{}: prove needs registers that the rising edge of aclk clocks, and no latches; "
+      fmt::format("{}: prove needs registers that "
+                  "the rising edge of aclk drives, and no latches; "
                   "{} is another one",
                   of.file, printable(first, 200)));
 }
@@ -118,7 +119,7 @@ void check_clocks(const Description& of, const fs::path& folder) {
 void write_model(const Description& of, const fs::path& folder, const fs::path& cache) {
   run_yosys(of, folder,
             fmt::format("rename -top {}\n"
-                        "select -write clocks.txt t:$*dff* t:$*latch* %u t:$sr %u w:aclk "
+                        "select -write other_clock.txt t:$*dff* t:$*latch* %u t:$sr %u w:aclk "
                         "%co1:+[CLK] %d t:$*dff* r:CLK_POLARITY=1'0 %i %u\n"
                         "read_verilog -sv -formal -I. proof.v\n"
                         "hierarchy -check -top gemm64_dut_proof\nproc\nflatten\nopt_clean\n"
@@ -127,7 +128,7 @@ void write_model(const Description& of, const fs::path& folder, const fs::path& 
                         "write_smt2 -wires model.smt2\n",
                         kProofTop),
             cache);
-  check_clocks(of, folder);
+  check_clock_edges(of, folder);
 }
 
 /// Values of a counterexample's nets, in binary digits.

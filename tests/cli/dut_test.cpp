@@ -55,7 +55,7 @@ TEST_F(Dut, ExitCodesTellHeldFromFailed) {
   EXPECT_EQ(run("dut run " + kArrays + "/no_backpressure.toml 3 4 5" + cache).code, 0);
 }
 
-TEST_F(Dut, UnwritableOutputIsRefusedFirst) {
+TEST_F(Dut, OutputsAreOpenedBeforeTheWork) {
   expect_refused("dut check " + kArrays + "/no_backpressure.toml --json /no/such/place",
                  "/no/such/place");
   expect_refused("dut prove " + kArrays + "/no_backpressure.toml --json /no/such/place",
