@@ -297,15 +297,12 @@ std::string Planner::host_part_of(int index) const {
   return "";
 }
 
-/// Is there a node that reads the value where it is stored, if a layer gives it?
+/// Is there a node that reads the value where it is stored, if a layer gives it? Averages are left
+/// out: whether their sums are exact is known only once they are planned.
 bool Planner::is_read_on_device(const std::string& name) const {
-  static const std::set<std::string> kNames = {"MaxPool",
-                                               "QLinearConv",
-                                               "QLinearMatMul",
+  static const std::set<std::string> kNames = {"MaxPool", "QLinearConv", "QLinearMatMul",
                                                "com.microsoft.QGemm",
-                                               "com.microsoft.QLinearAveragePool",
-                                               "com.microsoft.QLinearConcat",
-                                               "com.microsoft.QLinearGlobalAveragePool"};
+                                               "com.microsoft.QLinearConcat"};
   const auto readers = readers_.find(name);
   return readers != readers_.end() &&
          std::any_of(readers->second.begin(), readers->second.end(), [&](int reader) {

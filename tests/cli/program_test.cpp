@@ -176,7 +176,7 @@ TEST_F(Program, RefusesBadUsage) {
   expect_refused("gemm 1 2", "3");
   expect_refused("gemm 0 1 1", "out of range; give a number from 1 to");
   expect_refused("gemm 1 -5 1", "out of range; give a number from 1 to");
-  expect_refused("gemm 1 x 1", "x");
+  expect_refused("gemm 1 y 1", "y");
   expect_refused("gemm 1 1 99999999999", "out of range; give a number from");
   expect_refused("gemm 1 1 1 --array 3", "has no array of 3x3; its sizes are 2, 4, 8, 16, 32, 64");
   expect_refused("gemm 1 1 1 --device fpga", "there is no device called 'fpga'; give one of rtl");
