@@ -5,7 +5,6 @@
 // lanes, the array does, as a product with ones on the diagonal.
 #include <algorithm>
 #include <limits>
-#include <set>
 #include <string>
 #include <utility>
 
@@ -297,20 +296,24 @@ std::string Planner::host_part_of(int index) const {
   return "";
 }
 
-/// Is there a node that reads the value where it is stored, if a layer gives it? Averages are left
-/// out: whether their sums are exact is known only once they are planned.
+/// Returns whether a node reads the value where it is stored, if a layer gives it. Averages are
+/// left out: whether their sums are exact is known only once they are planned.
 bool Planner::is_read_on_device(const std::string& name) const {
-  static const std::set<std::string> kNames = {"MaxPool", "QLinearConv", "QLinearMatMul",
-                                               "com.microsoft.QGemm",
-                                               "com.microsoft.QLinearConcat"};
+  const auto reads = [this](int reader) {
+    if (reader >= model_.graph().node_size()) return false;  // an output of the graph
+    const std::string by = operator_name(proto(reader));
+    if (by == "MaxPool" || by == "com.microsoft.QLinearConcat") return true;
+    if (by == "QLinearConv" || by == "QLinearMatMul" || by == "com.microsoft.QGemm") {
+      const QuantizedNode node = read_quantized_node(model_, reader);
+      // The host lays out what meets weights with a zero point.
+      return node.place == NodePlace::kLayer && node.sum_columns == 0;
+    }
+    std::string why;
+    return read_channel_function(model_, readers_, reader, why).has_value();
+  };
   const auto readers = readers_.find(name);
   return readers != readers_.end() &&
-         std::any_of(readers->second.begin(), readers->second.end(), [&](int reader) {
-           std::string why;
-           return reader < model_.graph().node_size() &&
-                  (kNames.count(operator_name(proto(reader))) != 0 ||
-                   read_channel_function(model_, readers_, reader, why));
-         });
+         std::any_of(readers->second.begin(), readers->second.end(), reads);
 }
 
 /// An input of a concatenation that the host gives, or a program before: what is copied to its
