@@ -4,10 +4,10 @@
 namespace gemm64 {
 namespace {
 
-constexpr std::uint32_t kHalf = 1u << 16;
+constexpr std::uint32_t kValues = 1u << 16;
 
 /// A size of 16 bits; the host never gives 0.
-std::uint64_t size(std::uint32_t value) { return value == 0 ? kHalf : value; }
+std::uint64_t size(std::uint32_t value) { return value == 0 ? kValues : value; }
 
 }  // namespace
 

@@ -11,7 +11,7 @@
 namespace gemm64 {
 namespace {
 
-constexpr std::uint32_t kByte = 0xff, kHalf = 0xffff;  // largest values of fields
+constexpr std::uint32_t kMostOf8Bits = 0xff, kMostOf16Bits = 0xffff;  // largest values of fields
 
 void check(const char* what, std::uint64_t value, std::uint64_t least, std::uint64_t most) {
   if (value >= least && value <= most) return;
@@ -20,21 +20,21 @@ void check(const char* what, std::uint64_t value, std::uint64_t least, std::uint
 }
 
 void check_fields(const Window& w) {
-  check("kernel height", w.kernel_height, 1, kByte);
-  check("kernel width", w.kernel_width, 1, kByte);
-  check("vertical stride", w.stride_height, 1, kByte);
-  check("horizontal stride", w.stride_width, 1, kByte);
-  check("vertical dilation", w.dilation_height, 1, kByte);
-  check("horizontal dilation", w.dilation_width, 1, kByte);
-  check("padding at the top", w.pad_top, 0, kByte);
-  check("padding on the left", w.pad_left, 0, kByte);
-  check("input height", w.height, 1, kHalf);
-  check("input width", w.width, 1, kHalf);
-  check("output height", w.out_height, 1, kHalf);
-  check("output width", w.out_width, 1, kHalf);
+  check("kernel height", w.kernel_height, 1, kMostOf8Bits);
+  check("kernel width", w.kernel_width, 1, kMostOf8Bits);
+  check("vertical stride", w.stride_height, 1, kMostOf8Bits);
+  check("horizontal stride", w.stride_width, 1, kMostOf8Bits);
+  check("vertical dilation", w.dilation_height, 1, kMostOf8Bits);
+  check("horizontal dilation", w.dilation_width, 1, kMostOf8Bits);
+  check("padding at the top", w.pad_top, 0, kMostOf8Bits);
+  check("padding on the left", w.pad_left, 0, kMostOf8Bits);
+  check("input height", w.height, 1, kMostOf16Bits);
+  check("input width", w.width, 1, kMostOf16Bits);
+  check("output height", w.out_height, 1, kMostOf16Bits);
+  check("output width", w.out_width, 1, kMostOf16Bits);
   check("number of images", w.images, 1, std::numeric_limits<std::uint32_t>::max());
-  check("number of planes in a group", w.group_planes, 1, kHalf);
-  check("number of passes in a group", w.group_passes, 1, kHalf);
+  check("number of planes in a group", w.group_planes, 1, kMostOf16Bits);
+  check("number of passes in a group", w.group_passes, 1, kMostOf16Bits);
 }
 
 std::uint32_t modulo(std::int64_t value, std::uint32_t by) {
@@ -71,7 +71,8 @@ std::uint64_t row_begin(const Window& w, std::uint64_t out_pixel, std::int64_t r
 std::uint32_t capacity(const Window& w, const Geometry& geometry) {
   // Steps from column to column go around once at most.
   const std::uint64_t least = std::max(w.stride_width, w.dilation_width);
-  const std::uint64_t most = std::min<std::uint64_t>(geometry.scratchpad_words / w.planes, kHalf);
+  const std::uint64_t most =
+      std::min<std::uint64_t>(geometry.scratchpad_words / w.planes, kMostOf16Bits);
   const std::uint64_t pixels = std::min(std::max(w.pixels(), least), most);
   if (pixels < least || pixels == 0) {
     throw UsageError(
