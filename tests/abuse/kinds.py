@@ -321,7 +321,7 @@ def limits(random, address_space=True):
     ways = ["-n", "-f"] + (["-v", "-v"] if address_space else [])
     way = random.choice(ways)
     value = {"-n": random.choice([0, 3, 4, 5, 6, 8, 16]), "-f": random.choice([0, 1, 2, 8, 40, 100]),
-             "-v": random.choice([50000, 80000, 110000, 120000, 150000, 200000, 300000])}[way]
+             "-v": random.choice([50000, 80000, 115000, 120000, 150000, 200000, 300000])}[way]
     trial.before = f"ulimit {way} {value} && "
     if way == "-v" and value < 150000 or way == "-n":
         trial.codes = None
