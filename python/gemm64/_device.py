@@ -50,7 +50,7 @@ _WORD = "from 0 to 2**32 - 1"
 
 
 class Registers(MutableMapping[str, int]):
-    """The accelerator's registers by the names of rtl/README.md: `registers["RING_TAIL"] = 3`.
+    """The accelerator's registers by the names of docs/reference/registers.md: `registers["RING_TAIL"] = 3`.
 
     Words of 32 bits. An access takes two clocks of the RTL.
     """
