@@ -8,16 +8,21 @@
 #include <cstdio>
 #include <memory>
 #include <thread>
+#include <utility>
+#include <vector>
 
 #include "host/cli/commands.hpp"
+#include "host/cli/network_faults.hpp"
 #include "host/cli/options.hpp"
 #include "host/cli/values.hpp"
 #include "host/console.hpp"
 #include "host/error.hpp"
 #include "host/files/claimed_files.hpp"
 #include "host/files/lost_outputs.hpp"
+#include "host/onnx/networks.hpp"
 #include "host/report/broken_report.hpp"
 #include "host/report/campaign_report.hpp"
+#include "host/report/network_campaign_report.hpp"
 #include "host/report/progress.hpp"
 #include "host/run/fault_campaign.hpp"
 #include "sim/devices.hpp"
@@ -38,6 +43,8 @@ struct FaultsCommand : CampaignOptions {
   std::string kind = kInjected;
   std::string program = kAllPrograms;
   std::string json;
+  NetworkOptions network;
+  std::uint64_t repeat = 0;
 };
 
 /// What Verilator prints of failed assertions, thousands of times in a campaign, goes nowhere.
@@ -129,7 +136,40 @@ int tell(const std::string& text, const nlohmann::ordered_json& report, bool hel
   return held ? 0 : 1;
 }
 
+/// The campaign of --model, whose options that have other names there are taken over.
+NetworkCampaignReport network_campaign(const FaultsCommand& options) {
+  NetworkFaultsOptions faults;
+  faults.network = options.network;
+  NetworkOptions& network = faults.network;
+  const std::vector<std::string> known = known_onnx_networks();
+  if (std::find(known.begin(), known.end(), network.model) != known.end()) {
+    network.network = std::exchange(network.model, "");
+  }
+  network.array = static_cast<int>(options.array);
+  network.seed = options.seed;
+  network.self_check = options.self_check;
+  network.check = CheckLevel::kNone;  // of values; outputs are compared
+  faults.first = options.first;
+  faults.count = options.count;
+  faults.repeat = options.repeat;
+  faults.jobs = options.jobs;
+  const QuietStandardOutput quiet;
+  return network_faults(faults);
+}
+
 int faults(const FaultsCommand& options) {
+  if (!options.network.model.empty()) {
+    if (options.program != kAllPrograms || options.kind != kInjected || options.flips != 1) {
+      throw UsageError("--model does not go with --kind, --program and --flips");
+    }
+    ClaimedFiles files;
+    claim_inputs(options.network, files);
+    files.output("--json", options.json);
+    const std::unique_ptr<OutputFile> json = open_output(options.json);
+    const NetworkCampaignReport report = network_campaign(options);
+    return tell(network_campaign_table(report, terminal_width()), to_json(report), report.holds(),
+                json.get());
+  }
   if (options.program != kAllPrograms && options.kind != kInjected) {
     throw UsageError("--program is for --kind injected");
   }
@@ -159,7 +199,8 @@ void add_faults_command(CLI::App& app, int& result) {
   CLI::App* command = app.add_subcommand(
       "faults",
       "small programs with one random fault each: who finds them, and whether the diagnosis finds "
-      "their place; or programs that are broken, on the RTL and the reference device");
+      "their place; or programs that are broken, on the RTL and the reference device; or a whole "
+      "network with a flipped bit, and how often its outputs change");
   command->add_option("--kind", options->kind, "injected, or broken-programs")
       ->transform(one_of({kInjected, kBrokenPrograms}))
       ->capture_default_str();
@@ -196,11 +237,44 @@ void add_faults_command(CLI::App& app, int& result) {
   command->add_option(
       "--json", options->json,
       "writes counts, and every try with the command that repeats it, to this file");
+  CLI::Option* const model = command->add_option(
+      "--model", options->network.model,
+      "instead: a network, whose programs the faults are put into\n"
+      "alexnet, lenet, mnist-cnn, or a file as `run` takes it. Only the program "
+      "that is hit runs on the RTL. Reported by structure: masked, detected, "
+      "silent corruption of outputs, top-1 changed, with intervals of 95 %.");
+  options->network.batch = 1;
+  command->add_option("--batch", options->network.batch, "images at once")
+      ->transform(whole_number(1, kMaxSize))
+      ->capture_default_str()
+      ->needs(model);
+  CLI::Option* const input =
+      command
+          ->add_option("--input", options->network.inputs,
+                       "the network's input: .npy, idx, PNG, JPEG, a folder (default: random)")
+          ->needs(model);
+  command
+      ->add_option("--images", options->network.images,
+                   "takes only the first N images of --input (default: all)")
+      ->transform(whole_number(1, kMaxSize))
+      ->needs(input);
+  add_input_shapes(*command, options->network).needs(model);
+  add_image_options(*command, options->network.pixels);
+  add_calibration_options(*command, options->network).needs(model);
+  add_setting(*command, device_settings(), "memory-latency", options->network);
+  command
+      ->add_option("--repeat", options->repeat,
+                   "repeats N of the tries with the whole network on the RTL: outcome and bytes "
+                   "must be the same")
+      ->transform(whole_number(0, kMaxFaults))
+      ->capture_default_str()
+      ->needs(model);
   command->callback([options, &result] { result = faults(*options); });
   command->footer(
-      "Exit codes: 0 nothing hung, went unnoticed, was misdiagnosed or differed, 1 something did, "
-      "2 "
-      "bad usage or input, 3 an output was lost.");
+      "Exit codes: 0 nothing hung, went unnoticed, was misdiagnosed or differed (with --model: "
+      "each "
+      "repeated try ended in the same way), 1 something did, 2 bad usage or input, 3 an output was "
+      "lost.");
 }
 
 }  // namespace gemm64

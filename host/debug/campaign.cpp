@@ -53,9 +53,14 @@ void draw_register(std::mt19937& random, Fault& fault) {
   }
 }
 
-/// A place on the lanes that the layer uses.
-void draw_lanes_place(std::mt19937& random, const LanesCut& cut, unsigned n, Fault& fault) {
-  const unsigned kernel = cut.command().kernel_height;
+/// What of the lanes may be hit.
+struct LanesUsed {
+  unsigned kernel = kLaneWindow;
+  unsigned line_words = kLaneLineWords;
+};
+
+void draw_lanes_place(std::mt19937& random, const LanesUsed& used, unsigned n, Fault& fault) {
+  const unsigned kernel = used.kernel;
   fault.column = below(random, n);
   fault.bit = below(random, 8);
   if (fault.kind == Fault::Kind::kLaneWeight) {
@@ -66,18 +71,27 @@ void draw_lanes_place(std::mt19937& random, const LanesCut& cut, unsigned n, Fau
     fault.row = below(random, kernel);
   } else {
     fault.bank = below(random, kernel - 1);
-    fault.row = below(random, cut.command().dilation_height * cut.command().width);
+    fault.row = below(random, used.line_words);
   }
 }
 
 /// What of an accelerator the jobs use.
 struct Used {
-  std::uint64_t rows = 0;           // of the accumulator
-  std::uint64_t words = 0;          // of the scratchpad
-  std::uint64_t weights = 0;        // words of the weight buffer
-  std::uint64_t operands = 0;       // words of the operand buffer
-  std::uint64_t sets = 0;           // of parameters
-  const LanesCut* lanes = nullptr;  // of the first job on the lanes
+  std::uint64_t rows = 0;          // of the accumulator
+  std::uint64_t words = 0;         // of the scratchpad
+  std::uint64_t weights = 0;       // words of the weight buffer
+  std::uint64_t operands = 0;      // words of the operand buffer
+  std::uint64_t sets = 0;          // of parameters
+  std::optional<LanesUsed> lanes;  // of the first job on the lanes
+
+  /// All of it.
+  explicit Used(const Geometry& geometry)
+      : rows(geometry.accumulator_rows),
+        words(geometry.scratchpad_words),
+        weights(std::uint64_t{geometry.weight_tiles} * geometry.n),
+        operands(geometry.operand_words()),
+        sets(geometry.parameter_sets),
+        lanes(LanesUsed()) {}
 
   Used(const std::vector<Job>& jobs, const Geometry& geometry) {
     for (const Job& job : jobs) {
@@ -87,7 +101,10 @@ struct Used {
       weights += job.plan.weight_bytes() / geometry.n;
       operands += job.plan.operand_bytes() / geometry.n;
       sets += job.plan.n_tiles;
-      if (lanes == nullptr && job.plan.lanes) lanes = &*job.plan.lanes;
+      if (!lanes && job.plan.lanes) {
+        const auto command = job.plan.lanes->command();
+        lanes = LanesUsed{command.kernel_height, command.dilation_height * command.width};
+      }
     }
     rows = std::min<std::uint64_t>(rows, geometry.accumulator_rows);
     words = std::min<std::uint64_t>(words, geometry.scratchpad_words);
@@ -97,10 +114,8 @@ struct Used {
   }
 };
 
-void draw_place(std::mt19937& random, const Geometry& geometry, const std::vector<Job>& jobs,
-                Fault& fault) {
+void draw_place(std::mt19937& random, const Geometry& geometry, const Used& used, Fault& fault) {
   using Kind = Fault::Kind;
-  const Used used(jobs, geometry);
   switch (fault.kind) {
     case Kind::kWeight:
     case Kind::kActivation:
@@ -194,7 +209,7 @@ Fault draw_second(std::mt19937& random, const Geometry& geometry, const std::vec
   };
   Fault second = first;
   do {
-    draw_place(random, geometry, jobs, second);
+    draw_place(random, geometry, Used(jobs, geometry), second);
   } while (bit_of(second) == bit_of(first));
   second.bank = first.bank;
   second.row = first.row;
@@ -280,6 +295,10 @@ std::vector<Fault::Kind> kinds_of(FaultProgram program, unsigned flips) {
   return kinds;
 }
 
+void draw_any_place(std::mt19937& random, const Geometry& geometry, Fault& fault) {
+  draw_place(random, geometry, Used(geometry), fault);
+}
+
 std::vector<Fault> FaultTry::faults() const {
   std::vector<Fault> all{fault};
   if (second) all.push_back(*second);
@@ -311,7 +330,7 @@ FaultTry draw_try(std::uint32_t seed, FaultPrograms programs, std::uint64_t inde
   drawn.watchdog = kWatchdog + kWatchdogLatencies * drawn.memory.latency;
 
   const JobProgram list = program_of(drawn, geometry);
-  draw_place(random, geometry, list.jobs, drawn.fault);
+  draw_place(random, geometry, Used(list.jobs, geometry), drawn.fault);
   const Counters predicted = predict_counters(list.program, geometry, drawn.memory);
   // Commands are all fetched in the beginning.
   const std::uint64_t clocks =

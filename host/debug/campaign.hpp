@@ -5,6 +5,7 @@
 #include <array>
 #include <cstdint>
 #include <optional>
+#include <random>
 #include <string>
 #include <vector>
 
@@ -19,6 +20,10 @@ namespace gemm64 {
 
 /// The kinds of faults that are drawn for a program; of two flips at once, those that flip bits.
 std::vector<Fault::Kind> kinds_of(FaultProgram program, unsigned flips = 1);
+
+/// Draws a place for a fault of its kind from all that such an accelerator has, each bit as likely
+/// as the others.
+void draw_any_place(std::mt19937& random, const Geometry& geometry, Fault& fault);
 
 /// Programs of one kind, or of all where there is none.
 using FaultPrograms = std::optional<FaultProgram>;
