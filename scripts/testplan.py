@@ -188,15 +188,15 @@ def page(plan, record):
         lines += [f"| {row['stage']} | {row['item']} | {row['status']} | {cell(row['evidence'])} |" for row in plan["checklist"]]
         lines.append("")
     for stage in STAGES:
-        lines += [f"## Testpoints of {stage}", "", "| testpoint | description | covergroups | tests | result |", "|---|---|---|---|---|"]
+        lines += [f"## Testpoints of {stage}", "", "| testpoint | description | covergroups | tests |" + (" result |" if record else ""),
+                  "|---|---|---|---|" + ("---|" if record else "")]
         for point in plan["testpoints"]:
             if point["stage"] == stage:
                 description = cell(point["desc"]).replace(" **Stimulus**", "<br>**Stimulus**").replace(" **Check**", "<br>**Check**")
-                if point.get("features"):
-                    description += "<br>" + ", ".join(f"`{feature}`" for feature in point["features"])
                 tests = "<br>".join(f"`{cell(pattern)}`" for pattern in point["tests"])
                 groups = "<br>".join(f"`{group}`" for group in point.get("covergroups", ()))
-                lines.append(f"| `{point['name']}` | {description} | {groups} | {tests} | {result(counted.get(point['name']))} |")
+                lines.append(f"| `{point['name']}` | {description} | {groups} | {tests} |"
+                             + (f" {result(counted.get(point['name']))} |" if record else ""))
         lines.append("")
     lines += ["## Covergroups", "", "| covergroup | covers |", "|---|---|"]
     lines += [f"| `{group['name']}` | {cell(group['desc'])} |" for group in plan["covergroups"]]
