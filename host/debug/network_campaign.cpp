@@ -36,7 +36,7 @@ NetworkTry draw_network_try(std::uint32_t seed, std::uint64_t index, const Geome
                             const std::vector<ProgramWindow>& programs) {
   std::seed_seq seeds{seed, static_cast<std::uint32_t>(index),
                       static_cast<std::uint32_t>(index >> 32)};
-  std::mt19937_64 clocks(seeds);
+  std::mt19937_64 cycles(seeds);
   std::mt19937 places(seeds);
   NetworkTry drawn;
   drawn.index = index;
@@ -44,8 +44,8 @@ NetworkTry draw_network_try(std::uint32_t seed, std::uint64_t index, const Geome
   draw_any_place(places, geometry, drawn.fault);
   std::uint64_t all = 0;
   for (const ProgramWindow& program : programs) all += program.end - program.begin;
-  if (all == 0) throw std::invalid_argument("draw_network_try: the programs take no clocks");
-  std::uint64_t clock = clocks() % all;
+  if (all == 0) throw std::invalid_argument("draw_network_try: the programs take no cycles");
+  std::uint64_t clock = cycles() % all;
   for (const ProgramWindow& program : programs) {
     const std::uint64_t own = program.end - program.begin;
     if (clock < own) {
@@ -104,7 +104,7 @@ std::uint64_t NetworkCampaignReport::top1_changed(Kind kind) const {
       }));
 }
 
-std::uint64_t NetworkCampaignReport::clocks() const {
+std::uint64_t NetworkCampaignReport::cycles() const {
   std::uint64_t all = 0;
   for (const ProgramWindow& program : programs) all += program.end - program.begin;
   return all;

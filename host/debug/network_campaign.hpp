@@ -18,7 +18,7 @@ namespace gemm64 {
 /// flip, and no handshake that is lost.
 const std::vector<Fault::Kind>& network_fault_kinds();
 
-/// The clocks of a program in which the driver waits for it, counted from the reset before it.
+/// The cycles of a program in which the driver waits for it, counted from the reset before it.
 struct ProgramWindow {
   std::uint64_t begin = 0, end = 0;
 };
@@ -52,7 +52,7 @@ struct TriedNetworkFault {
   std::string error;
   std::uint64_t outputs = 0;  // a digest of all bytes of all outputs
   std::uint64_t results = 0;  // the same of what the host read after the program that was hit
-  std::uint64_t clocks = 0;   // that the RTL simulated for this try
+  std::uint64_t cycles = 0;   // that the RTL simulated for this try
 };
 
 /// A try that ended otherwise when all of the network ran on the RTL.
@@ -79,14 +79,15 @@ struct NetworkCampaignReport {
   std::size_t repeated = 0;              // of them, wholly on the RTL
   std::vector<RepeatedOtherwise> otherwise;
   unsigned jobs = 0;
-  double seconds = 0;         // of wall time, repeated tries left out
+  double seconds = 0;  // of wall time, repeated tries left out
+  double processor_seconds = 0;
   double repeat_seconds = 0;  // of these
 
   using Kind = std::optional<Fault::Kind>;
   std::uint64_t count(Kind kind) const;
   std::uint64_t count(Kind kind, NetworkOutcome outcome) const;
   std::uint64_t top1_changed(Kind kind) const;
-  std::uint64_t clocks() const;  // of all programs
+  std::uint64_t cycles() const;  // of all programs
   /// Did each repeated try end in the same way?
   bool holds() const { return otherwise.empty(); }
 };

@@ -60,8 +60,10 @@ Json counts_json(const NetworkCampaignReport& report, Kind kind) {
   return json;
 }
 
+/// Of one processor that does nothing else.
 double per_hour(const NetworkCampaignReport& report) {
-  return report.seconds > 0 ? kHour * static_cast<double>(report.tries.size()) / report.seconds : 0;
+  const auto tries = static_cast<double>(report.tries.size());
+  return report.processor_seconds > 0 ? kHour * tries / report.processor_seconds : 0;
 }
 
 /// "program 1, scratchpad:3,4:5@678".
@@ -75,7 +77,7 @@ Json try_json(const TriedNetworkFault& tried) {
                {"fault", to_string(tried.drawn.fault)},
                {"outcome", name(tried.outcome)},
                {"top1_changed", tried.top1_changed},
-               {"rtl_cycles", tried.clocks}};
+               {"rtl_cycles", tried.cycles}};
   if (!tried.error.empty()) json["error"] = tried.error;
   return json;
 }
@@ -96,17 +98,19 @@ std::string network_campaign_table(const NetworkCampaignReport& report, std::siz
   table.add_rule();
   table.add_row(row("all", report, {}));
   std::uint64_t simulated = 0;
-  for (const TriedNetworkFault& tried : report.tries) simulated += tried.clocks;
+  for (const TriedNetworkFault& tried : report.tries) simulated += tried.cycles;
   std::string text = table.render(width);
   text += fmt::format(
       "\n{} in {} of {} cycles of {} on {}x{}, seed {}; in parentheses intervals of 95 %, in "
       "percent.\n",
       counted(report.tries.size(), "flipped bit"), counted(report.programs.size(), "program"),
-      grouped(report.clocks()), report.model, report.array, report.array, report.seed);
-  text +=
-      fmt::format("{:.1f} s, {} faults per hour, {} at a time; {} cycles on the RTL per fault.\n",
-                  report.seconds, grouped(static_cast<std::uint64_t>(per_hour(report))),
-                  report.jobs, grouped(report.tries.empty() ? 0 : simulated / report.tries.size()));
+      grouped(report.cycles()), report.model, report.array, report.array, report.seed);
+  text += fmt::format(
+      "{:.1f} s, {} at a time; {:.1f} s of processor time, so {} faults per hour and processor; {} "
+      "cycles on the RTL per fault.\n",
+      report.seconds, report.jobs, report.processor_seconds,
+      grouped(static_cast<std::uint64_t>(per_hour(report))),
+      grouped(report.tries.empty() ? 0 : simulated / report.tries.size()));
   for (const RepeatedOtherwise& other : report.otherwise) {
     const TriedNetworkFault& tried = report.tries[other.at];
     text += fmt::format("try {}, {}: {}, on the RTL throughout {}{}\n", tried.drawn.index,
@@ -149,7 +153,8 @@ Json to_json(const NetworkCampaignReport& report) {
           {"repeated", report.repeated},
           {"otherwise", std::move(otherwise)},
           {"seconds", report.seconds},
-          {"faults_per_hour", per_hour(report)},
+          {"processor_seconds", report.processor_seconds},
+          {"faults_per_processor_hour", per_hour(report)},
           {"jobs", report.jobs},
           {"tries", std::move(tries)}};
 }

@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
+#include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -27,7 +28,8 @@ namespace {
 // As a campaign of small programs has it: longer than anything that is no fault.
 constexpr std::uint32_t kWatchdog = 1000;
 constexpr std::uint32_t kWatchdogLatencies = 32;
-// A program that takes so many times its clocks, and as many waits of the watchdog, does not end.
+// A program that takes kMostTimes of its cycles and kMostWatchdogs waits of the watchdog, does not
+// end.
 constexpr std::uint64_t kMostTimes = 2;
 constexpr std::uint64_t kMostWatchdogs = 8;
 constexpr std::chrono::milliseconds kBetweenLooks{20};
@@ -42,7 +44,7 @@ struct Slot {
   NetworkOutcome outcome = NetworkOutcome::kMasked;
   bool top1_changed = false;
   std::uint64_t clock = 0;  // of the fault
-  std::uint64_t outputs = 0, results = 0, clocks = 0;
+  std::uint64_t outputs = 0, results = 0, cycles = 0;
   char error[240] = "";
 };
 
@@ -136,6 +138,7 @@ class ProgramDevice : public Device {
 
  protected:
   virtual Device& active() const = 0;
+  std::uint64_t now() const { return clocks(); }
   void begin_results() {
     results_ = 0;
     results_read_ = false;
@@ -157,13 +160,13 @@ class SurveyDevice final : public ProgramDevice {
     note_results();
     fast_.reset();
     survey_.programs.emplace_back();
-    begin_ = fast_.clocks();
+    begin_ = now();
   }
-  bool wait_interrupt(std::uint64_t max_clocks) override {
+  bool wait_interrupt(std::uint64_t max_cycles) override {
     ProgramWindow& window = survey_.programs.back();
-    if (window.begin == 0) window.begin = fast_.clocks() - begin_;
-    const bool ended = fast_.wait_interrupt(max_clocks);
-    window.end = fast_.clocks() - begin_;
+    if (window.begin == 0) window.begin = now() - begin_;
+    const bool ended = fast_.wait_interrupt(max_cycles);
+    window.end = now() - begin_;
     return ended;
   }
   Survey finish() {
@@ -198,18 +201,18 @@ class TryDevice : public ProgramDevice {
   bool ran_again() const { return ran_again_; }
   /// Of the program that was hit.
   std::uint64_t results() const { return is_hit_ ? results_ : hit_results_; }
-  std::uint64_t clocks_of_try() const { return (is_hit_ ? rtl_.clocks() : hit_end_) - *injected_; }
+  std::uint64_t cycles_of_try() const { return (is_hit_ ? now() : hit_end_) - *injected_; }
   std::uint64_t clock_of_fault() const { return fault_clock_; }
 
  protected:
   void begin_program() {
     ++program_;
     rtl_.reset();
-    begin_ = rtl_.clocks();
+    begin_ = now();
   }
   /// The RTL has a fault from now on, which counts from the reset.
   void inject(Fault fault) {
-    injected_ = rtl_.clocks();
+    injected_ = now();
     fault_clock_ = fault.clock;
     is_hit_ = true;
     fault.clock += begin_;
@@ -221,14 +224,14 @@ class TryDevice : public ProgramDevice {
     is_hit_ = false;
     ran_again_ = !results_read_;
     hit_results_ = results_;
-    hit_end_ = rtl_.clocks();
+    hit_end_ = now();
   }
-  bool wait_with_fault(std::uint64_t max_clocks) {
+  bool wait_with_fault(std::uint64_t max_cycles) {
     const std::uint64_t most =
         kMostTimes * survey_.programs.at(program_ - 1).end + kMostWatchdogs * watchdog_;
-    const std::uint64_t spent = rtl_.clocks() - begin_;
+    const std::uint64_t spent = now() - begin_;
     if (spent >= most) throw Endless();
-    return rtl_.wait_interrupt(std::min(most - spent, max_clocks));
+    return rtl_.wait_interrupt(std::min(most - spent, max_cycles));
   }
   bool is_hit() const { return is_hit_; }
 
@@ -259,8 +262,8 @@ class WholeDevice final : public TryDevice {
     begin_program();
     if (!is_try() && program_ == drawn_.program + 1) inject(drawn_.fault);
   }
-  bool wait_interrupt(std::uint64_t max_clocks) override {
-    return is_hit() ? wait_with_fault(max_clocks) : rtl_.wait_interrupt(max_clocks);
+  bool wait_interrupt(std::uint64_t max_cycles) override {
+    return is_hit() ? wait_with_fault(max_cycles) : rtl_.wait_interrupt(max_cycles);
   }
 
  private:
@@ -301,25 +304,25 @@ class ForkingDevice final : public TryDevice {
     begin_program();
   }
 
-  bool wait_interrupt(std::uint64_t max_clocks) override {
-    if (is_hit()) return wait_with_fault(max_clocks);
-    if (!on_rtl_) return fast_.wait_interrupt(max_clocks);
-    const std::uint64_t limit = rtl_.clocks() + max_clocks;
+  bool wait_interrupt(std::uint64_t max_cycles) override {
+    if (is_hit()) return wait_with_fault(max_cycles);
+    if (!on_rtl_) return fast_.wait_interrupt(max_cycles);
+    const std::uint64_t limit = now() + max_cycles;
     for (; is_due(program_); ++next_) {
       Fault fault = tries_[number()].fault;
       // What is flipped is so from the start of a clock on.
-      const std::uint64_t at = std::max(begin_ + fault.clock, rtl_.clocks() + 1);
+      const std::uint64_t at = std::max(begin_ + fault.clock, now() + 1);
       if (at > limit) break;
-      if (rtl_.wait_interrupt(at - 1 - rtl_.clocks())) return true;
+      if (rtl_.wait_interrupt(at - 1 - now())) return true;
       const pid_t copy = fork_process();
       if (copy == 0) {
         fault.clock = at - begin_;
         inject(fault);
-        return wait_with_fault(limit - rtl_.clocks());
+        return wait_with_fault(limit - now());
       }
       wait_for(copy);
     }
-    return rtl_.wait_interrupt(limit - rtl_.clocks());
+    return rtl_.wait_interrupt(limit - now());
   }
 
  private:
@@ -359,7 +362,7 @@ void judge(TryDevice& device, const RunNetwork& run, const Patience& patience,
   }
   slot.clock = device.clock_of_fault();
   slot.results = device.results();
-  slot.clocks = device.clocks_of_try();
+  slot.cycles = device.cycles_of_try();
   const std::string& error = stopped.empty() ? outputs.error : stopped;
   set_text(slot.error, sizeof slot.error, error);
   if (!error.empty()) {
@@ -367,15 +370,16 @@ void judge(TryDevice& device, const RunNetwork& run, const Patience& patience,
   } else {
     slot.outputs = outputs.digest;
     slot.top1_changed = outputs.best != expected.best;
-    slot.outcome = device.ran_again()                  ? NetworkOutcome::kDetected
+    const bool again = device.ran_again() || device.reported();
+    slot.outcome = again                               ? NetworkOutcome::kDetected
                    : outputs.digest != expected.digest ? NetworkOutcome::kSilent
                                                        : NetworkOutcome::kMasked;
   }
   slot.ended = true;
 }
 
-/// Runs body(i) for each i below `count` in processes, so many at once, and looks now and then.
-/// Returns how many did not end by themselves.
+/// Runs body(i) for each i below `count` in processes, at most `jobs` at once, and looks now and
+/// then. Returns how many did not end by themselves.
 std::size_t in_processes(std::size_t count, unsigned jobs,
                          const std::function<void(std::size_t)>& body,
                          const std::function<void()>& look) {
@@ -420,11 +424,11 @@ TriedNetworkFault tried_of(const NetworkTry& drawn, const Slot& slot, const Surv
   tried.error = slot.error;
   tried.outputs = slot.outputs;
   tried.results = slot.results;
-  tried.clocks = slot.clocks;
+  tried.cycles = slot.cycles;
   return tried;
 }
 
-/// Are they the same? Messages of what stopped a run name clocks of the whole run.
+/// Are they the same? Messages of what stopped a run name cycles of the whole run.
 bool is_same(const TriedNetworkFault& a, const TriedNetworkFault& b) {
   return a.outcome == b.outcome && a.top1_changed == b.top1_changed && a.outputs == b.outputs &&
          a.results == b.results && (a.outcome == NetworkOutcome::kStopped || a.error == b.error);
@@ -432,6 +436,16 @@ bool is_same(const TriedNetworkFault& a, const TriedNetworkFault& b) {
 
 double seconds_since(std::chrono::steady_clock::time_point begin) {
   return std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
+}
+
+/// Of all processes that have ended.
+double processor_seconds() {
+  rusage used{};
+  getrusage(RUSAGE_CHILDREN, &used);
+  const auto seconds = [](const timeval& time) {
+    return static_cast<double>(time.tv_sec) + 1e-6 * static_cast<double>(time.tv_usec);
+  };
+  return seconds(used.ru_utime) + seconds(used.ru_stime);
 }
 
 Survey survey_of(const NetworkCampaignOptions& options, const NetworkCampaignDevices& devices,
@@ -477,11 +491,13 @@ class Campaign {
     report.programs = survey_.programs;
     report.jobs = std::max(options_.jobs, 1U);
     const auto begin = std::chrono::steady_clock::now();
+    const double processor = processor_seconds();
     try_all(report.jobs, progress);
     for (std::size_t i = 0; i < tries_.size(); ++i) {
       report.tries.push_back(tried_of(tries_[i], slots_[i], survey_));
     }
     report.seconds = seconds_since(begin);
+    report.processor_seconds = processor_seconds() - processor;
     repeat(report);
     return report;
   }

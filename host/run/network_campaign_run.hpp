@@ -4,7 +4,7 @@
 // Only the program that is hit runs on the RTL: every program begins from a reset and takes all its
 // operands from the host, so that a fast device can run those before and after it. One process runs
 // that program without a fault, and at the clock of each fault a copy of the process (fork) goes on
-// with it: clocks before a fault are simulated once for all faults of the program.
+// with it: cycles before a fault are simulated once for all faults of the program.
 #pragma once
 
 #include <cstddef>
@@ -48,7 +48,7 @@ struct NetworkCampaignOptions {
 
 struct NetworkCampaignDevices {
   std::function<std::unique_ptr<DebugDevice>()> rtl;
-  std::function<std::unique_ptr<Device>()> fast;  // with the same results, and predicted clocks
+  std::function<std::unique_ptr<Device>()> fast;  // with the same results, and predicted cycles
 };
 
 /// Notified of the tries that have ended; one call at a time.

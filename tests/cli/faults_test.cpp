@@ -139,7 +139,45 @@ TEST_F(FaultsCommand, TellsWhatBecameOfBrokenProgramsAndRepeatsOne) {
   EXPECT_EQ(json_of("f.json")["tries"][0], entry);
 }
 
+TEST_F(FaultsCommand, CountsEndsInANetwork) {
+  const std::string command = "faults --model lenet --array 8 --count 63 --repeat 3 --json f.json";
+  const Outcome outcome = run(command);
+  EXPECT_EQ(outcome.code, 0) << outcome.out << outcome.err;
+  EXPECT_THAT(outcome.out, Says("silent", "top-1 changed", "63 flipped bits in 1 program of ",
+                                "HELD: 3 tries repeated on the RTL throughout"));
+  EXPECT_THAT(outcome.out, Lacks("%Error"));
+  const json report = json_of("f.json");
+  EXPECT_EQ(report["held"], true);
+  EXPECT_EQ(report["structures"]["weight"]["tries"], 3);
+  const json& all = report["all"];
+  EXPECT_EQ(all["tries"], 63);
+  EXPECT_GT(all["silent"]["count"], 0);
+  EXPECT_LT(all["silent"]["low"], all["silent"]["share"]);
+  EXPECT_GT(all["silent"]["high"], all["silent"]["share"]);
+  ASSERT_EQ(report["tries"].size(), 63u);
+  const Outcome later =
+      run("faults --model lenet --array 8 --count 21 --first 42 --jobs 1 --json g.json");
+  EXPECT_EQ(later.code, 0) << later.err;
+  EXPECT_THAT(later.out, Says("NOT REPEATED"));
+  const json own = json_of("g.json")["tries"];
+  for (std::size_t i = 0; i < 21; ++i) {
+    EXPECT_EQ(own[i]["fault"], report["tries"][42 + i]["fault"]);
+    EXPECT_EQ(own[i]["outcome"], report["tries"][42 + i]["outcome"]);
+  }
+}
+
+TEST_F(FaultsCommand, PutsFaultsIntoANetworkOfAFile) {
+  const Outcome outcome = run("faults --model " GEMM64_TEST_DATA
+                              "/depthwise.onnx --array 4 --count 42 --repeat 2 --json f.json");
+  EXPECT_EQ(outcome.code, 0) << outcome.out << outcome.err;
+  EXPECT_THAT(outcome.out, Says("depthwise.onnx on 4x4", "HELD: 2 tries"));
+}
+
 TEST_F(FaultsCommand, RefusesWhatMakesNoSense) {
+  expect_refused("faults --model lenet --kind broken-programs", "--model");
+  expect_refused("faults --model lenet --flips 2", "--flips");
+  expect_refused("faults --repeat 2", "--model");
+  expect_refused("faults --model none.onnx", "none.onnx");
   expect_refused("faults --kind other", "broken-programs");
   expect_refused("faults --program other", "convolutions");
   expect_refused("faults --kind broken-programs --program lanes", "--kind injected");
