@@ -18,6 +18,7 @@ import xml.etree.ElementTree
 
 ROOT = os.path.realpath(os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."))
 PLAN, PAGE, RESULTS = "tests/testplan.hjson", "docs/reference/testplan.md", "tests/testplan_results.json"
+FRESH = "tests/fresh_draw.json"  # written by scripts/fresh_draw.py
 STAGES = {"V1": "under test: smoke test, registers, a second simulator",
           "V2": "all features tested",
           "V2S": "countermeasures tested: here the device's checks of itself",
@@ -147,6 +148,14 @@ def read_results(files, built):
     return found
 
 
+def read_json(path):
+    """None where there is no such file."""
+    if not os.path.exists(path):
+        return None
+    with open(path, encoding="utf-8") as file:
+        return json.load(file)
+
+
 def by_testpoint(plan, results):
     return {point["name"]: [sum(counts[i] for test, counts in results.items() if matches(point, test)) for i in (0, 1)]
             for point in plan["testpoints"]}
@@ -162,8 +171,19 @@ def result(counts):
     return f"{counts[0]} passed" if not counts[1] else f"{counts[1]} of {sum(counts)} FAILED"
 
 
-def page(plan, record):
-    """The page; `record`: {"commit", "testpoints": {name: [passed, failed]}}, or None."""
+def fresh_lines(fresh):
+    """The section on the last draw of a seed that nothing was tuned to."""
+    lines = ["## Last fresh draw", "",
+             "`make regression SEED=new` draws a seed and runs random tests, campaigns of faults and mutants with it.", ""]
+    if fresh is None:
+        return lines + ["None is recorded.", ""]
+    lines += [f"Seed {fresh['seed']}, commit `{fresh['commit']}`:", "", "| what | result | goal | met |", "|---|---|---|---|"]
+    lines += [f"| {cell(row['what'])} | {cell(row['result'])} | {cell(row['goal'])} | {'yes' if row['met'] else '**no**'} |" for row in fresh["rows"]]
+    return lines + [""]
+
+
+def page(plan, record, fresh=None):
+    """The page; `record`: {"commit", "testpoints": {name: [passed, failed]}}, or None; `fresh`: of FRESH, or None."""
     counted = record["testpoints"] if record else {}
     lines = [
         "# Testplan", "",
@@ -182,6 +202,7 @@ def page(plan, record):
         passed, failed = (sum(counted.get(name, [0, 0])[i] for name in points) for i in (0, 1))
         lines.append(f"| {stage} | {means} | {len(points)} | {passed if record else '–'} | {failed if record else '–'} |")
     lines += ["", f"Results: {'tests run at commit `' + record['commit'] + '`; a test counts for each testpoint that names it.' if record else 'none recorded.'}", ""]
+    lines += fresh_lines(fresh)
     if plan.get("checklist"):
         lines += ["## Checklist", "", "The items of OpenTitan's sign-off checklist, claimed one by one.", "",
                   "| stage | item | status | evidence |", "|---|---|---|---|"]
@@ -236,10 +257,7 @@ def main():
         return 1 if failed else 0
 
     path = os.path.join(ROOT, RESULTS)
-    record = None
-    if os.path.exists(path):
-        with open(path, encoding="utf-8") as file:
-            record = json.load(file)
+    record, fresh = read_json(path), read_json(os.path.join(ROOT, FRESH))
     status = 0
     if options.results:
         counts = by_testpoint(plan, read_results(options.results, built_tests(options.build)))
@@ -251,7 +269,7 @@ def main():
         with open(path, "w", encoding="utf-8") as file:
             json.dump(record, file, indent=1)
             file.write("\n")
-    text = page(plan, record)
+    text = page(plan, record, fresh)
     path = os.path.join(ROOT, PAGE)
     if options.check:
         with open(path, encoding="utf-8") as file:

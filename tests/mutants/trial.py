@@ -91,6 +91,6 @@ def commit(root):
     try:
         done = subprocess.run(["git", "rev-parse", "HEAD"], cwd=root, capture_output=True, text=True, check=True)
     except (OSError, subprocess.CalledProcessError):
-        print("mutants: no commit is known here, so the draw is the same as ever; --seed gives another", flush=True)
+        print("mutants: no commit is known here, so the draw is the same as ever", flush=True)
         return ""
     return done.stdout.strip()
