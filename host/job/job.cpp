@@ -36,6 +36,8 @@ std::optional<Job> make_lanes_job(std::string name, const Convolution& convoluti
   if (!plan) return std::nullopt;
   // Strips are not loaded pixel by pixel.
   if (plan->lanes->in_strips() && repeats.first * repeats.second != 1) return std::nullopt;
+  // An image of one column is taken as a row.
+  if (plan->lanes->convolution.width != convolution.width) std::swap(repeats.first, repeats.second);
   std::tie(plan->lanes->repeat_height, plan->lanes->repeat_width) = repeats;
   return job_of(std::move(name), std::move(*plan));
 }

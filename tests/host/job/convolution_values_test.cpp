@@ -5,10 +5,12 @@
 
 #include <optional>
 #include <random>
+#include <utility>
 #include <vector>
 
 #include "host/device/reference_device.hpp"
 #include "host/error.hpp"
+#include "tests/random.hpp"
 #include "tests/system/convolution_programs.hpp"
 
 namespace gemm64 {
@@ -29,6 +31,28 @@ Geometry small(bool tight) {
 
 class ConvolutionValues : public testing::TestWithParam<bool> {
  protected:
+  /// Runs them as one program.
+  void expect_values(const std::vector<system_test::ProgramPart>& parts) {
+    std::vector<Job> jobs;
+    for (const system_test::ProgramPart& part : parts) jobs.push_back(part.job);
+    const JobProgram list = make_job_program(jobs, geometry_);
+    EXPECT_NO_THROW(predict_counters(list.program, geometry_, {})) << "it never ends";
+    std::vector<Packed> packed;
+    for (std::size_t i = 0; i < jobs.size(); ++i)
+      packed.emplace_back(list.jobs[i], parts[i].operands);
+    const MatrixI8 none;
+    std::vector<JobOperands> operands;
+    for (std::size_t i = 0; i < jobs.size(); ++i) {
+      operands.push_back(
+          {packed[i].weights, jobs[i].source ? none : parts[i].operands.a, &packed[i].parameters});
+    }
+    const std::vector<GemmResult> found = driver_.run(list, operands);
+    for (std::size_t i = 0; i < jobs.size(); ++i) {
+      ASSERT_EQ(compare(parts[i].expected, found[i].sums).count, 0u)
+          << "layer " << i << ": " << jobs[i].name;
+    }
+  }
+
   const Geometry geometry_ = small(GetParam());
   ReferenceDevice device_{geometry_, std::uint64_t{16} << 20};
   Driver driver_{device_};
@@ -134,25 +158,65 @@ TEST_P(ConvolutionValues, OfLayersThatReadEachOtherAreToo) {
         ASSERT_TRUE(GetParam());
       }
     }
-    std::vector<Job> jobs;
-    for (const system_test::ProgramPart& part : program.parts) jobs.push_back(part.job);
-    const JobProgram list = make_job_program(jobs, geometry_);
-    EXPECT_NO_THROW(predict_counters(list.program, geometry_, {})) << "it never ends";
-    std::vector<Packed> packed;
-    for (std::size_t i = 0; i < jobs.size(); ++i)
-      packed.emplace_back(list.jobs[i], program.parts[i].operands);
-    const MatrixI8 none;
-    std::vector<JobOperands> operands;
-    for (std::size_t i = 0; i < jobs.size(); ++i) {
-      operands.push_back({packed[i].weights, jobs[i].source ? none : program.parts[i].operands.a,
-                          &packed[i].parameters});
-    }
-    const std::vector<GemmResult> found = driver_.run(list, operands);
-    for (std::size_t i = 0; i < jobs.size(); ++i) {
-      ASSERT_EQ(compare(program.parts[i].expected, found[i].sums).count, 0u)
-          << "layer " << i << ": " << jobs[i].name;
+    expect_values(program.parts);
+    if (HasFatalFailure()) return;
+  }
+}
+
+/// Each pixel of a map as often as `repeats` says, vertically and horizontally.
+MatrixI8 enlarged(const MatrixI8& map, const Convolution& reader,
+                  std::pair<std::uint32_t, std::uint32_t> repeats) {
+  MatrixI8 large(static_cast<Eigen::Index>(reader.pixels()), map.cols());
+  const std::uint32_t width = reader.width / repeats.second;
+  Eigen::Index row = 0;
+  for (std::uint32_t image = 0; image < reader.images; ++image) {
+    for (std::uint32_t y = 0; y < reader.height; ++y) {
+      for (std::uint32_t x = 0; x < reader.width; ++x) {
+        const std::uint32_t rows = image * (reader.height / repeats.first) + y / repeats.first;
+        large.row(row++) = map.row(rows * width + x / repeats.second);
+      }
     }
   }
+  return large;
+}
+
+TEST_P(ConvolutionValues, OfEnlargedMapsOnTheLanesAreToo) {
+  unsigned on_lanes = 0;
+  for_seeds(900, 150, [&](std::mt19937& random) {
+    const std::pair<std::uint32_t, std::uint32_t> repeats{draw(random, 1, 4), draw(random, 1, 4)};
+    Convolution first = system_test::random_convolution(random, 6, 8, 20'000);
+    Convolution c;
+    c.images = first.images;
+    c.channels = c.out_channels = c.groups = first.out_channels;
+    c.height = first.out_height * repeats.first;
+    c.width = first.out_width * repeats.second;
+    c.kernel_height = c.kernel_width = 3;
+    c.stride_height = draw(random, 1, 2);
+    c.stride_width = draw(random, 1, 2);
+    c.pad_top = draw(random, 0, 2);
+    c.pad_left = draw(random, 0, 2);
+    if (!system_test::draw_output(random, c)) return;
+    const Output output{ResultFormat(ResultCode::kInt8), 3, -100, 120};
+    system_test::ProgramParts program(random, geometry_);
+    try {
+      program.add(first, output, {}, false);
+    } catch (const UsageError&) {
+      return;  // does not fit
+    }
+    std::optional<Job> job =
+        make_lanes_job("enlarged", c, geometry_, output, LaneSum::kProducts, repeats);
+    if (!job) return;
+    ++on_lanes;
+    SCOPED_TRACE(testing::Message() << to_string(c) << ", each pixel " << repeats.first << "x"
+                                    << repeats.second << " times");
+    job->source = 0;
+    Operands operands = system_test::random_operands(random, c);
+    operands.a = enlarged(program.parts[0].expected.cast<std::int8_t>(), c, repeats);
+    MatrixI32 expected = system_test::expected_convolution(c, output, operands);
+    program.parts.push_back({std::move(*job), std::move(operands), std::move(expected)});
+    expect_values(program.parts);
+  });
+  EXPECT_GT(on_lanes, 50u);
 }
 
 INSTANTIATE_TEST_SUITE_P(Geometries, ConvolutionValues, testing::Bool(),

@@ -4,15 +4,19 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <random>
 #include <stdexcept>
 #include <string>
 #include <utility>
 #include <vector>
 
+#include "host/cycles/cycle_model.hpp"
 #include "host/device/commands.hpp"
 #include "host/device/snapshot.hpp"
+#include "host/device/window_taps.hpp"
 #include "host/run/program_prediction.hpp"
 #include "tests/host/job/known_programs.hpp"
+#include "tests/random.hpp"
 
 namespace gemm64 {
 namespace {
@@ -318,6 +322,67 @@ TEST(JobProgram, RefusesOperandsThatDoNotFit) {
   EXPECT_THROW(takes({5, 8, 16}, kInt8, adds), std::invalid_argument) << "a row more";
   EXPECT_THROW(takes({4, 8, 17}, kInt8, adds), std::invalid_argument) << "a column more";
   EXPECT_THROW(takes({4, 8, 16}, kInt8, kInt8), std::invalid_argument) << "nothing takes it";
+}
+
+/// Layers that read each other, some of whose results are sums.
+JobProgram random_list(std::mt19937& random, const Geometry& geometry) {
+  std::vector<Job> jobs;
+  for (unsigned i = 0; i < 4; ++i) {
+    Output output;
+    if (random() % 4 != 0) output.format = ResultFormat(ResultCode::kInt8);
+    const bool chained = i != 0 && jobs.back().plan.output.format.takes_parameters();
+    const Convolution c = square(chained ? jobs.back().plan.convolution()->out_channels : 9, 6,
+                                 draw(random, 1, 30), draw(random, 0, 1) != 0 ? 3 : 1);
+    jobs.push_back(make_job("layer", c, geometry, output));
+    if (chained) jobs.back().source = i - 1;
+  }
+  return make_job_program(jobs, geometry);
+}
+
+TEST(JobProgram, PartsTheBeatsOfTheResultsPortByRows) {
+  Geometry geometry = small();
+  geometry.accumulator_rows = 16;
+  for_seeds(1, 20, [&](std::mt19937& random) {
+    const JobProgram list = random_list(random, geometry);
+    std::vector<bool> taken(predict_counters(list.program, geometry, {})[counter::kBytesResults] /
+                            geometry.n);
+    for (std::size_t i = 0; i < list.jobs.size(); ++i) {
+      const Plan& plan = list.jobs[i].plan;
+      const std::uint64_t rows = plan.shape.m * plan.result_blocks();
+      for (std::uint64_t row = 0; row < rows; ++row) {
+        const std::uint64_t first = beats_before(list, i, row);
+        for (std::uint64_t beat = 0; beat < plan.results().beats_per_row(); ++beat) {
+          ASSERT_LT(first + beat, taken.size());
+          EXPECT_FALSE(taken[first + beat]) << "job " << i << ", row " << row;
+          taken[first + beat] = true;
+        }
+      }
+      EXPECT_THROW(beats_before(list, i, rows), std::invalid_argument);
+    }
+    // What is left is that of the snapshots.
+    EXPECT_EQ(static_cast<std::uint64_t>(std::count(taken.begin(), taken.end(), false)),
+              (list.jobs.size() - 1) * list.snapshot_bytes / geometry.n);
+  });
+}
+
+TEST(JobProgram, BeginsConvolutionsWithPlaneZero) {
+  Geometry geometry = small();
+  geometry.accumulator_rows = 16;
+  unsigned begun = 0, further = 0;
+  for_seeds(1, 20, [&](std::mt19937& random) {
+    const JobProgram list = random_list(random, geometry);
+    for (std::size_t i = 0; i < list.program.size(); ++i) {
+      if (list.program[i].opcode != Opcode::kLoadActivations || !is_window(list.program[i]))
+        continue;
+      const LoadActivationsCommand load(list.program[i]);
+      const bool starts = (load.flags & flag::kStart) != 0;
+      begun += starts;
+      further += load.place != 0;
+      EXPECT_FALSE(starts && load.place != 0) << "command " << i;
+    }
+  });
+  EXPECT_GT(begun, 0u);
+  EXPECT_GT(further, 0u);
 }
 
 TEST(JobProgram, RefusesAnEmptyList) {

@@ -200,6 +200,20 @@ TEST(PackParameters, RefusesScalesThatTheDeviceCannotTake) {
   EXPECT_THROW(pack_parameters(job, {0, 0, 0}, {1, 1}), std::invalid_argument);
 }
 
+TEST(Packing, RejectsOperandsOfAnotherConvolution) {
+  Convolution c;
+  c.channels = 3;
+  c.out_channels = 5;
+  c.height = c.out_height = 4;
+  c.width = c.out_width = 6;
+  const Job job = make_job("small", c, Geometry{});
+  EXPECT_THROW(pack_activations(job, MatrixI8::Zero(23, 3)), std::invalid_argument);
+  EXPECT_THROW(pack_activations(job, MatrixI8::Zero(24, 4)), std::invalid_argument);
+  EXPECT_NO_THROW(pack_activations(job, MatrixI8::Zero(24, 3)));
+  EXPECT_THROW(pack_weights(job, MatrixI8::Zero(5, 4)), std::invalid_argument);
+  EXPECT_NO_THROW(pack_weights(job, MatrixI8::Zero(5, 3)));
+}
+
 TEST(Packing, RejectsOperandsOfAnotherShape) {
   const Job job = make_job("small", {3, 5, 7}, Accumulate::kDevice, Geometry{});
   EXPECT_THROW(pack_weights(job, MatrixI8::Zero(5, 7)), std::invalid_argument);
