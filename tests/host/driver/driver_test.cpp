@@ -218,6 +218,7 @@ TEST(DriverRun, TellsCodeCommandAndEngineOfAnErrorAndResets) {
       message_of<DeviceError>([&] { driver.run(product.job, product.weights, product.a); });
   EXPECT_THAT(text, Says("BUS_DECODE at command 3 (STORE rows=11 count=2 blocks=1 address=",
                          "engine 'results'", gemm64::text(ErrorCode::kBusDecode)));
+  EXPECT_THAT(text, Lacks(" in word ", " of its tile ")) << "it has no such place";
 }
 
 /// A device that finds a fault of its own in its first `times` programs.
@@ -297,6 +298,28 @@ TEST(DriverRun, NamesTheWordOfAMemoryThatTheDeviceFoundWrong) {
                      "engine 'activations'"));
     EXPECT_EQ(fault.fault().memory, GEMM64_MEMORY_SCRATCHPAD);
     EXPECT_EQ(fault.fault().word, 77u);
+  }
+}
+
+TEST(DriverRun, NamesAWordThatNoCommandWroteAndRunsNothingAgain) {
+  NiceMock<MockDevice> device;
+  Driver driver(device);
+  device.answer(reg::kError,
+                field::kErrorCode.put(static_cast<std::uint32_t>(ErrorCode::kUnwritten)) |
+                    field::kErrorEngine.put(static_cast<std::uint32_t>(Engine::kCompute)));
+  EXPECT_CALL(device, read_register(reg::kFaultMemory))
+      .WillRepeatedly(Return(field::kFaultMemoryNumber.put(GEMM64_MEMORY_SCRATCHPAD) |
+                             field::kFaultMemoryWord.put(78)));
+  EXPECT_CALL(device, read_register(reg::kInterrupt))
+      .WillRepeatedly(Return(field::kInterruptError.mask()));
+  try {
+    driver.run_program(0, {finish()}, 1000);
+    FAIL() << "no exception";
+  } catch (const OwnFault&) {
+    FAIL() << "an error of the program, which would only come again";
+  } catch (const DeviceError& error) {
+    EXPECT_THAT(error.what(), Says("UNWRITTEN at command 0 (FINISH)",
+                                   "in word 78 of the memory 'scratchpad'", "engine 'compute'"));
   }
 }
 
@@ -657,6 +680,11 @@ TEST(DriverRun, RunsAListOfJobsAsOneProgram) {
   }
   EXPECT_EQ(bytes, 3 * traffic.weights);
   EXPECT_THROW(driver.run(list, {operands, operands}), std::invalid_argument);
+  // Each job's operands are looked at.
+  const MatrixI8 other = MatrixI8::Zero(11, 21);
+  const JobOperands wrong{product.weights, other};
+  EXPECT_THROW(driver.run(list, {wrong, operands, operands}), std::invalid_argument);
+  EXPECT_THROW(driver.run(list, {operands, operands, wrong}), std::invalid_argument);
 }
 
 }  // namespace

@@ -78,6 +78,14 @@ TEST_F(Dump, ChoosesByPattern) {
               UnorderedElementsAre("one/_features_relu.npy", "two/_features_relu.npy"));
 }
 
+TEST_F(Dump, KnowsWhetherANodeIsAskedFor) {
+  EXPECT_TRUE(is_dumped({"conv=a", "/feat*=b"}, "/features/relu"));
+  EXPECT_TRUE(is_dumped({"conv=a"}, "conv"));
+  EXPECT_FALSE(is_dumped({"conv=a", "/feat*=b"}, "conv1"));
+  EXPECT_FALSE(is_dumped({"=conv"}, "conv"));
+  EXPECT_FALSE(is_dumped({}, "conv"));
+}
+
 TEST_F(Dump, CallsNodesWithoutANameByTheirNumber) {
   EXPECT_THAT(files(model("", ""), {"Relu number 0=" + folder_.string()}),
               UnorderedElementsAre("Relu number 0.npy"));
@@ -85,7 +93,9 @@ TEST_F(Dump, CallsNodesWithoutANameByTheirNumber) {
 
 TEST_F(Dump, RefusesWhatCannotBeWrittenBeforeAnythingRuns) {
   const OnnxModel plain = model("relu", "split");
-  EXPECT_THAT(refusal(plain, {"relu"}), Says("PATTERN=FOLDER"));
+  for (const char* const specification : {"relu", "relu=", "=folder", "="}) {
+    EXPECT_THAT(refusal(plain, {specification}), Says("PATTERN=FOLDER")) << specification;
+  }
   EXPECT_THAT(refusal(plain, {"conv*=" + folder_.string()}), Says("no node's name matches"));
   EXPECT_THAT(refusal(plain, {"relu=/dev/null/x"}), Says("is not a folder"));
   EXPECT_THAT(refusal(model("a/b", "a_b"), {"*=" + folder_.string()}),
