@@ -88,7 +88,7 @@ bool same(const TriedNetworkFault& a, const TriedNetworkFault& b) {
          a.results == b.results && a.top1_changed == b.top1_changed;
 }
 
-TEST(NetworkCampaign, AgreesWithTheWholeNetworkOnTheRtl) {
+TEST(NetworkCampaign, AgreesWithTheRtlThroughout) {
   NetworkCampaignOptions options = options_of(400);
   options.repeat = 400;
   const NetworkCampaignReport report = campaign(options);
@@ -108,7 +108,7 @@ TEST(NetworkCampaign, AgreesWithTheWholeNetworkOnTheRtl) {
   }
 }
 
-TEST(NetworkCampaign, DetectsFlipsOfTheArrayWithSelfCheck) {
+TEST(NetworkCampaign, DetectsFlipsWithSelfCheck) {
   NetworkCampaignOptions options = options_of(840);
   options.self_check = true;
   options.repeat = 84;
@@ -127,12 +127,12 @@ TEST(NetworkCampaign, DependsOnNoNumberOfProcesses) {
   NetworkCampaignOptions options = options_of(90);
   const NetworkCampaignReport together = campaign(options);
   options.jobs = 1;
-  const NetworkCampaignReport alone = campaign(options);
+  const NetworkCampaignReport single = campaign(options);
   options.first = 40;
   options.count = 50;
   const NetworkCampaignReport later = campaign(options);
   for (std::size_t i = 0; i < 90; ++i) {
-    EXPECT_TRUE(same(together.tries[i], alone.tries[i])) << i;
+    EXPECT_TRUE(same(together.tries[i], single.tries[i])) << i;
     if (i >= 40) EXPECT_TRUE(same(together.tries[i], later.tries[i - 40])) << i;
   }
 }
@@ -170,7 +170,7 @@ TEST(NetworkCampaign, FindsAFastDeviceThatDiffers) {
   EXPECT_EQ(to_json(report)["held"], false);
 }
 
-TEST(NetworkCampaign, RefusesANetworkWithoutPrograms) {
+TEST(NetworkCampaign, RefusesNoPrograms) {
   const NetworkCampaignOptions options = options_of(1);
   EXPECT_THAT(
       [&] {
@@ -209,7 +209,7 @@ TEST(WilsonInterval, IsAsTheTablesHaveIt) {
   EXPECT_EQ(nothing.high, 1);
 }
 
-TEST(NetworkTries, LieInTheProgramsAndInTheAccelerator) {
+TEST(NetworkTries, AreWithinProgramsAndGeometry) {
   Geometry geometry;
   geometry.n = 8;
   const std::vector<ProgramWindow> programs{{100, 200}, {50, 350}};

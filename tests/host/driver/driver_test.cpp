@@ -301,7 +301,7 @@ TEST(DriverRun, NamesTheWordOfAMemoryThatTheDeviceFoundWrong) {
   }
 }
 
-TEST(DriverRun, NamesAWordThatNoCommandWroteAndRunsNothingAgain) {
+TEST(DriverRun, NamesAWordThatNoCommandWrote) {
   NiceMock<MockDevice> device;
   Driver driver(device);
   device.answer(reg::kError,

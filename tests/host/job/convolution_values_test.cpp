@@ -180,7 +180,7 @@ MatrixI8 enlarged(const MatrixI8& map, const Convolution& reader,
   return large;
 }
 
-TEST_P(ConvolutionValues, OfEnlargedMapsOnTheLanesAreToo) {
+TEST_P(ConvolutionValues, OfEnlargedMapsAreToo) {
   unsigned on_lanes = 0;
   for_seeds(900, 150, [&](std::mt19937& random) {
     const std::pair<std::uint32_t, std::uint32_t> repeats{draw(random, 1, 4), draw(random, 1, 4)};

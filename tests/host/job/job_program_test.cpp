@@ -339,7 +339,7 @@ JobProgram random_list(std::mt19937& random, const Geometry& geometry) {
   return make_job_program(jobs, geometry);
 }
 
-TEST(JobProgram, PartsTheBeatsOfTheResultsPortByRows) {
+TEST(JobProgram, PartsTheBeatsByRows) {
   Geometry geometry = small();
   geometry.accumulator_rows = 16;
   for_seeds(1, 20, [&](std::mt19937& random) {
