@@ -24,9 +24,11 @@ MAKEFLAGS += --no-print-directory
 .PHONY: build sim report accuracy imagenet text test regression python torchscript wave firmware package bench fuzz abuse lint tidy synth wires netlist equivalence energy stuck flips fpga bitstream litex formal mutants host-mutants coverage functional-coverage testplan signoff docs web web-check self-check samples clean help
 .DEFAULT_GOAL := build
 
-# Configures where nothing is configured, the compiler is another one, or more is wanted than was so far; all else
+# Fetches ONNX Runtime, if SETUP installs what is missing. Configures where nothing is configured, the compiler is another one, or more is wanted than was so far; all else
 # CMake and Ninja see by themselves. $(1): what is wanted, main (the main job alone), all, or test.
 define configure
+$(if $(filter true,$(SETUP)),,@scripts/fetch-onnxruntime.sh $(BUILD)/onnxruntime || \
+    echo "make: the program's own executor runs what ONNX Runtime would" >&2)
 @compiler=$$(command -v $(COMPILER)) || \
     { echo "make: no compiler is called $(COMPILER)" >&2; exit 1; }; \
 cache=$(BUILD)/CMakeCache.txt; all=OFF; test=OFF; fresh=; \

@@ -17,6 +17,7 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr const char* kVariable = "GEMM64_ONNXRUNTIME";  // of the environment
+constexpr const char* kFolder = "onnxruntime";           // of scripts/fetch-onnxruntime.sh
 constexpr const char* kPrefix = "libonnxruntime.so";
 
 std::vector<fs::path> entries_of(const fs::path& folder, const std::string& prefix) {
@@ -68,14 +69,17 @@ fs::path find_library() {
   }
   const fs::path own = own_folder();
   // Next to the program; next to the Python package, installed or in the build folder.
-  for (const fs::path& folder : {own / "venv", own / "..", own / "../../venv"}) {
+  for (const fs::path& folder :
+       {own / kFolder, own / "venv", own / "..", own / ".." / kFolder, own / "../.." / kFolder}) {
     const fs::path found = library_in(folder);
     if (!found.empty()) return found;
   }
-  throw Error(ORT_NO_SUCHFILE,
-              fmt::format("ONNX Runtime is not installed: there is no {} in {}; scripts/venv {} "
-                          "installs it, and {} names another one",
-                          kPrefix, (own / "venv").string(), (own / "venv").string(), kVariable));
+  throw Error(
+      ORT_NO_SUCHFILE,
+      fmt::format(
+          "ONNX Runtime is not installed: there is no {} in {}; scripts/fetch-onnxruntime.sh {} "
+          "installs it, and {} names another one",
+          kPrefix, (own / kFolder).string(), (own / kFolder).string(), kVariable));
 }
 
 }  // namespace gemm64::ort
