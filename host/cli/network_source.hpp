@@ -20,7 +20,7 @@ namespace gemm64 {
 
 /// What runs the nodes that the device does not.
 enum class HostRuntime {
-  kBuiltin,      // the program's own executor
+  kOwn,          // the program's own executor
   kOnnxRuntime,  // ONNX Runtime, with gemm64 as its execution provider
 };
 
@@ -38,8 +38,10 @@ struct NetworkOptions : CommonOptions {
   std::vector<std::string> outputs;
   std::vector<std::string> dumps;
   bool allow_host_only = false;
-  HostRuntime host = HostRuntime::kBuiltin;
-  unsigned jobs = 0;  // devices side by side; 0: one a core
+  HostRuntime host = HostRuntime::kOwn;  // `run` by itself: kOnnxRuntime
+  bool host_given = false;               // by the user
+  std::string why_own_host;              // if the user did not ask for it, and no option does
+  unsigned jobs = 0;                     // devices side by side; 0: one a core
 
   InputOptions input_options() const;
   InputOptions calibration_options() const;

@@ -51,9 +51,10 @@ NetworkOptions for_units(NetworkOptions options) {
   if (options.jobs != 0) {
     throw UsageError("--jobs: each worker of a cluster simulates one program; give --workers");
   }
-  if (options.host != HostRuntime::kBuiltin) {
-    throw UsageError("--host onnxruntime: is not supported by a cluster; use --host builtin");
+  if (options.host_given && options.host != HostRuntime::kOwn) {
+    throw UsageError("--host onnxruntime: is not supported by a cluster; use --host own");
   }
+  options.host = HostRuntime::kOwn;
   if (options.model.empty()) throw UsageError("--model is required: an ONNX file");
   options.jobs = 1;
   return options;

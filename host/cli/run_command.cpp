@@ -18,6 +18,7 @@
 #include "host/onnx/networks.hpp"
 #include "host/onnx/operator.hpp"
 #include "host/onnx/supported.hpp"
+#include "host/rewrite/quantize.hpp"
 
 namespace gemm64 {
 namespace {
@@ -36,7 +37,7 @@ nlohmann::ordered_json own_options(const NetworkOptions& options) {
       own["calibrate_images"] = options.calibration_images;
     }
   }
-  if (options.host == HostRuntime::kOnnxRuntime) own["host"] = "onnxruntime";
+  own["host"] = options.host == HostRuntime::kOnnxRuntime ? "onnxruntime" : "own";
   return own;
 }
 
@@ -45,25 +46,39 @@ const Setting<NetworkOptions>& host_setting() {
   static const Setting<NetworkOptions> setting = word_setting<NetworkOptions>(
       "host",
       "what runs the nodes that the device does not\n"
-      "builtin: the program itself. onnxruntime: ONNX Runtime, with gemm64 as its execution "
-      "provider; scripts/venv build/venv installs it.",
-      std::vector<std::pair<std::string, HostRuntime>>{{"builtin", HostRuntime::kBuiltin},
-                                                       {"onnxruntime", HostRuntime::kOnnxRuntime}},
+      "onnxruntime: ONNX Runtime, with gemm64 as its execution provider; "
+      "scripts/fetch-onnxruntime.sh installs it. own: the program's executor, for one more "
+      "release. Without this option it runs compiled files, --one-program and --jobs of more than "
+      "one, and all networks if ONNX Runtime is missing.",
+      std::vector<std::pair<std::string, HostRuntime>>{{"onnxruntime", HostRuntime::kOnnxRuntime},
+                                                       {"own", HostRuntime::kOwn}},
       [](auto& of) -> auto& { return of.host; });
   return setting;
 }
 
-/// Refuses options that sessions of ONNX Runtime do not have yet.
-void check_host(const NetworkOptions& options) {
-  if (options.host == HostRuntime::kBuiltin) return;
-  const std::pair<const char*, bool> given[] = {
-      {"--one-program", options.one_program},
-      {"a compiled file", !options.model.empty() && is_executable_file(options.model)}};
-  for (const auto& [what, is_given] : given) {
-    if (!is_given) continue;
+/// Returns what sessions of ONNX Runtime do not have yet; nullptr: nothing of that.
+const char* only_by_own_host(const NetworkOptions& options) {
+  if (options.one_program) return "--one-program";
+  if (!options.model.empty() && is_executable_file(options.model)) return "a compiled file";
+  return nullptr;
+}
+
+/// Chooses the host if the user did not: ONNX Runtime, unless the run needs the program's own
+/// executor, several jobs were asked for, or there is no ONNX Runtime. Throws UsageError if the
+/// user chose one that cannot run.
+void settle_host(NetworkOptions& options) {
+  if (options.host == HostRuntime::kOwn) return;
+  const char* const needs_own = only_by_own_host(options);
+  if (options.host_given) {
+    if (needs_own == nullptr) return;
     throw UsageError(
-        fmt::format("{} is not supported with --host onnxruntime; use --host builtin", what));
+        fmt::format("{} is not supported with --host onnxruntime; use --host own", needs_own));
   }
+  if (needs_own == nullptr && options.jobs <= 1) {
+    options.why_own_host = ep::why_no_onnxruntime();
+    if (options.why_own_host.empty()) return;
+  }
+  options.host = HostRuntime::kOwn;
 }
 
 /// An observer that was announced all jobs before.
@@ -84,9 +99,16 @@ void refuse_loops(const OnnxModel& model) {
   const auto& nodes = model.graph().node();
   for (int i = 0; i < nodes.size(); ++i) {
     if (nodes[i].op_type() != "Loop" || !nodes[i].domain().empty()) continue;
-    throw UsageError(fmt::format("{}: Loop '{}' {}", model.name(), node_label(nodes[i], i),
-                                 model.why_kept(nodes[i])));
+    throw UsageError(fmt::format("{}: not supported: Loop {} ({})", model.name(),
+                                 model.why_kept(nodes[i]), node_label(nodes[i], i)));
   }
+}
+
+/// Throws UsageError if ONNX Runtime would not end at a Loop, since it has no bound on iterations,
+/// or the device has no space for a product of floats, whose shapes the file has.
+void check_for_onnxruntime(const OnnxModel& model, const Session& session) {
+  refuse_loops(model);
+  if (!is_quantized(model) && why_not_run(model).empty()) session.check(model);
 }
 
 /// Refuses what takes a network that runs once, where it runs several times.
@@ -143,7 +165,6 @@ void check_images(const NetworkOptions& options) {
 /// Claims what the options name as inputs, and refuses options that do not fit together.
 ClaimedFiles claimed(const NetworkOptions& options) {
   options.check_together(options.device);
-  check_host(options);
   check_images(options);
   ClaimedFiles files;
   claim_inputs(options, files);
@@ -182,7 +203,7 @@ NetworkCommand::NetworkCommand(NetworkOptions options)
       source_([this] {
         bar_.show("reading " + (options_.model.empty() ? options_.network : options_.model), 0);
         return open_network(options_, files_, [this](const OnnxModel& model) {
-          in_onnxruntime() ? refuse_loops(model) : session_.check(model);
+          in_onnxruntime() ? check_for_onnxruntime(model, session_) : session_.check(model);
         });
       }()),
       judged_((check_passes(options_, source_), options_), source_) {
@@ -196,7 +217,7 @@ NetworkCommand::NetworkCommand(NetworkOptions options)
   }
   if (options_.dumps.empty()) return;
   if (in_onnxruntime()) {
-    dump_.emplace(options_.dumps, onnxruntime_->nodes());
+    dump_.emplace(options_.dumps, onnxruntime_->nodes(options_.dumps));
   } else {
     dump_.emplace(options_.dumps, session_.executor());
   }
@@ -229,6 +250,10 @@ NetworkRun NetworkCommand::run() {
 
 int NetworkCommand::finish(NetworkRun run) {
   bar_.erase();
+  if (!options_.why_own_host.empty()) {
+    print_report("{}. The program's own executor ran the host's nodes instead.\n",
+                 options_.why_own_host);
+  }
   if (const std::string note = onnxruntime_ ? "" : dropout_note(source_.model); !note.empty()) {
     print_report("{}\n", note);
   }
@@ -252,6 +277,7 @@ NetworkOptions read_network_options(const CommonOptions& common, const nlohmann:
   NetworkOptions options;
   static_cast<CommonOptions&>(options) = common;
   if (own.contains("host")) {
+    options.host_given = true;
     const auto word = json_field<nlohmann::json>(own, "options", "host");
     host_setting().check(word, "options.");
     host_setting().set(options, word);
@@ -364,6 +390,7 @@ void add_model_options(CLI::App& command, NetworkOptions& options) {
 /// All options of `run`, and `batch` as it is where nobody gives it.
 void add_options(CLI::App& command, NetworkOptions& options) {
   options.batch = 64;
+  options.host = HostRuntime::kOnnxRuntime;
   add_model_options(command, options);
   add_common_options(command, options);
   add_setting(command, run_settings(), "precision", options);
@@ -375,7 +402,8 @@ void add_options(CLI::App& command, NetworkOptions& options) {
 }
 
 /// To be called when they were read.
-void settle_batch(const CLI::App& command, NetworkOptions& options) {
+void settle_given(const CLI::App& command, NetworkOptions& options) {
+  options.host_given = command.count("--host") != 0;
   if (!options.model.empty() && command.count("--batch") == 0) {
     options.batch = 0;  // as the file says
   }
@@ -397,7 +425,7 @@ NetworkOptions parse_network_options(const std::vector<std::string>& arguments) 
   } catch (const CLI::ParseError& error) {
     throw UsageError(fmt::format("{} (see --help)", error.what()));
   }
-  settle_batch(*command, options);
+  settle_given(*command, options);
   return options;
 }
 
@@ -409,7 +437,8 @@ void add_run_command(CLI::App& app, int& result) {
       "and byte");
   add_options(*command, *options);
   command->callback([options, command, &result] {
-    settle_batch(*command, *options);
+    settle_given(*command, *options);
+    settle_host(*options);
     const auto run = [&options] { return run_network_command(*options); };
     const bool in_onnxruntime = options->host == HostRuntime::kOnnxRuntime;
     const std::string& name = options->model.empty() ? options->network : options->model;

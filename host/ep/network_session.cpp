@@ -21,11 +21,14 @@
 #include "host/ep/options.hpp"
 #include "host/ep/run_log.hpp"
 #include "host/error.hpp"
+#include "host/execute/linear.hpp"
 #include "host/onnx/linear_layer.hpp"
+#include "host/onnx/supported.hpp"
 #include "host/onnx/work.hpp"
 #include "host/ort/find.hpp"
 #include "host/ort/library.hpp"
 #include "host/session/device_schedule.hpp"
+#include "host/session/double_check.hpp"
 #include "host/session/network_pass.hpp"
 #include "host/session/passes.hpp"
 #include "host/text.hpp"
@@ -187,8 +190,40 @@ bool saturates() {
 /// A network as ONNX Runtime reads it.
 struct OwnModel {
   onnx::ModelProto proto;
-  NamedSizes sizes;  // of open dimensions
+  std::vector<const onnx::TensorProto*> weights;  // of the model's that the session shares
+  NamedSizes sizes;                               // of open dimensions
 };
+
+/// Do types, shapes and what nodes are not depend on the tensor's data, which are large?
+bool are_weights(const onnx::TensorProto& tensor) {
+  constexpr std::size_t kLeast = 4096;  // bytes
+  return tensor.raw_data().size() >= kLeast && element_bytes(tensor.data_type()) != 0 &&
+         tensor.data_type() != onnx::TensorProto::INT64 &&
+         tensor.data_type() != onnx::TensorProto::INT32;
+}
+
+/// Copies a model, but for its weights: a message holds at most 2 GiB, and ONNX Runtime would copy
+/// them twice more.
+OwnModel without_weights(const onnx::ModelProto& model) {
+  OwnModel own;
+  own.proto.set_ir_version(model.ir_version());
+  *own.proto.mutable_opset_import() = model.opset_import();
+  *own.proto.mutable_functions() = model.functions();
+  const onnx::GraphProto& from = model.graph();
+  onnx::GraphProto& graph = *own.proto.mutable_graph();
+  graph.set_name(from.name());
+  *graph.mutable_node() = from.node();
+  *graph.mutable_input() = from.input();
+  *graph.mutable_output() = from.output();
+  *graph.mutable_value_info() = from.value_info();
+  *graph.mutable_sparse_initializer() = from.sparse_initializer();
+  for (const onnx::TensorProto& tensor : from.initializer()) {
+    const bool shared = are_weights(tensor);
+    if (shared) own.weights.push_back(&tensor);
+    *graph.add_initializer() = shared ? ort::refer_to_data(tensor) : tensor;
+  }
+  return own;
+}
 
 /// Sets the sizes of an input; returns whether a size is another one than in the file. Those that
 /// stay open get names if they have none.
@@ -233,7 +268,7 @@ void name_nodes_apart(onnx::GraphProto& graph) {
 /// it. `open`: sizes that the file leaves open stay so. The file's shapes of other values are for
 /// its own sizes of the inputs.
 OwnModel own_model(const OnnxModel& model, bool open) {
-  OwnModel own{model.proto(), {}};
+  OwnModel own = without_weights(model.proto());
   onnx::GraphProto& graph = *own.proto.mutable_graph();
   bool any_other = false;
   google::protobuf::RepeatedPtrField<onnx::ValueInfoProto> inputs;
@@ -268,9 +303,10 @@ ort::Session make_session(const ort::Environment& environment, const OwnModel& m
   // Its threads would take processors from simulations.
   options.set_entry("session.intra_op.allow_spinning", "0");
   if (with_provider) options.add_provider(environment.devices(kProviderName), {});
+  options.add_initializers(model.weights);
   std::string bytes;
   if (!model.proto.SerializeToString(&bytes)) {
-    throw ort::Error(ORT_INVALID_ARGUMENT, "the network takes more than 2 GiB");
+    throw ort::Error(ORT_INVALID_ARGUMENT, "the network without its weights exceeds 2 GiB");
   }
   try {
     return {environment, std::string_view(bytes), options};
@@ -304,6 +340,15 @@ bool any_floats(const RunReport& report) {
 
 }  // namespace
 
+std::string why_no_onnxruntime() {
+  try {
+    ort::find_library();
+    return "";
+  } catch (const ort::Error& error) {
+    return printable(error.what(), kMostMessage);
+  }
+}
+
 class NetworkSession::Impl {
  public:
   Impl(Session& session, std::vector<JobObserver*> observers)
@@ -334,16 +379,17 @@ class NetworkSession::Impl {
     OwnModel own = own_model(model, observers_.empty() && dumped.empty());
     accelerator_.set_known_sizes(own.sizes);
     const bool has_device = !session_of_device_.is_host_only();
+    if (!has_device) compare_layers(*own.proto.mutable_graph());
     session_.emplace(make_session(environment_, own, has_device, saturates()));
     if (dumped.empty()) return;
     for (const auto& [node, name] : host_nodes()) {
-      if (is_dumped(dumped, name)) add_outputs(*node, *own.proto.mutable_graph());
+      if (is_dumped(dumped, name)) add_outputs(node->output(), *own.proto.mutable_graph());
     }
     accelerator_.reset();
     session_.emplace(make_session(environment_, own, has_device, saturates()));
   }
 
-  NamedNodes nodes() const {
+  NamedNodes nodes(const std::vector<std::string>& dumped) const {
     NamedNodes nodes = host_nodes();
     nodes.insert(nodes.end(), accelerator_.nodes().begin(), accelerator_.nodes().end());
     std::set<std::string> known;
@@ -351,6 +397,13 @@ class NetworkSession::Impl {
     const auto& own = model_->graph().node();
     for (int i = 0; i < own.size(); ++i) {
       const std::string name = node_label(own[i], i);
+      const bool is_form =
+          own[i].op_type() == "QuantizeLinear" || own[i].op_type() == "DequantizeLinear";
+      const bool is_named =
+          std::any_of(dumped.begin(), dumped.end(), [&name](const std::string& specification) {
+            return specification.rfind(name + "=", 0) == 0;
+          });
+      if (is_form && !is_named) continue;
       if (known.insert(name).second) nodes.emplace_back(&own[i], name);
     }
     return nodes;
@@ -377,6 +430,8 @@ class NetworkSession::Impl {
       if (!report.error.empty()) break;
       if (dump != nullptr) write_host_nodes(*dump, outputs);
       const auto comparing = WallClock::now();
+      gemm64::join(report.layers, compared_layers(values, outputs));
+      for (const std::string& name : added_) outputs.erase(name);
       const Tensor exact = exact_output(values, report);
       report.host->reference_seconds += seconds_since(comparing);
       passes.add(model_->graph(), std::move(outputs), exact.present() ? &exact : nullptr,
@@ -426,13 +481,14 @@ class NetworkSession::Impl {
     return found;
   }
 
-  /// Makes the node's values outputs of the graph.
-  void add_outputs(const onnx::NodeProto& node, onnx::GraphProto& graph) {
-    for (const std::string& name : node.output()) {
+  /// Makes values outputs of the graph, those that are neither its inputs nor constants.
+  template <class Names>
+  void add_outputs(const Names& names, onnx::GraphProto& graph) {
+    for (const std::string& name : names) {
       const auto& known = graph.output();
-      if (name.empty() || std::any_of(known.begin(), known.end(), [&name](const auto& output) {
-            return output.name() == name;
-          })) {
+      if (name.empty() || model_->is_graph_input(name) || model_->constant(name) != nullptr ||
+          std::any_of(known.begin(), known.end(),
+                      [&name](const auto& output) { return output.name() == name; })) {
         continue;
       }
       onnx::ValueInfoProto& output = *graph.add_output();
@@ -444,9 +500,8 @@ class NetworkSession::Impl {
     }
   }
 
-  /// Hands the values of the host's nodes over, and takes those away that are no outputs of the
-  /// file's.
-  void write_host_nodes(ActivationDump& dump, NamedTensors& outputs) const {
+  /// Hands the values of the host's nodes over.
+  void write_host_nodes(ActivationDump& dump, const NamedTensors& outputs) const {
     for (const auto& [node, name] : host_nodes()) {
       if (!dump.has(*node)) continue;
       Tensors values;
@@ -456,7 +511,36 @@ class NetworkSession::Impl {
       }
       dump.write(*node, values);
     }
-    for (const std::string& name : added_) outputs.erase(name);
+  }
+
+  /// Float products are compared with double if the device has none of them: what they read and
+  /// produce are outputs.
+  void compare_layers(onnx::GraphProto& graph) {
+    if (session_of_device_.report("", 0).check == CheckLevel::kNone) return;
+    if (!why_not_run(*model_).empty()) return;
+    executor_.emplace(*model_);
+    for (const Step& step : executor_->steps()) {
+      if (!is_float_product(step)) continue;
+      compared_.push_back(&step);
+      add_outputs(step.context.node->output(), graph);
+      add_outputs(step.context.node->input(), graph);
+    }
+  }
+
+  /// Those layers of one pass.
+  std::vector<LayerReport> compared_layers(const NamedTensors& inputs,
+                                           const NamedTensors& outputs) const {
+    std::vector<LayerReport> layers;
+    for (const Step* const step : compared_) {
+      Values given(outputs.begin(), outputs.end());
+      given.insert(inputs.begin(), inputs.end());
+      const Tensors arguments = executor_->arguments(*step, given);
+      if (!why_on_host(*step, arguments).empty()) continue;
+      layers.push_back(
+          compare_with_double(*step, arguments, outputs.at(step->context.node->output(0))));
+      layers.back().name = layer_name(*executor_, *step);
+    }
+    return layers;
   }
 
   /// The outputs of one pass; none if the device failed, which is in the report.
@@ -525,7 +609,9 @@ class NetworkSession::Impl {
   const OnnxModel* model_ = nullptr;
   const OnnxModel* exact_model_ = nullptr;
   std::optional<ort::Session> session_, cpu_;
-  std::set<std::string> added_;  // outputs that are dumped, and no outputs of the file's
+  std::set<std::string> added_;  // outputs that are no outputs of the file's
+  std::optional<Executor> executor_;
+  std::vector<const Step*> compared_;  // layers of the executor's that are compared with double
   bool has_exact_ = false;
 };
 
@@ -548,7 +634,9 @@ void NetworkSession::open(const OnnxModel& model, const OnnxModel* exact,
   }
 }
 
-NamedNodes NetworkSession::nodes() const { return impl_->nodes(); }
+NamedNodes NetworkSession::nodes(const std::vector<std::string>& dumped) const {
+  return impl_->nodes(dumped);
+}
 
 NetworkRun NetworkSession::run(const NetworkInputs& inputs, RunReport report,
                                const RunProgress& progress, ActivationDump* dump) {

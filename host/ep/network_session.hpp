@@ -13,6 +13,9 @@
 
 namespace gemm64::ep {
 
+/// Returns why there is no ONNX Runtime, with the remedy; empty if there is one.
+std::string why_no_onnxruntime();
+
 class NetworkSession {
  public:
   /// Loads ONNX Runtime. All groups run by the runner of `session`, which outlives this.
@@ -29,8 +32,9 @@ class NetworkSession {
   /// `dumped`: PATTERN=FOLDER each, whose nodes are outputs of ONNX Runtime's too.
   void open(const OnnxModel& model, const OnnxModel* exact,
             const std::vector<std::string>& dumped = {});
-  /// The nodes of the file and of groups, by name. Some are computed within others.
-  NamedNodes nodes() const;
+  /// The nodes of the file and of groups, by name. Some are computed within others; of those, nodes
+  /// that change the form of values only are there if `dumped` has their very name.
+  NamedNodes nodes(const std::vector<std::string>& dumped) const;
 
   /// Runs the network, once or once for each pass, and adds it to `report`, as Session::run() does.
   /// An error of the device is in the report; throws UsageError if ONNX Runtime fails.

@@ -54,6 +54,7 @@ GEMM64_SLOT(OrtApi, ReleaseTensorTypeAndShapeInfo, 99);
 GEMM64_SLOT(OrtApi, ReleaseSessionOptions, 100);
 GEMM64_SLOT(OrtApi, SessionEndProfiling, 110);
 GEMM64_SLOT(OrtApi, AddSessionConfigEntry, 130);
+GEMM64_SLOT(OrtApi, AddExternalInitializers, 210);
 GEMM64_SLOT(OrtApi, CreateOpAttr, 211);
 GEMM64_SLOT(OrtApi, ReleaseOpAttr, 212);
 GEMM64_SLOT(OrtApi, GetSessionConfigEntry, 238);

@@ -341,7 +341,11 @@ struct OrtApi {
   void* unused_111[19];
   OrtStatus* (*AddSessionConfigEntry)(OrtSessionOptions* options, const char* config_key,
                                       const char* config_value);
-  void* unused_131[80];
+  void* unused_131[79];
+  OrtStatus* (*AddExternalInitializers)(OrtSessionOptions* options,
+                                        const char* const* initializer_names,
+                                        const OrtValue* const* initializers,
+                                        std::size_t num_initializers);
   OrtStatus* (*CreateOpAttr)(const char* name, const void* data, int len, OrtOpAttrType type,
                              OrtOpAttr** op_attr);
   void (*ReleaseOpAttr)(OrtOpAttr*);

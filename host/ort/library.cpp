@@ -4,12 +4,15 @@
 #include <dlfcn.h>
 #include <fmt/format.h>
 
+#include <cstdlib>
 #include <cstring>
 
 namespace gemm64::ort {
 namespace {
 
 const OrtApiBase& load(const std::string& file) {
+  // Else it writes files of its own into the home and temporary folders, and sends messages.
+  setenv("ORT_DISABLE_TELEMETRY", "1", 0);
   void* const library = dlopen(file.c_str(), RTLD_NOW | RTLD_LOCAL);
   if (library == nullptr) {
     const char* const why = dlerror();
@@ -31,6 +34,20 @@ T* make(const Api& api, OrtStatus* (*create)(Arguments..., T**),
   return made;
 }
 
+/// A value in memory that outlives it.
+Owned<OrtValue> shared_value(const Api& api, const void* data, std::size_t bytes, const Dims& dims,
+                             int type) {
+  const Owned<OrtMemoryInfo> memory(
+      make<OrtMemoryInfo, OrtAllocatorType, OrtMemType>(api, api->CreateCpuMemoryInfo,
+                                                        OrtDeviceAllocator, OrtMemTypeDefault),
+      api->ReleaseMemoryInfo);
+  OrtValue* value = nullptr;
+  api.check(api->CreateTensorWithDataAsOrtValue(
+      memory.get(), const_cast<void*>(data), bytes, dims.data(), dims.size(),
+      static_cast<ONNXTensorElementDataType>(type), &value));
+  return {value, api->ReleaseValue};
+}
+
 std::vector<const char*> texts(const std::vector<std::string>& names) {
   std::vector<const char*> all;
   for (const std::string& name : names) all.push_back(name.c_str());
@@ -40,15 +57,7 @@ std::vector<const char*> texts(const std::vector<std::string>& names) {
 }  // namespace
 
 Owned<OrtValue> to_value(const Api& api, const Tensor& tensor) {
-  const Owned<OrtMemoryInfo> memory(
-      make<OrtMemoryInfo, OrtAllocatorType, OrtMemType>(api, api->CreateCpuMemoryInfo,
-                                                        OrtDeviceAllocator, OrtMemTypeDefault),
-      api->ReleaseMemoryInfo);
-  OrtValue* value = nullptr;
-  api.check(api->CreateTensorWithDataAsOrtValue(
-      memory.get(), const_cast<std::byte*>(tensor.raw()), tensor.bytes(), tensor.dims().data(),
-      tensor.rank(), static_cast<ONNXTensorElementDataType>(tensor.type()), &value));
-  return {value, api->ReleaseValue};
+  return shared_value(api, tensor.raw(), tensor.bytes(), tensor.dims(), tensor.type());
 }
 
 Tensor to_tensor(const Api& api, const OrtValue& value) {
@@ -119,6 +128,34 @@ void SessionOptions::add_provider(const std::vector<const OrtEpDevice*>& devices
   api.check(api->SessionOptionsAppendExecutionProvider_V2(options_.get(), &environment_.get(),
                                                           devices.data(), 1, keys.data(),
                                                           values.data(), options.size()));
+}
+
+onnx::TensorProto refer_to_data(const onnx::TensorProto& initializer) {
+  onnx::TensorProto reference;
+  reference.set_name(initializer.name());
+  reference.set_data_type(initializer.data_type());
+  *reference.mutable_dims() = initializer.dims();
+  reference.set_data_location(onnx::TensorProto::EXTERNAL);
+  onnx::StringStringEntryProto& place = *reference.add_external_data();
+  place.set_key("location");
+  place.set_value("in memory");
+  return reference;
+}
+
+void SessionOptions::add_initializers(const std::vector<const onnx::TensorProto*>& initializers) {
+  const Api& api = environment_.api();
+  std::vector<const char*> names;
+  std::vector<const OrtValue*> values;
+  for (const onnx::TensorProto* const tensor : initializers) {
+    const std::string& data = tensor->raw_data();
+    const Dims dims(tensor->dims().begin(), tensor->dims().end());
+    initializers_.push_back(shared_value(api, data.data(), data.size(), dims, tensor->data_type()));
+    names.push_back(tensor->name().c_str());
+    values.push_back(initializers_.back().get());
+  }
+  if (names.empty()) return;
+  api.check(
+      api->AddExternalInitializers(options_.get(), names.data(), values.data(), names.size()));
 }
 
 Session::Session(const Environment& environment, const std::string& file,

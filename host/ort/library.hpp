@@ -10,6 +10,7 @@
 
 #include "host/kernels/tensor.hpp"
 #include "host/ort/api.hpp"
+#include "host/proto/onnx.pb.h"
 
 namespace gemm64::ort {
 
@@ -52,6 +53,9 @@ class Environment {
   Owned<OrtEnv> env_;
 };
 
+/// Returns the initializer without its data, for which SessionOptions::add_initializers() has them.
+onnx::TensorProto refer_to_data(const onnx::TensorProto& initializer);
+
 class SessionOptions {
  public:
   explicit SessionOptions(const Environment& environment);
@@ -63,10 +67,14 @@ class SessionOptions {
   void set_entry(const std::string& key, const std::string& value);
   /// The first of these devices, with options of its provider.
   void add_provider(const std::vector<const OrtEpDevice*>& devices, const Options& options);
+  /// The data of initializers that are external ones in the session's model (refer_to_data()), by
+  /// their names. The session shares their raw_data, which outlive it.
+  void add_initializers(const std::vector<const onnx::TensorProto*>& initializers);
 
  private:
   const Environment& environment_;
   Owned<OrtSessionOptions> options_;
+  std::vector<Owned<OrtValue>> initializers_;
 };
 
 class Session {

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""`run --host onnxruntime` gives the cycles and bytes of `--host builtin`, and outputs whose bytes are those of ONNX
+"""`run --host onnxruntime` gives the cycles and bytes of `--host own`, and outputs whose bytes are those of ONNX
 Runtime's CPU provider."""
 
 import itertools
@@ -84,7 +84,7 @@ class HostTest(ProgramTest):
             path.write_bytes(model)
         else:
             onnx.save(model, path)
-        builtin, _ = self.run_on("builtin", path, feeds, *device, *arguments)
+        builtin, _ = self.run_on("own", path, feeds, *device, *arguments)
         report, outputs = self.run_on("onnxruntime", path, feeds, *device, *arguments)
         self.compare_reports(report, builtin, moved)
         self.assertGreaterEqual(len(self.layers(report)[0]), least)
@@ -145,7 +145,7 @@ class Forms(HostTest):
 
     def compare_runs(self, *arguments, code=0):
         reports = []
-        for host in ("builtin", "onnxruntime"):
+        for host in ("own", "onnxruntime"):
             found, _, complaint = self.run_program("run", *arguments, *TLM, "--host", host, "--json", f"{host}.json")
             self.assertEqual((found, complaint), (code, ""))
             reports.append(json.loads((self.folder / f"{host}.json").read_text()))
@@ -200,17 +200,20 @@ class Forms(HostTest):
                   self.folder / "dumps.onnx")
         numpy.save(self.folder / "x.npy", values(3, 20))
         dumped = {}
-        for host in ("builtin", "onnxruntime"):
+        for host in ("own", "onnxruntime"):
             output = self.succeed("run", "--model", "dumps.onnx", "--input", "x.npy", *TLM, "--host", host,
                                   "--dump-activations", f"*={host}", "-o", f"{host}.npy")
             dumped[host] = {file.stem: numpy.load(file) for file in (self.folder / host).glob("*.npy")}
-        self.assertEqual(set(dumped["builtin"]) - set(dumped["onnxruntime"]), set())
+        self.assertEqual(set(dumped["own"]) - set(dumped["onnxruntime"]), set())
         operators = {node.name: node.op_type for node in g.nodes}
         self.assertGreaterEqual({operators[name] for name in dumped["onnxruntime"] if name in operators},
                                 {"Sigmoid", "MatMul", "Softmax", "Mul", "Add"})
-        for name, array in dumped["builtin"].items():
+        for name, array in dumped["own"].items():
             numpy.testing.assert_allclose(dumped["onnxruntime"][name], array, rtol=1e-6, err_msg=name)
-        self.assertIn("computed within other nodes", output)
+        self.assertNotIn("computed within other nodes", output)
+        within = next(node.name for node in reversed(g.nodes) if node.op_type == "QuantizeLinear")
+        self.assertIn("computed within other nodes", self.succeed("run", "--model", "dumps.onnx", "--input", "x.npy", *TLM,
+                                                                  "--dump-activations", f"{within}=within"))
 
     def test_open_sizes_by_name(self):
         onnx.save(three_layers("rows"), self.folder / "open.onnx")
@@ -229,7 +232,7 @@ class Failures(HostTest):
 
     def both(self, *arguments):
         found = []
-        for host in ("builtin", "onnxruntime"):
+        for host in ("own", "onnxruntime"):
             found.append(self.run_program("run", "--model", "model.onnx", "--device", "rtl", "--array", 8, "--host", host,
                                           "--json", f"{host}.json", *arguments))
         self.assertEqual((found[0][0], found[0][2]), (found[1][0], found[1][2]))
@@ -241,7 +244,7 @@ class Failures(HostTest):
                 self.assertEqual(self.both("--inject", fault)[0], code)
                 if code == 2:
                     continue
-                reports = [json.loads((self.folder / f"{host}.json").read_text()) for host in ("builtin", "onnxruntime")]
+                reports = [json.loads((self.folder / f"{host}.json").read_text()) for host in ("own", "onnxruntime")]
                 self.assertFalse(reports[1]["verified"])
                 for key in ("failure", "error"):
                     self.assertEqual(reports[1].get(key), reports[0].get(key))
@@ -278,7 +281,7 @@ class Failures(HostTest):
         self.succeed("compile", "model.onnx", "-o", "model.g64")
         for option, arguments in (("--one-program", ["--one-program", "--model", "model.onnx"]),
                                   ("a compiled file", ["--model", "model.g64"])):
-            self.refuse(f"{option} is not supported with --host onnxruntime; use --host builtin", *arguments)
+            self.refuse(f"{option} is not supported with --host onnxruntime; use --host own", *arguments)
 
     def test_says_where_onnx_runtime_is_missing(self):
         self.refuse("GEMM64_ONNXRUNTIME=/nowhere: there is no libonnxruntime.so", "--model", "model.onnx",
@@ -289,7 +292,41 @@ class Failures(HostTest):
                                 check=False, capture_output=True, text=True,
                                 env={key: value for key, value in os.environ.items() if key != "GEMM64_ONNXRUNTIME"})
         self.assertEqual(result.returncode, 2)
-        self.assertIn(f"scripts/venv {self.folder}/venv installs it", result.stderr)
+        self.assertIn(f"scripts/fetch-onnxruntime.sh {self.folder}/onnxruntime installs it", result.stderr)
+
+    def test_own_executor_runs_what_onnx_runtime_does_not(self):
+        """Without --host: compiled files, options that ONNX Runtime's sessions lack, and all if it is missing."""
+        self.succeed("compile", "model.onnx", "--array", 8, "-o", "model.g64")
+        for model, arguments in (("model.g64", ()), ("model.onnx", ("--one-program",)), ("model.onnx", ("--jobs", 2))):
+            with self.subTest(model=model, arguments=arguments):
+                self.succeed("run", "--model", model, *TLM, *arguments, "--json", "report.json")
+                self.assertNotIn("runtime", json.loads((self.folder / "report.json").read_text())["host"])
+        self.succeed("run", "--model", "model.onnx", *TLM, "--json", "report.json")
+        self.assertIn("runtime", json.loads((self.folder / "report.json").read_text())["host"])
+        result = subprocess.run([self.program, "run", "--model", "model.onnx", *map(str, TLM)], cwd=self.folder, check=True,
+                                capture_output=True, text=True, env={**os.environ, "GEMM64_ONNXRUNTIME": "/nowhere"})
+        self.assertIn("GEMM64_ONNXRUNTIME=/nowhere: there is no libonnxruntime.so", result.stdout)
+        self.assertIn("The program's own executor ran the host's nodes instead", result.stdout)
+
+    def test_leaves_no_file_behind(self):
+        """ONNX Runtime's telemetry would keep files in the home and temporary folders."""
+        home = self.folder / "home"
+        home.mkdir()
+        subprocess.run([self.program, "run", "--model", "model.onnx", *map(str, TLM)], cwd=self.folder, check=True,
+                       capture_output=True, env={**os.environ, "HOME": str(home), "TMPDIR": str(home)})
+        self.assertEqual(list(home.iterdir()), [])
+
+    def test_float_layers_are_compared_with_double(self):
+        self.succeed("make-model", "mnist-cnn", "-o", "float.onnx")
+        arguments = ("run", "--model", "float.onnx", "--device", "reference", "--precision", "float32", "--json", "report.json")
+        layers = {}
+        for host in ("own", "onnxruntime"):
+            self.succeed(*arguments, "--host", host)
+            report = json.loads((self.folder / "report.json").read_text())
+            layers[host] = [(layer["name"], layer["m"], layer["k"], layer["n"]) for layer in report["layers"]]
+            self.assertTrue(report["verified"])
+        self.assertEqual(len(layers["own"]), 2)
+        self.assertEqual(layers["onnxruntime"], layers["own"])
 
     def test_damaged_files_end_with_a_message(self):
         for file in sorted((ROOT / "tests/data/malformed").glob("*.onnx")):
@@ -320,7 +357,7 @@ class Failures(HostTest):
         g.nodes.append(helper.make_node("Loop", ["", g.constant(numpy.array(True)), "x"], ["y"], "endless", body=body))
         onnx.save(model_of(g.graph("loop", [("x", TensorProto.FLOAT, [2])], [("y", TensorProto.FLOAT, [2])])),
                   self.folder / "loop.onnx")
-        self.refuse("'endless'", "--model", "loop.onnx", "--allow-host-only")
+        self.refuse("(endless)", "--model", "loop.onnx", "--allow-host-only")
 
 
 class NodeTests(unittest.TestCase):

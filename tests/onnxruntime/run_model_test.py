@@ -175,7 +175,10 @@ class Refusals(ProgramTest):
         onnx.save(helper.make_model(helper.make_graph(nodes, "g", value[:1], value[1:]), ir_version=7,
                                     opset_imports=[helper.make_opsetid("", 13)]),
                   self.folder / "odd.onnx")
-        self.refused("odd.onnx: not supported: MeanVarianceNormalization (first), RandomUniformLike (second)", "--model", "odd.onnx")
+        self.refused("odd.onnx: not supported: MeanVarianceNormalization (first), RandomUniformLike (second)", "--model", "odd.onnx",
+                     "--host", "own")
+        output, report = Accelerator.report(self, "--model", "odd.onnx", "--array", 8, "--allow-host-only")
+        self.assertEqual(report["host"]["nodes"], 2, output)
 
 
 class UnusualFiles(ProgramTest):
