@@ -48,8 +48,8 @@ const Setting<NetworkOptions>& host_setting() {
       "what runs the nodes that the device does not\n"
       "onnxruntime: ONNX Runtime, with gemm64 as its execution provider; "
       "scripts/fetch-onnxruntime.sh installs it. own: the program's executor, for one more "
-      "release. Without this option it runs compiled files, --one-program and --jobs of more than "
-      "one, and all networks if ONNX Runtime is missing.",
+      "release. Without this option it runs compiled files, --one-program and --jobs, "
+      "and all networks if ONNX Runtime is missing.",
       std::vector<std::pair<std::string, HostRuntime>>{{"onnxruntime", HostRuntime::kOnnxRuntime},
                                                        {"own", HostRuntime::kOwn}},
       [](auto& of) -> auto& { return of.host; });
@@ -64,7 +64,7 @@ const char* only_by_own_host(const NetworkOptions& options) {
 }
 
 /// Chooses the host if the user did not: ONNX Runtime, unless the run needs the program's own
-/// executor, several jobs were asked for, or there is no ONNX Runtime. Throws UsageError if the
+/// executor, --jobs was given, or there is no ONNX Runtime. Throws UsageError if the
 /// user chose one that cannot run.
 void settle_host(NetworkOptions& options) {
   if (options.host == HostRuntime::kOwn) return;
@@ -74,7 +74,7 @@ void settle_host(NetworkOptions& options) {
     throw UsageError(
         fmt::format("{} is not supported with --host onnxruntime; use --host own", needs_own));
   }
-  if (needs_own == nullptr && options.jobs <= 1) {
+  if (needs_own == nullptr && options.jobs == 0) {
     options.why_own_host = ep::why_no_onnxruntime();
     if (options.why_own_host.empty()) return;
   }

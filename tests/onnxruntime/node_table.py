@@ -136,7 +136,7 @@ def main():
     parser.add_argument("--list", action="store_true", help="name every test that is not equal")
     parser.add_argument("--least", type=int, default=0, help="fails where fewer are equal")
     parser.add_argument("--every", type=int, default=1, help="each Nth test alone")
-    parser.add_argument("--host", default="onnxruntime", help="as gemm64 run has it")
+    parser.add_argument("--host", default="own", help="as gemm64 run has it")
     parser.add_argument("--jobs", type=int, default=os.cpu_count())
     arguments = parser.parse_args()
     program = str(pathlib.Path(os.environ["GEMM64"]).resolve())
