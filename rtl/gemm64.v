@@ -17,6 +17,8 @@ module gemm64 #(
     parameter SCRATCHPAD_WORDS = 9216,   // words of N activations: 64 rows of K=9216; at least 63 more than
                                          // ACCUMULATOR_ROWS, for the burst that completes a tile's rows
     parameter ACCUMULATOR_ROWS = 128,    // rows in each of two banks of sums, a power of two
+    parameter TENSOR_WORDS     = SCRATCHPAD_WORDS / 3 >= ACCUMULATOR_ROWS + 63 ? SCRATCHPAD_WORDS / 3 * 2 : 0,
+                                         // words at the scratchpad's end that can serve as tensor memory
     parameter LOG_WEIGHT_WORDS = 10,     // log2 of the words in the weight buffer: two tiles or more. 1024 keep the
                                          // weights coming at full rate up to a latency of 895 clocks
     parameter LOG_READS        = 4,      // log2 of the read bursts under way, for each reader
@@ -67,7 +69,7 @@ module gemm64 #(
 
     gemm64_parameters #(
         .N(N), .STAGE_ROWS(STAGE_ROWS), .SUM_WIDTH(SUM_WIDTH), .SELF_CHECK(SELF_CHECK), .SCRATCHPAD_WORDS(SCRATCHPAD_WORDS),
-        .ACCUMULATOR_ROWS(ACCUMULATOR_ROWS), .LOG_WEIGHT_WORDS(LOG_WEIGHT_WORDS), .LOG_READS(LOG_READS),
+        .TENSOR_WORDS(TENSOR_WORDS), .ACCUMULATOR_ROWS(ACCUMULATOR_ROWS), .LOG_WEIGHT_WORDS(LOG_WEIGHT_WORDS), .LOG_READS(LOG_READS),
         .LOG_WRITES(LOG_WRITES), .LOG_COMMANDS(LOG_COMMANDS), .LOG_PARAMETER_SETS(LOG_PARAMETER_SETS),
         .ADDRESS_WIDTH(ADDRESS_WIDTH)
     ) u_parameters ();
@@ -92,6 +94,7 @@ module gemm64 #(
 
     // Control and registers
     wire stop, clear, halted, resetting, fail, reset_request, clear_counters, finish;
+    wire tensor;  // the scratchpad's last words are the tensor memory, at the addresses of the upper half
     wire engines_rst_n = rst_ni & ~clear;
     wire [31:0]             watchdog, error, fault_tile, fault_memory;
     wire [15:0]             fault_row;
@@ -111,6 +114,16 @@ module gemm64 #(
     wire [READERS-1:0]               ask, granted, beat;
     wire [ADDRESS_WIDTH*READERS-1:0] ask_address;
     wire [7*READERS-1:0]             ask_beats;
+    // The two readers that may ask the tensor memory instead, OPERANDS at place 0 and ACTIVATIONS at place 1
+    wire                             activations_tensor, operands_tensor, activations_ask, operands_ask, tensor_last;
+    wire [1:0]                       tensor_granted, tensor_beat;
+    wire [15:0]                      activations_tag, operands_tag, tensor_tag;
+    wire [8*N-1:0]                   tensor_word;
+    wire activations_granted = activations_tensor ? tensor_granted[1] : granted[`GEMM64_READER_ACTIVATIONS];
+    wire operands_granted    = operands_tensor ? tensor_granted[0] : granted[`GEMM64_READER_OPERANDS];
+    wire [1:0] tensor_ask    = {activations_ask & activations_tensor, operands_ask & operands_tensor};
+    assign ask[`GEMM64_READER_ACTIVATIONS] = activations_ask & ~activations_tensor;
+    assign ask[`GEMM64_READER_OPERANDS]    = operands_ask & ~operands_tensor;
 
     // What an engine does not have
     assign {ready[COMMANDS], quiet[COMPUTE], bus_error[COMPUTE], bus_tag[16*COMPUTE +: 16]} = {2'b01, 17'd0};
@@ -128,7 +141,7 @@ module gemm64 #(
 
     gemm64_registers #(
         .N(N), .STAGE_ROWS(STAGE_ROWS), .WEIGHT_TILES((1 << LOG_WEIGHT_WORDS) / N), .SCRATCHPAD_WORDS(SCRATCHPAD_WORDS),
-        .ACCUMULATOR_ROWS(ACCUMULATOR_ROWS), .ADDRESS_WIDTH(ADDRESS_WIDTH), .READS(1 << LOG_READS),
+        .TENSOR_WORDS(TENSOR_WORDS), .ACCUMULATOR_ROWS(ACCUMULATOR_ROWS), .ADDRESS_WIDTH(ADDRESS_WIDTH), .READS(1 << LOG_READS),
         .WRITES(1 << LOG_WRITES), .COMMANDS(1 << LOG_COMMANDS), .PARAMETER_SETS(1 << LOG_PARAMETER_SETS),
         .SELF_CHECK(SELF_CHECK), .SELECT_WIDTH(SELECT_WIDTH)
     ) u_registers (
@@ -138,7 +151,7 @@ module gemm64 #(
         .bvalid_o (s_axil_bvalid_o), .bready_i (s_axil_bready_i), .bresp_o (s_axil_bresp_o),
         .arvalid_i (s_axil_arvalid_i), .arready_o (s_axil_arready_o), .araddr_i (s_axil_araddr_i),
         .rvalid_o (s_axil_rvalid_o), .rready_i (s_axil_rready_i), .rdata_o (s_axil_rdata_o), .rresp_o (s_axil_rresp_o),
-        .watchdog_o (watchdog), .ring_base_o (ring_base), .ring_mask_o (ring_mask), .ring_tail_o (ring_tail),
+        .tensor_o (tensor), .watchdog_o (watchdog), .ring_base_o (ring_base), .ring_mask_o (ring_mask), .ring_tail_o (ring_tail),
         .reset_o (reset_request), .clear_counters_o (clear_counters), .ring_clear_i (clear), .busy_i (busy),
         .halted_i (halted), .resetting_i (resetting | reset_request), .finish_i (finish), .fail_i (fail),
         .error_i (error), .fault_tile_i (fault_tile), .fault_row_i (fault_row), .fault_memory_i (fault_memory), .ring_head_i (ring_head), .irq_o (irq_o),
@@ -158,10 +171,10 @@ module gemm64 #(
 
     gemm64_commands #(
         .N(N), .LOG_N(LOG_N), .ADDRESS_WIDTH(ADDRESS_WIDTH), .ACCUMULATOR_ROWS(ACCUMULATOR_ROWS),
-        .SCRATCHPAD_WORDS(SCRATCHPAD_WORDS), .LOG_COMMANDS(LOG_COMMANDS), .SELF_CHECK(SELF_CHECK)
+        .SCRATCHPAD_WORDS(SCRATCHPAD_WORDS), .TENSOR_WORDS(TENSOR_WORDS), .LOG_COMMANDS(LOG_COMMANDS), .SELF_CHECK(SELF_CHECK)
     ) u_commands (
         .clk_i (clk_i), .rst_ni (engines_rst_n), .stop_i (stop),
-        .ring_base_i (ring_base[ADDRESS_WIDTH-1:0]), .ring_mask_i (ring_mask), .ring_tail_i (ring_tail),
+        .tensor_i (tensor), .ring_base_i (ring_base[ADDRESS_WIDTH-1:0]), .ring_mask_i (ring_mask), .ring_tail_i (ring_tail),
         .ring_head_o (ring_head),
         .request_valid_o (ask[`GEMM64_READER_COMMANDS]), .request_ready_i (granted[`GEMM64_READER_COMMANDS]),
         .request_address_o (ask_address[ADDRESS_WIDTH*`GEMM64_READER_COMMANDS +: ADDRESS_WIDTH]),
@@ -205,7 +218,8 @@ module gemm64 #(
         .wrong_o (wrong[WEIGHTS]), .wrong_word_o (wrong_word[24*WEIGHTS +: 24])
     );
 
-    wire [WORDS_WIDTH-1:0] activation_words;
+    wire [WORDS_WIDTH-1:0] activation_words, tensor_write_address, tensor_read_address;
+    wire                   tensor_write, tensor_read, wrong_tensor;
     wire                   activation_read, activation_release, activation_rewind, activation_window, activation_inside;
     wire                   activation_claim, activation_free, activation_pixels;
     wire [24:0]            activation_place;
@@ -215,7 +229,7 @@ module gemm64 #(
 
     gemm64_activations #(
         .N(N), .LOG_N(LOG_N), .ADDRESS_WIDTH(ADDRESS_WIDTH), .WORDS(SCRATCHPAD_WORDS), .WORDS_WIDTH(WORDS_WIDTH),
-        .LOG_BURSTS(LOG_READS), .SELF_CHECK(SELF_CHECK)
+        .TENSOR_WORDS(TENSOR_WORDS), .LOG_BURSTS(LOG_READS), .SELF_CHECK(SELF_CHECK)
     ) u_activations (
         .clk_i (clk_i), .rst_ni (engines_rst_n), .stop_i (stop), .command_valid_i (valid[ACTIVATIONS]),
         .command_ready_o (ready[ACTIVATIONS]), .command_i (command), .command_tag_i (tag), .idle_o (idle[ACTIVATIONS]),
@@ -223,10 +237,15 @@ module gemm64 #(
         .causes_o (causes[`GEMM64_CAUSES_ACTIVATIONS]),
         .unbalanced_o (unbalanced), .unbalanced_tag_o (unbalanced_tag),
         .left_o (activations_left),
-        .request_valid_o (ask[`GEMM64_READER_ACTIVATIONS]), .request_ready_i (granted[`GEMM64_READER_ACTIVATIONS]),
+        .tensor_i (tensor), .request_tensor_o (activations_tensor), .request_tag_o (activations_tag),
+        .request_valid_o (activations_ask), .request_ready_i (activations_granted),
         .request_address_o (ask_address[ADDRESS_WIDTH*`GEMM64_READER_ACTIVATIONS +: ADDRESS_WIDTH]),
-        .request_beats_o (ask_beats[7*`GEMM64_READER_ACTIVATIONS +: 7]), .beat_i (beat[`GEMM64_READER_ACTIVATIONS]),
-        .beat_data_i (m_data_rdata_i), .beat_error_i (m_data_rresp_i[1]), .beat_last_i (m_data_rlast_i),
+        .request_beats_o (ask_beats[7*`GEMM64_READER_ACTIVATIONS +: 7]), .beat_i (beat[`GEMM64_READER_ACTIVATIONS] | tensor_beat[1]),
+        .beat_data_i (tensor_beat[1] ? tensor_word : m_data_rdata_i), .beat_error_i (m_data_rresp_i[1] & ~tensor_beat[1]),
+        .beat_last_i (tensor_beat[1] ? tensor_last : m_data_rlast_i),
+        .tensor_write_i (tensor_write), .tensor_write_address_i (tensor_write_address), .tensor_write_data_i (m_results_wdata_o),
+        .tensor_read_i (tensor_read), .tensor_read_address_i (tensor_read_address), .tensor_word_o (tensor_word),
+        .wrong_tensor_o (wrong_tensor),
         .ahead_o (activation_words), .pixels_o (activation_pixels), .read_i (activation_read | lanes_take),
         .release_i (activation_release), .rewind_i (activation_rewind), .window_i (activation_window),
         .place_i (activation_place), .inside_i (activation_inside), .zero_i (activation_zero),
@@ -337,7 +356,7 @@ module gemm64 #(
                                  : wrong[ACTIVATIONS] ? `GEMM64_ERROR_PARITY : `GEMM64_ERROR_UNBALANCED,
                                  `GEMM64_ERROR_PARITY, commands_code};
             assign fault_tag = {{3{store_tag}}, wrong[COMPUTE] ? computes : wrong_tag,
-                                wrong[ACTIVATIONS] | unwritten_word ? reads : unbalanced_tag, reads, commands_tag};
+                                wrong_tensor ? tensor_tag : wrong[ACTIVATIONS] | unwritten_word ? reads : unbalanced_tag, reads, commands_tag};
             // Of the engine that the error names
             wire [3:0] engine = error[`GEMM64_ERROR_ENGINE_LSB +: `GEMM64_ERROR_ENGINE_WIDTH];
             wire [3:0] code   = error[`GEMM64_ERROR_CODE_LSB +: `GEMM64_ERROR_CODE_WIDTH];
@@ -382,6 +401,8 @@ module gemm64 #(
         .store_data_o (store_data), .store_shown_i (store_shown), .wrong_o (sums_wrong), .unwritten_o (sums_unwritten), .wrong_bank_o (sums_wrong_bank), .wrong_row_o (sums_wrong_row)
     );
 
+    wire results_awvalid, results_wvalid, results_tensor, tensor_wready, tensor_bvalid;
+
     // Three engines and two readers that follow each other
     gemm64_output #(
         .N(N), .LOG_N(LOG_N), .ADDRESS_WIDTH(ADDRESS_WIDTH), .ROW_WIDTH(ROW_WIDTH), .LOG_READS(LOG_READS),
@@ -393,21 +414,43 @@ module gemm64 #(
         .quiet_o (quiet[RESULTS +: 3]), .error_o (bus_error[RESULTS +: 3]), .error_tag_o (bus_tag[16*RESULTS +: 16*3]),
         .results_causes_o (causes[`GEMM64_CAUSES_RESULTS]), .parameters_causes_o (causes[`GEMM64_CAUSES_PARAMETERS]),
         .operands_causes_o (causes[`GEMM64_CAUSES_OPERANDS]),
-        .ask_o (ask[`GEMM64_READER_PARAMETERS +: 2]), .granted_i (granted[`GEMM64_READER_PARAMETERS +: 2]),
+        .tensor_i (tensor), .operands_tensor_o (operands_tensor), .operands_tag_o (operands_tag), .results_tensor_o (results_tensor),
+        .ask_o ({operands_ask, ask[`GEMM64_READER_PARAMETERS]}),
+        .granted_i ({operands_granted, granted[`GEMM64_READER_PARAMETERS]}),
         .ask_address_o (ask_address[ADDRESS_WIDTH*`GEMM64_READER_PARAMETERS +: ADDRESS_WIDTH*2]),
-        .ask_beats_o (ask_beats[7*`GEMM64_READER_PARAMETERS +: 7*2]), .beat_i (beat[`GEMM64_READER_PARAMETERS +: 2]),
+        .ask_beats_o (ask_beats[7*`GEMM64_READER_PARAMETERS +: 7*2]),
+        .beat_i ({beat[`GEMM64_READER_OPERANDS] | tensor_beat[0], beat[`GEMM64_READER_PARAMETERS]}),
         .beat_data_i (m_data_rdata_i), .beat_error_i (m_data_rresp_i[1]), .beat_last_i (m_data_rlast_i),
+        .operand_beat_data_i (tensor_beat[0] ? tensor_word : m_data_rdata_i),
+        .operand_beat_error_i (m_data_rresp_i[1] & ~tensor_beat[0]),
+        .operand_beat_last_i (tensor_beat[0] ? tensor_last : m_data_rlast_i),
         .store_done_o (store_done), .snapshot_take_o (snapshot_take), .snapshot_next_o (snapshot_next),
         .snapshot_i (snapshot_beat), .block_done_i (block_done), .bank_free_o (bank_free),
         .rows_stored_o (rows_stored), .storing_o (storing), .row_read_o (store_read), .row_bank_o (store_bank), .row_o (store_row),
         .wrong_o (wrong[RESULTS +: 3]), .wrong_memory_o (wrong_memory[8*RESULTS +: 8*3]),
         .wrong_word_o (wrong_word[24*RESULTS +: 24*3]), .wrong_tag_o (store_tag), .row_shown_o (store_shown),
-        .row_data_i (store_data), .awvalid_o (m_results_awvalid_o), .awready_i (m_results_awready_i),
+        .row_data_i (store_data), .awvalid_o (results_awvalid), .awready_i (m_results_awready_i | results_tensor),
         .awid_o (m_results_awid_o), .awaddr_o (m_results_awaddr_o), .awlen_o (m_results_awlen_o),
-        .awsize_o (m_results_awsize_o), .awburst_o (m_results_awburst_o), .wvalid_o (m_results_wvalid_o),
-        .wready_i (m_results_wready_i), .wdata_o (m_results_wdata_o), .wstrb_o (m_results_wstrb_o),
-        .wlast_o (m_results_wlast_o), .bvalid_i (m_results_bvalid_i), .bready_o (m_results_bready_o),
-        .berror_i (m_results_bresp_i[1])
+        .awsize_o (m_results_awsize_o), .awburst_o (m_results_awburst_o), .wvalid_o (results_wvalid),
+        .wready_i (results_tensor ? tensor_wready : m_results_wready_i), .wdata_o (m_results_wdata_o), .wstrb_o (m_results_wstrb_o),
+        .wlast_o (m_results_wlast_o), .bvalid_i (m_results_bvalid_i | tensor_bvalid), .bready_o (m_results_bready_o),
+        .berror_i (m_results_bresp_i[1] & ~tensor_bvalid)
+    );
+    assign m_results_awvalid_o = results_awvalid & ~results_tensor;
+    assign m_results_wvalid_o  = results_wvalid & ~results_tensor;
+
+    gemm64_tensor_port #(
+        .LOG_N(LOG_N), .ADDRESS_WIDTH(ADDRESS_WIDTH), .WORDS_WIDTH(WORDS_WIDTH), .LOG_READS(LOG_READS), .LOG_WRITES(LOG_WRITES)
+    ) u_tensor_port (
+        .clk_i (clk_i), .rst_ni (engines_rst_n), .valid_i (tensor_ask), .ready_o (tensor_granted),
+        .address_i ({ask_address[ADDRESS_WIDTH*`GEMM64_READER_ACTIVATIONS +: ADDRESS_WIDTH],
+                     ask_address[ADDRESS_WIDTH*`GEMM64_READER_OPERANDS +: ADDRESS_WIDTH]}),
+        .beats_i ({ask_beats[7*`GEMM64_READER_ACTIVATIONS +: 7], ask_beats[7*`GEMM64_READER_OPERANDS +: 7]}),
+        .tag_i ({activations_tag, operands_tag}), .beat_o (tensor_beat), .last_o (tensor_last), .tag_o (tensor_tag),
+        .awvalid_i (results_awvalid & results_tensor), .awaddr_i (m_results_awaddr_o),
+        .wvalid_i (results_wvalid & results_tensor), .wready_o (tensor_wready), .wlast_i (m_results_wlast_o),
+        .bvalid_o (tensor_bvalid), .read_o (tensor_read), .read_address_o (tensor_read_address), .write_o (tensor_write),
+        .write_address_o (tensor_write_address)
     );
 
     // Errors, watchdog and soft reset
@@ -418,7 +461,7 @@ module gemm64 #(
     wire moved = m_weights_rvalid_i & m_weights_rready_o | m_weights_arvalid_o & m_weights_arready_i
                | m_data_rvalid_i | m_data_arvalid_o & m_data_arready_i | activation_read | lanes_move
                | m_results_awvalid_o & m_results_awready_i | m_results_wvalid_o & m_results_wready_i
-               | m_results_bvalid_i | causes[`GEMM64_COUNTER_COMMANDS_DISPATCH];
+               | m_results_bvalid_i | tensor_read | tensor_write | causes[`GEMM64_COUNTER_COMMANDS_DISPATCH];
 
     gemm64_control u_control (
         .clk_i (clk_i), .rst_ni (rst_ni), .reset_i (reset_request), .watchdog_i (watchdog), .busy_i (busy),

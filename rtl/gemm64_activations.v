@@ -16,12 +16,14 @@ module gemm64_activations #(
     parameter ADDRESS_WIDTH = 40,    // bits of an address
     parameter WORDS         = 9216,  // words of the scratchpad; at least 64, the longest burst
     parameter WORDS_WIDTH   = 14,    // bits that hold the number WORDS
+    parameter TENSOR_WORDS  = 0,     // of them, the last ones, which can serve as tensor memory
     parameter SELF_CHECK    = 0,     // 0: wrong_o and unwritten_o are 0
     parameter LOG_BURSTS    = 4      // log2 of the read bursts under way
 ) (
     input  wire                     clk_i,
     input  wire                     rst_ni,             // synchronous, active low
     input  wire                     stop_i,             // ask for nothing more
+    input  wire                     tensor_i,           // they do; see gemm64_reader
     // LOAD_ACTIVATIONS
     input  wire                        command_valid_i,
     output wire                        command_ready_o,
@@ -32,6 +34,8 @@ module gemm64_activations #(
     input  wire                     request_ready_i,
     output wire [ADDRESS_WIDTH-1:0] request_address_o,
     output wire [6:0]               request_beats_o,
+    output wire                     request_tensor_o,   // to the tensor memory instead
+    output wire [15:0]              request_tag_o,      // number of its command
     // Words from the data port
     input  wire                     beat_i,
     input  wire [8*N-1:0]           beat_data_i,
@@ -55,6 +59,14 @@ module gemm64_activations #(
     output wire                     wrong_o,            // one was not what came; see gemm64_word_check
     output wire                     unwritten_o,        // or none has come there since the reset
     output wire [23:0]              wrong_word_o,
+    // The tensor memory's ports
+    input  wire                     tensor_write_i,
+    input  wire [WORDS_WIDTH-1:0]   tensor_write_address_i,
+    input  wire [8*N-1:0]           tensor_write_data_i,
+    input  wire                     tensor_read_i,
+    input  wire [WORDS_WIDTH-1:0]   tensor_read_address_i,
+    output wire [8*N-1:0]           tensor_word_o,
+    output wire                     wrong_tensor_o,     // what is wrong is of a word that they read
     // State
     output wire                     idle_o,             // nothing to load, nothing kept
     output wire                     quiet_o,            // no burst under way
@@ -105,6 +117,7 @@ module gemm64_activations #(
     reg                    window_q;  // the last walk was of a window
     reg  [16:0]            pixels_q;  // kept, or on their way
 
+    wire [WORDS_WIDTH-1:0] words = tensor_i ? WORDS[WORDS_WIDTH-1:0] - TENSOR_WORDS[WORDS_WIDTH-1:0] : WORDS[WORDS_WIDTH-1:0];
     wire pending, asking, reader_ready, reader_idle;
 
     // A walk of the ring begins when no pixel is kept, one of a window when no word is and its pixels have room.
@@ -133,11 +146,13 @@ module gemm64_activations #(
     wire beat_window, beat_first, beat_end;  // what the words that come belong to
 
     gemm64_reader #(
-        .LOG_N(LOG_N), .ADDRESS_WIDTH(ADDRESS_WIDTH), .LOG_BURSTS(LOG_BURSTS), .WORDS(WORDS), .WORDS_WIDTH(WORDS_WIDTH)
+        .LOG_N(LOG_N), .ADDRESS_WIDTH(ADDRESS_WIDTH), .LOG_BURSTS(LOG_BURSTS), .WORDS(WORDS), .WORDS_WIDTH(WORDS_WIDTH),
+        .SPARE(TENSOR_WORDS)
     ) u_reader (
         .clk_i             (clk_i),
         .rst_ni            (rst_ni),
         .stop_i            (stop_i),
+        .tensor_i          (tensor_i),
         .command_valid_i   (next_valid & may_begin),
         .command_ready_o   (reader_ready),
         .command_address_i (next_address),
@@ -154,6 +169,8 @@ module gemm64_activations #(
         .request_ready_i   (request_ready_i),
         .request_address_o (request_address_o),
         .request_beats_o   (request_beats_o),
+        .request_tensor_o  (request_tensor_o),
+        .request_tag_o     (request_tag_o),
         .beat_i            (beat_i),
         .beat_last_i       (beat_last_i),
         .beat_error_i      (beat_error_i),
@@ -226,34 +243,33 @@ module gemm64_activations #(
         end
     endgenerate
 
-    gemm64_ram #(.WIDTH(8*N), .DEPTH(WORDS), .ADDRESS_WIDTH(WORDS_WIDTH)) u_scratchpad (
-        .clk_i           (clk_i),
-        .busy_i          (1'b1),
-        .write_i         (beat_i),
-        .write_address_i (write_place[WORDS_WIDTH-1:0]),
-        .write_data_i    (beat_data_i),
-        .read_i          (read_i & (~window_i | inside_i)),
-        .read_address_i  (window_i ? place_i[WORDS_WIDTH-1:0] : read_q),
-        .data_o          (kept)
-    );
-
-    gemm64_word_check #(.ON(SELF_CHECK), .BYTES(N), .DEPTH(WORDS), .ADDRESS_WIDTH(WORDS_WIDTH), .UNWRITTEN(2)) u_check (
-        .clk_i           (clk_i),
-        .rst_ni          (rst_ni),
-        .write_i         (beat_i),
-        .write_address_i (write_place[WORDS_WIDTH-1:0]),
-        .write_data_i    (beat_data_i),
-        .read_i          (read_i & (~window_i | inside_i)),
-        .read_address_i  (window_i ? place_i[WORDS_WIDTH-1:0] : read_q),
-        .data_i          (kept),
-        .wrong_o         (wrong_o),
-        .unwritten_o     (unwritten_o),
-        .word_o          (wrong_word_o)
+    gemm64_scratchpad #(
+        .N(N), .WORDS(WORDS), .WORDS_WIDTH(WORDS_WIDTH), .TENSOR_WORDS(TENSOR_WORDS), .SELF_CHECK(SELF_CHECK)
+    ) u_scratchpad (
+        .clk_i                  (clk_i),
+        .rst_ni                 (rst_ni),
+        .tensor_i               (tensor_i),
+        .write_i                (beat_i),
+        .write_address_i        (write_place[WORDS_WIDTH-1:0]),
+        .write_data_i           (beat_data_i),
+        .read_i                 (read_i & (~window_i | inside_i)),
+        .read_address_i         (window_i ? place_i[WORDS_WIDTH-1:0] : read_q),
+        .word_o                 (kept),
+        .tensor_write_i         (tensor_write_i),
+        .tensor_write_address_i (tensor_write_address_i),
+        .tensor_write_data_i    (tensor_write_data_i),
+        .tensor_read_i          (tensor_read_i),
+        .tensor_read_address_i  (tensor_read_address_i),
+        .tensor_word_o          (tensor_word_o),
+        .wrong_o                (wrong_o),
+        .unwritten_o            (unwritten_o),
+        .wrong_tensor_o         (wrong_tensor_o),
+        .wrong_word_o           (wrong_word_o)
     );
 
     function [WORDS_WIDTH-1:0] after;  // the place after this one in the ring
         input [WORDS_WIDTH-1:0] place_of_word;
-        after = place_of_word == WORDS[WORDS_WIDTH-1:0] - 1'b1 ? {WORDS_WIDTH{1'b0}} : place_of_word + 1'b1;
+        after = place_of_word == words - 1'b1 ? {WORDS_WIDTH{1'b0}} : place_of_word + 1'b1;
     endfunction
 
     wire ring_read = read_i & ~window_i;
@@ -316,7 +332,7 @@ module gemm64_activations #(
 `ifdef GEMM64_CHECKS
     always @(posedge clk_i)
         if (rst_ni & ((ring_read & (window_q | ahead_q == {WORDS_WIDTH{1'b0}}))
-                      | (beat_i & ~beat_window & level_q == WORDS[WORDS_WIDTH-1:0]))) begin
+                      | (beat_i & ~beat_window & level_q == words))) begin
             $display("gemm64_activations: a word was read that is not there, or came where no room is");
             $stop;
         end

@@ -14,12 +14,14 @@ module gemm64_commands #(
     parameter ADDRESS_WIDTH    = 40,   // bits of an address
     parameter ACCUMULATOR_ROWS = 128,  // most rows of a block
     parameter SCRATCHPAD_WORDS = 9216, // words that all planes of a window have room in
+    parameter TENSOR_WORDS     = 0,    // of them, the last ones, which can serve as tensor memory
     parameter SELF_CHECK       = 0,    // 0: CHECK is not looked at
     parameter LOG_COMMANDS     = 4     // log2 of the commands fetched ahead
 ) (
     input  wire                     clk_i,
     input  wire                     rst_ni,            // synchronous, active low
     input  wire                     stop_i,            // fetch and dispatch nothing
+    input  wire                     tensor_i,          // the tensor memory serves the upper half of the address space
     // Ring
     input  wire [ADDRESS_WIDTH-1:0] ring_base_i,
     input  wire [15:0]              ring_mask_i,
@@ -161,8 +163,14 @@ module gemm64_commands #(
     wire bad_operand = (has_rows & bad_rows) | (is_store & (result_bytes == 4'd0 | bad_bounds))
                      | (has_count & count == 32'd0) | (has_passes & pass_count == 32'd0)
                      | (has_blocks & blocks == 32'd0);
+    // The tensor memory holds activations, operands and results. No burst begins after its end.
+    localparam [31:0] TENSOR_END = TENSOR_WORDS;
+    wire [63:0] tensor_word   = {{65-ADDRESS_WIDTH{1'b0}}, address[ADDRESS_WIDTH-2:0]} >> LOG_N;
+    wire        in_tensor     = tensor_i & address[ADDRESS_WIDTH-1];
+    wire        beyond_tensor = tensor_word[63:32] != 32'd0 | {1'b0, tensor_word[31:0]} >= {1'b0, TENSOR_END};
     wire bad_address = has_address & (address[LOG_N-1:0] != {LOG_N{1'b0}}
-                                      | address[63:ADDRESS_WIDTH] != {64-ADDRESS_WIDTH{1'b0}});
+                                      | address[63:ADDRESS_WIDTH] != {64-ADDRESS_WIDTH{1'b0}}
+                                      | (in_tensor & (~(is_activations | is_operands | is_store) | beyond_tensor)));
 
     // A command's words together, four bits at a time, are 0.
     wire [3:0] flipped;
@@ -223,7 +231,7 @@ module gemm64_commands #(
     wire [3:0]  row_words  = is_store ? result_bytes : 4'd1;
     wire [31:0] run        = is_snapshot ? SNAPSHOT_BEATS : of_rows ? {16'd0, rows} * {28'd0, row_words} : count;
 
-    gemm64_extent #(.LOG_N(LOG_N), .ADDRESS_WIDTH(ADDRESS_WIDTH)) u_extent (
+    gemm64_extent #(.LOG_N(LOG_N), .ADDRESS_WIDTH(ADDRESS_WIDTH), .TENSOR_WORDS(TENSOR_WORDS)) u_extent (
         .clk_i       (clk_i),
         .rst_ni      (rst_ni),
         .look_i      (valid),
@@ -233,14 +241,16 @@ module gemm64_commands #(
         .count_i     (of_rows ? count : 32'd1),
         .stride_i    ({4'd0, stride} * {32'd0, row_words}),
         .blocks_i    (of_rows ? blocks : 32'd1),
+        .tensor_i    (tensor_i),
         .tag_i       (dispatched_q),
         .error_o     (passes_end),
         .error_tag_o (passes_end_tag)
     );
 
-    gemm64_window_check #(.SCRATCHPAD_WORDS(SCRATCHPAD_WORDS)) u_window_check (
+    gemm64_window_check #(.SCRATCHPAD_WORDS(SCRATCHPAD_WORDS), .TENSOR_WORDS(TENSOR_WORDS)) u_window_check (
         .clk_i        (clk_i),
         .rst_ni       (rst_ni),
+        .tensor_i     (tensor_i),
         .valid_i      (pop & of_window),
         .is_set_i     (is_set),
         .is_load_i    (is_activations),
@@ -272,6 +282,7 @@ module gemm64_commands #(
         .valid_i     (pop & is_vector),
         .command_i   (command),
         .tag_i       (dispatched_q),
+        .whole_i     (in_tensor),
         .error_o     (bad_vector),
         .error_tag_o (bad_vector_tag)
     );

@@ -5,7 +5,7 @@
 
 // Version of registers and commands.
 `define GEMM64_VERSION_MAJOR 16'd3
-`define GEMM64_VERSION_MINOR 16'd6
+`define GEMM64_VERSION_MINOR 16'd7
 
 // Byte offsets of registers.
 `define GEMM64_REG_ID               12'h000
@@ -31,6 +31,8 @@
 `define GEMM64_REG_FAULT_TILE       12'h054
 `define GEMM64_REG_FAULT_ROW        12'h058
 `define GEMM64_REG_FAULT_MEMORY     12'h05c
+`define GEMM64_REG_TENSOR_WORDS     12'h060
+`define GEMM64_REG_TENSOR_MEMORY    12'h064
 
 // Registers after a reset.
 `define GEMM64_REG_ID_RESET               32'h67363463
@@ -43,6 +45,7 @@
 `define GEMM64_REG_FAULT_TILE_RESET       32'h00000000
 `define GEMM64_REG_FAULT_ROW_RESET        32'h00000000
 `define GEMM64_REG_FAULT_MEMORY_RESET     32'h00000000
+`define GEMM64_REG_TENSOR_MEMORY_RESET    32'h00000000
 
 // Fields of registers.
 `define GEMM64_VERSION_MINOR_LSB            0
@@ -112,6 +115,9 @@
 `define GEMM64_FAULT_MEMORY_NUMBER_WIDTH    8
 `define GEMM64_FAULT_MEMORY_WORD_LSB        8
 `define GEMM64_FAULT_MEMORY_WORD_WIDTH      24
+`define GEMM64_TENSOR_MEMORY_ENABLE_BIT     0
+`define GEMM64_TENSOR_MEMORY_ENABLE_LSB     0
+`define GEMM64_TENSOR_MEMORY_ENABLE_WIDTH   1
 
 // Commands: bit positions count from the command's first bit.
 `define GEMM64_CMD_BYTES                 64

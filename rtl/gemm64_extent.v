@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Finds walks over memory (of gemm64_bursts, RUN and STEP being the same) that pass the end of the address space: address +
-// ((blocks - 1) * run + (count - 1) * stride + run) * N > 2**ADDRESS_WIDTH, in exact arithmetic.
+// Finds walks over memory (of gemm64_bursts, RUN and STEP being the same) that pass the end of the address space, or of the tensor
+// memory or the half of the address space before it: address + ((blocks - 1) * run + (count - 1) * stride + run) * N > end, in exact arithmetic.
 // Latency: 2 clocks from valid_i to error_o. The engine that got the walk meanwhile has requested its first burst at
 //          most, which lies where the address says.
 // Handshake: none; a walk may be given in every clock.
@@ -8,7 +8,8 @@
 
 module gemm64_extent #(
     parameter LOG_N         = 6,   // log2 of the bytes of a word
-    parameter ADDRESS_WIDTH = 40   // bits of an address
+    parameter ADDRESS_WIDTH = 40,  // bits of an address
+    parameter TENSOR_WORDS  = 0    // words of the tensor memory
 ) (
     input  wire                     clk_i,
     input  wire                     rst_ni,     // synchronous, active low
@@ -21,6 +22,7 @@ module gemm64_extent #(
     input  wire [35:0]              stride_i,   // words from the start of a run to that of the next
     input  wire [31:0]              blocks_i,   // each begins where the first run of the block before it ends
     input  wire [15:0]              tag_i,      // number of the command
+    input  wire                     tensor_i,   // the tensor memory serves the upper half of the address space
     // It passes the end
     output wire                     error_o,
     output wire [15:0]              error_tag_o
@@ -36,6 +38,12 @@ module gemm64_extent #(
     reg [ROOM_WIDTH-2:0] address_q;  // in words
     reg [ROOM_WIDTH-1:0] room_q;     // words from there to the end
     reg [15:0]           tag_q, known_tag_q;
+    // In words: the end of the address space or, with a tensor memory, of the half that the walk begins in
+    wire [ROOM_WIDTH-1:0] half  = {2'b01, {ROOM_WIDTH-2{1'b0}}};
+    localparam [31:0]     WORDS = TENSOR_WORDS;
+    wire [63:0]           words = {32'd0, WORDS};
+    wire [ROOM_WIDTH-1:0] end_of_walk = ~tensor_i ? {1'b1, {ROOM_WIDTH-1{1'b0}}}
+                                      : address_q[ROOM_WIDTH-2] ? half + words[ROOM_WIDTH-1:0] : half;
 
     always @(posedge clk_i) begin
         given_q <= valid_i & rst_ni;
@@ -49,7 +57,7 @@ module gemm64_extent #(
             tag_q     <= tag_i;
         end
         if (given_q) begin
-            room_q      <= {1'b1, {ROOM_WIDTH-1{1'b0}}} - {1'b0, address_q};
+            room_q      <= end_of_walk - {1'b0, address_q};
             known_tag_q <= tag_q;
         end
     end

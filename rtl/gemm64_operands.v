@@ -18,6 +18,7 @@ module gemm64_operands #(
     input  wire                     clk_i,
     input  wire                     rst_ni,             // synchronous, active low
     input  wire                     stop_i,             // ask for nothing more
+    input  wire                     tensor_i,           // see gemm64_reader
     // LOAD_OPERANDS
     input  wire                        command_valid_i,
     output wire                        command_ready_o,
@@ -28,6 +29,8 @@ module gemm64_operands #(
     input  wire                     request_ready_i,
     output wire [ADDRESS_WIDTH-1:0] request_address_o,
     output wire [6:0]               request_beats_o,
+    output wire                     request_tensor_o,   // to the tensor memory instead
+    output wire [15:0]              request_tag_o,      // number of its command
     // Words from the data port
     input  wire                     beat_i,
     input  wire [8*N-1:0]           beat_data_i,
@@ -98,11 +101,14 @@ module gemm64_operands #(
         .command_blocks_i  (next_blocks),
         .command_tag_i     (next_tag),
         .command_kept_i    (1'b0),
+        .tensor_i          (tensor_i),
         .released_i        (read_i),
         .request_valid_o   (request_valid_o),
         .request_ready_i   (request_ready_i),
         .request_address_o (request_address_o),
         .request_beats_o   (request_beats_o),
+        .request_tensor_o  (request_tensor_o),
+        .request_tag_o     (request_tag_o),
         .beat_i            (beat_i),
         .beat_last_i       (beat_last_i),
         .beat_error_i      (beat_error_i),

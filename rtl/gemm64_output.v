@@ -21,6 +21,7 @@ module gemm64_output #(
     input  wire                        clk_i,
     input  wire                        rst_ni,  // synchronous, active low
     input  wire                        stop_i,  // begin nothing more
+    input  wire                        tensor_i,  // the tensor memory serves the upper half of the address space
     // The plug of three engines
     input  wire [2:0]                  valid_i,
     output wire [2:0]                  ready_o,
@@ -43,10 +44,15 @@ module gemm64_output #(
     input  wire [1:0]                  granted_i,
     output wire [ADDRESS_WIDTH*2-1:0]  ask_address_o,
     output wire [7*2-1:0]              ask_beats_o,
+    output wire                        operands_tensor_o,  // what the reader of operands asks for is in the tensor memory
+    output wire [15:0]                 operands_tag_o,     // and for this command
     input  wire [1:0]                  beat_i,
     input  wire [8*N-1:0]              beat_data_i,
     input  wire                        beat_error_i,
     input  wire                        beat_last_i,
+    input  wire [8*N-1:0]              operand_beat_data_i,  // the same for operands
+    input  wire                        operand_beat_error_i,
+    input  wire                        operand_beat_last_i,
     // Commands and counters
     output wire                        store_done_o,
     output wire                        snapshot_take_o,
@@ -63,6 +69,7 @@ module gemm64_output #(
     output wire                        row_shown_o,
     input  wire [32*N-1:0]             row_data_i,
     // AXI4 write port
+    output wire                        results_tensor_o,  // to the tensor memory instead
     output wire                        awvalid_o,
     input  wire                        awready_i,
     output wire                        awid_o,
@@ -119,7 +126,8 @@ module gemm64_output #(
         .request_valid_o (ask_o[OPERANDS_READER]), .request_ready_i (granted_i[OPERANDS_READER]),
         .request_address_o (ask_address_o[ADDRESS_WIDTH*OPERANDS_READER +: ADDRESS_WIDTH]),
         .request_beats_o (ask_beats_o[7*OPERANDS_READER +: 7]), .beat_i (beat_i[OPERANDS_READER]),
-        .beat_data_i (beat_data_i), .beat_error_i (beat_error_i), .beat_last_i (beat_last_i),
+        .tensor_i (tensor_i), .request_tensor_o (operands_tensor_o), .request_tag_o (operands_tag_o),
+        .beat_data_i (operand_beat_data_i), .beat_error_i (operand_beat_error_i), .beat_last_i (operand_beat_last_i),
         .words_o (operand_words), .claim_i (operand_claim), .claimed_i (operands_claimed), .read_i (operand_read),
         .word_o (operand), .wrong_o (wrong_o[OPERANDS]), .wrong_word_o (wrong_word_o[24*OPERANDS +: 24])
     );
@@ -142,6 +150,7 @@ module gemm64_output #(
         .row_data_i (row_data_i),
         .wrong_o (wrong_o[RESULTS]), .wrong_memory_o (wrong_memory_o[8*RESULTS +: 8]),
         .wrong_entry_o (wrong_word_o[24*RESULTS +: 8]), .tag_o (wrong_tag_o),
+        .tensor_i (tensor_i), .tensor_o (results_tensor_o),
         .awvalid_o (awvalid_o), .awready_i (awready_i), .awid_o (awid_o),
         .awaddr_o (awaddr_o), .awlen_o (awlen_o), .awsize_o (awsize_o),
         .awburst_o (awburst_o), .wvalid_o (wvalid_o), .wready_i (wready_i),

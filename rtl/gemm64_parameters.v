@@ -11,6 +11,7 @@ module gemm64_parameters #(
     parameter SUM_WIDTH        = 22,
     parameter SELF_CHECK       = 0,
     parameter SCRATCHPAD_WORDS = 9216,
+    parameter TENSOR_WORDS     = 6144,
     parameter ACCUMULATOR_ROWS = 128,
     parameter LOG_WEIGHT_WORDS = 10,
     parameter LOG_READS        = 4,
@@ -44,6 +45,10 @@ module gemm64_parameters #(
         // The last row of a block may come with a burst of MAX_BEATS.
         if (SCRATCHPAD_WORDS < ACCUMULATOR_ROWS + MAX_BEATS - 1 || SCRATCHPAD_WORDS > 1 << 24) begin : scratchpad
             SCRATCHPAD_WORDS_must_be_at_least_ACCUMULATOR_ROWS_plus_63_and_at_most_2_to_the_24 u_refused ();
+        end
+        // The rest of the scratchpad is to be large enough, too.
+        if (TENSOR_WORDS < 0 || (TENSOR_WORDS != 0 && SCRATCHPAD_WORDS - TENSOR_WORDS < ACCUMULATOR_ROWS + MAX_BEATS - 1)) begin : tensor
+            TENSOR_WORDS_must_be_0_or_leave_ACCUMULATOR_ROWS_plus_63_words u_refused ();
         end
         if (WEIGHT_WORDS < 2 * N || LOG_WEIGHT_WORDS > 16) begin : weights
             LOG_WEIGHT_WORDS_must_be_at_most_16_and_hold_2_tiles u_refused ();

@@ -4,7 +4,7 @@
 //          released in a clock may be requested in the next.
 // Handshake: valid/ready for commands and bursts. A burst is requested only while fewer than 2**LOG_BURSTS are under
 //            way and the buffer has room for all of it, kept for it from then on: so words are taken whenever they
-//            come. A walk that was given its room beforehand asks without. With stop_i no new burst is requested; bursts under way still end.
+//            come. A walk that was given its room beforehand asks without. While bursts of one memory are in flight, none of the other is requested. With stop_i no new burst is requested; bursts under way still end.
 `default_nettype none
 
 module gemm64_reader #(
@@ -13,12 +13,14 @@ module gemm64_reader #(
     parameter LOG_BURSTS    = 4,   // log2 of the bursts under way
     parameter WORDS         = 64,  // words of the buffer
     parameter WORDS_WIDTH   = 7,   // bits that hold the number WORDS
+    parameter SPARE         = 0,   // of them, those that tensor_i takes away
     parameter RELEASED      = 1,   // words whose places become free at once
     parameter MAX_BEATS     = 64   // beats of the longest burst, at most WORDS - RELEASED + 1; a power of two
 ) (
     input  wire                     clk_i,
     input  wire                     rst_ni,           // synchronous, active low
     input  wire                     stop_i,
+    input  wire                     tensor_i,         // the tensor memory serves the upper half of the address space; changes at rest only
     // Command (a walk of gemm64_bursts)
     input  wire                     command_valid_i,
     output wire                     command_ready_o,
@@ -38,6 +40,8 @@ module gemm64_reader #(
     input  wire                     request_ready_i,
     output wire [ADDRESS_WIDTH-1:0] request_address_o,
     output wire [6:0]               request_beats_o,
+    output wire                     request_tensor_o, // it is for the tensor memory
+    output wire [15:0]              request_tag_o,    // number of its command
     // The part of AXI4's R channel that tells how bursts end
     input  wire                     beat_i,           // rvalid & rready
     input  wire                     beat_last_i,
@@ -59,6 +63,15 @@ module gemm64_reader #(
     wire [15:0] burst_tag;
     reg         kept_q;  // of the walk under way
 
+    // The two memories answer in an order of their own, so bursts of one only are in flight.
+    wire        tensor = tensor_i & request_address_o[ADDRESS_WIDTH-1];
+    reg         tensor_q;  // of the last burst
+    wire        in_order = tensor == tensor_q | ~pending_o;
+
+    always @(posedge clk_i)
+        if (!rst_ni) tensor_q <= 1'b0;
+        else if (burst_ready) tensor_q <= tensor;
+
     reg  [WORDS_WIDTH-1:0] room_q;  // words neither in the buffer nor requested
     wire [31:0]            beats = {25'd0, request_beats_o};
 
@@ -73,15 +86,17 @@ module gemm64_reader #(
             if (taken) room_q <= released_i ? room_q + RELEASED[WORDS_WIDTH-1:0] - beats[WORDS_WIDTH-1:0]
                                             : room_q - beats[WORDS_WIDTH-1:0];
             else if (released_i) room_q <= room_q + RELEASED[WORDS_WIDTH-1:0];
-        end else room_q <= WORDS[WORDS_WIDTH-1:0];
+        end else room_q <= tensor_i ? WORDS[WORDS_WIDTH-1:0] - SPARE[WORDS_WIDTH-1:0] : WORDS[WORDS_WIDTH-1:0];
 
     reg go;
     always @* begin
         go = 1'b0;
-        if (burst_valid) go = tags_ready & (kept_q | beats <= {{32-WORDS_WIDTH{1'b0}}, room_q}) & ~stop_i;
+        if (burst_valid) go = tags_ready & (kept_q | beats <= {{32-WORDS_WIDTH{1'b0}}, room_q}) & in_order & ~stop_i;
     end
 
-    assign request_valid_o = go;
+    assign request_valid_o  = go;
+    assign request_tensor_o = tensor;
+    assign request_tag_o    = burst_tag;
     assign burst_ready     = request_ready_i & go;
     assign asking_o        = burst_valid;
     assign idle_o          = ~burst_valid & ~pending_o;

@@ -4,8 +4,8 @@
 //          after its address. Where the answer before waits, both wait for it.
 // Handshake: AXI4-Lite; no output depends on an input of the same clock. Behind an answer that waits one more request a
 //            channel is accepted. An offset without a register, or a write to a register that only reads, is answered
-//            with SLVERR; so is a ring base above the bus, and a tail during a soft reset, which would be lost. None of
-//            these changes anything.
+//            with SLVERR; so is a ring base above the bus, a tail during a soft reset, which would be lost, and TENSOR_MEMORY
+//            while the accelerator is busy. None of these changes anything.
 `default_nettype none
 
 `include "gemm64_defs.vh"
@@ -15,6 +15,7 @@ module gemm64_registers #(
     parameter STAGE_ROWS       = 4,
     parameter WEIGHT_TILES     = 16,
     parameter SCRATCHPAD_WORDS = 9216,
+    parameter TENSOR_WORDS     = 0,
     parameter ACCUMULATOR_ROWS = 128,
     parameter ADDRESS_WIDTH    = 40,
     parameter READS            = 16,
@@ -45,6 +46,7 @@ module gemm64_registers #(
     output reg  [31:0]             rdata_o,
     output reg  [1:0]              rresp_o,
     // Settings
+    output reg                     tensor_o,           // the scratchpad's last TENSOR_WORDS words are the tensor memory
     output reg  [31:0]             watchdog_o,
     output wire [63:0]             ring_base_o,
     output reg  [15:0]             ring_mask_o,
@@ -75,6 +77,7 @@ module gemm64_registers #(
     localparam [31:0] FOUND = 1 << `GEMM64_SELF_CHECK_CHECKSUM_BIT | 1 << `GEMM64_SELF_CHECK_PARITY_BIT
                                | 1 << `GEMM64_SELF_CHECK_COMMANDS_BIT
                                | (SELF_CHECK > 1 ? 1 << `GEMM64_SELF_CHECK_ROWS_BIT : 0);
+    localparam [31:0] SCRATCHPAD_REST = SCRATCHPAD_WORDS - TENSOR_WORDS;
     localparam [1:0] OKAY   = 2'b00;
     localparam [1:0] SLVERR = 2'b10;
 
@@ -139,6 +142,7 @@ module gemm64_registers #(
             writable = waddr == `GEMM64_REG_CONTROL | waddr == `GEMM64_REG_INTERRUPT
                      | waddr == `GEMM64_REG_INTERRUPT_ENABLE | waddr == `GEMM64_REG_WATCHDOG
                      | waddr == `GEMM64_REG_RING_MASK
+                     | (waddr == `GEMM64_REG_TENSOR_MEMORY & ~busy_i & TENSOR_WORDS != 0)
                      | ((waddr == `GEMM64_REG_RING_BASE_LOW | waddr == `GEMM64_REG_RING_BASE_HIGH)
                         & base_above == 64'd0)
                      | (waddr == `GEMM64_REG_RING_TAIL & ~resetting_i);
@@ -148,10 +152,11 @@ module gemm64_registers #(
     always @(posedge clk_i) begin
         if (rst_ni) begin
             bvalid_o         <= write | (bvalid_o & ~bready_i);
-            reset_o          <= control[`GEMM64_CONTROL_RESET_BIT];
+            reset_o          <= control[`GEMM64_CONTROL_RESET_BIT] | (writable & waddr == `GEMM64_REG_TENSOR_MEMORY);
             clear_counters_o <= control[`GEMM64_CONTROL_CLEAR_COUNTERS_BIT];
             if (writable) begin
                 case (waddr)
+                    `GEMM64_REG_TENSOR_MEMORY:    if (wstrb[0]) tensor_o <= wdata[`GEMM64_TENSOR_MEMORY_ENABLE_BIT];
                     `GEMM64_REG_WATCHDOG:         watchdog_o <= (watchdog_o & ~bits) | put;
                     `GEMM64_REG_RING_BASE_LOW:    ring_base_low_q <= base_low;
                     `GEMM64_REG_RING_BASE_HIGH:   ring_base_high_q <= base_high;
@@ -166,6 +171,7 @@ module gemm64_registers #(
             error_q <= fail_i | (error_q & ~ring_clear_i & ~clear[`GEMM64_INTERRUPT_ERROR_BIT]);
         end else begin
             bvalid_o           <= 1'b0;
+            tensor_o           <= 1'b0;
             watchdog_o         <= `GEMM64_REG_WATCHDOG_RESET;
             ring_base_low_q    <= 32'd0;
             ring_base_high_q   <= 32'd0;
@@ -211,7 +217,7 @@ module gemm64_registers #(
                 `GEMM64_REG_ID:               rdata_o <= `GEMM64_REG_ID_RESET;
                 `GEMM64_REG_VERSION:          rdata_o <= {`GEMM64_VERSION_MAJOR, `GEMM64_VERSION_MINOR};
                 `GEMM64_REG_ARRAY:            rdata_o <= {WEIGHT_TILES[15:0], STAGE_ROWS[7:0], N[7:0]};
-                `GEMM64_REG_SCRATCHPAD_WORDS: rdata_o <= SCRATCHPAD_WORDS;
+                `GEMM64_REG_SCRATCHPAD_WORDS: rdata_o <= tensor_o ? SCRATCHPAD_REST : SCRATCHPAD_WORDS;
                 `GEMM64_REG_ACCUMULATOR_ROWS: rdata_o <= ACCUMULATOR_ROWS;
                 `GEMM64_REG_BUS:              rdata_o <= {8'd64, COMMANDS[7:0], WRITES[7:0], READS[7:0]};
                 `GEMM64_REG_ADDRESS_WIDTH:    rdata_o <= ADDRESS_WIDTH;
@@ -228,6 +234,8 @@ module gemm64_registers #(
                 `GEMM64_REG_INTERRUPT_ENABLE: rdata_o <= {30'd0, interrupt_enable_q};
                 `GEMM64_REG_PARAMETER_SETS:   rdata_o <= PARAMETER_SETS;
                 `GEMM64_REG_SELF_CHECK:       rdata_o <= SELF_CHECK != 0 ? FOUND : 32'd0;
+                `GEMM64_REG_TENSOR_WORDS:     rdata_o <= TENSOR_WORDS;
+                `GEMM64_REG_TENSOR_MEMORY:    rdata_o <= {31'd0, tensor_o};
                 `GEMM64_REG_FAULT_TILE:       rdata_o <= fault_tile_i;
                 `GEMM64_REG_FAULT_ROW:        rdata_o <= {16'd0, fault_row_i};
                 `GEMM64_REG_FAULT_MEMORY:     rdata_o <= fault_memory_i;

@@ -26,6 +26,7 @@ module gemm64_results #(
     input  wire                     clk_i,
     input  wire                     rst_ni,           // synchronous, active low
     input  wire                     stop_i,           // announce no further burst
+    input  wire                     tensor_i,         // the tensor memory serves the upper half of the address space
     // STORE, or a snapshot, which needs an address alone
     input  wire                        command_valid_i,
     output wire                        command_ready_o,
@@ -60,6 +61,7 @@ module gemm64_results #(
     output wire [ROW_WIDTH-1:0]     row_o,
     output wire                     row_shown_o,      // what was read is used
     input  wire [32*N-1:0]          row_data_i,
+    output wire                     tensor_o,         // what is sent goes to the tensor memory
     // AXI4 AW
     output wire                     awvalid_o,
     input  wire                     awready_i,
@@ -144,7 +146,7 @@ module gemm64_results #(
     wire [ADDRESS_WIDTH-1:0] burst_address;
     wire [6:0]               burst_beats;
     wire [15:0]              burst_tag;
-    wire                     request_ready, data_ready, response_ready;
+    wire                     request_ready, data_ready, response_ready, response_valid;
     reg  [1:0]               done_q;    // blocks done whose addresses have not been sent
     reg  [FORMAT_WIDTH-1:0]  format_q;  // these two of the walk under way
     reg  [BOUNDS_WIDTH-1:0]  bounds_q;
@@ -188,6 +190,10 @@ module gemm64_results #(
     wire [3:0] next_bytes = RESULT_BYTES[{next_format, 2'b00} +: 4];  // words of a row
     wire [31:0] next_run  = {16'd0, next_rows} * {28'd0, next_bytes};
     wire        start_ready, drained;
+    // The two memories answer in an order of their own, so bursts to one only are outstanding.
+    reg         tensor_q;
+    wire        next_tensor = tensor_i & ~next_snapshot & next_address[ADDRESS_WIDTH-1];
+    wire        in_order    = next_tensor == tensor_q | (drained & ~response_valid);
     // Rows of one kind alone are under way.
     reg         may_begin, anew;  // anew: with settings of its own
     always @* begin
@@ -196,6 +202,7 @@ module gemm64_results #(
             may_begin = next_snapshot | (next_vector & next_keep & vector_q) | drained;
             anew      = next_vector & ~next_keep;
         end
+        if (~in_order) may_begin = 1'b0;
     end
     wire        begins      = next_valid & next_ready & ~next_snapshot;
     wire        begins_anew = begins & anew;
@@ -225,10 +232,12 @@ module gemm64_results #(
         end
         load_q <= begins_anew;
         if (rst_ni) begin
+            if (next_valid & next_ready) tensor_q <= next_tensor;
             if (begins) vector_q <= next_vector;
             if (begins_anew) table_due_q <= next_command[`GEMM64_CMD_TABLE_LSB];
             else if (operand_claim_o) table_due_q <= 1'b0;
         end else begin
+            tensor_q    <= 1'b0;
             vector_q    <= 1'b0;
             table_due_q <= 1'b0;
         end
@@ -279,7 +288,7 @@ module gemm64_results #(
     wire [6:0] data_beats;
     wire [FORMAT_WIDTH-1:0] data_format;
     wire [7:0] data_zero, data_low, data_high;
-    wire       response_valid, response_end;  // the last of a STORE
+    wire       response_end;  // the last of a STORE
     wire       end_of_burst;
 
     gemm64_fifo #(.WIDTH(FORMAT_WIDTH + BOUNDS_WIDTH + 9), .LOG_DEPTH(LOG_BURSTS), .HEAD(1)) u_data (
@@ -460,6 +469,7 @@ module gemm64_results #(
     assign wdata_o    = wdata;
     assign wstrb_o    = vector_valid ? strobe_q : ALL_LANES;
     assign bready_o   = 1'b1;
+    assign tensor_o   = tensor_q;
     assign storing_o  = bursts_q != {LOG_BURSTS + 1{1'b0}};
     assign row_read_o = first_row | (end_of_row & (~end_of_block | more));
     assign row_o      = first_row | end_of_block ? {ROW_WIDTH{1'b0}} : row_q + 1'b1;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Finds STOREs with VECTOR whose settings gemm64_vector cannot take: results that are not of 8 bits, lanes beyond N, ADD and
-// MULTIPLY at once, bounds in the wrong order, float32 numbers beyond its range, and KEEP without settings since the reset.
+// MULTIPLY at once, some lanes where all are to be written, bounds in the wrong order, float32 numbers beyond its range, and KEEP without settings since the reset.
 // Latency: 2 clocks from valid_i to error_o.
 // Handshake: none; a STORE may be given in every clock.
 `default_nettype none
@@ -16,6 +16,7 @@ module gemm64_vector_check #(
     input  wire                        valid_i,
     input  wire [`GEMM64_CMD_BITS-1:0] command_i,
     input  wire [15:0]                 tag_i,        // number of the command
+    input  wire                        whole_i,      // all lanes are to be written
     // It cannot be
     output wire                        error_o,
     output wire [15:0]                 error_tag_o
@@ -39,11 +40,12 @@ module gemm64_vector_check #(
     wire [7:0]  exponent      = offset[30:23];
 
     // What is found of a command, in a block with a condition: so the simulation skips it without one.
-    reg        wide, bad_lanes, bad_bounds, bad_result_scale, bad_operand_scale, fraction, bad_offset, bad_numbers;
+    reg        wide, parts, bad_lanes, bad_bounds, bad_result_scale, bad_operand_scale, fraction, bad_offset, bad_numbers;
     reg [7:0]  sign, behind;  // bits of the offset that are less than a step
     reg [8:0]  lanes_end;
     reg        given_q, bad_q, error_q;
     reg        loaded_q;  // a STORE without KEEP has come since the reset
+    reg        parts_q;   // it writes some lanes only
     reg [15:0] tag_q, tag_known_q;
 
     always @(posedge clk_i) begin
@@ -56,6 +58,7 @@ module gemm64_vector_check #(
             wide       = format == `GEMM64_RESULT_INT32;
             lanes_end  = {1'b0, first_lane} + {1'b0, lanes};
             bad_lanes  = {24'd0, first_lane} >= N | {23'd0, lanes_end} > N;
+            parts      = first_lane != 8'd0 | (lanes != 8'd0 & {24'd0, lanes} != N);
             bad_bounds = (low ^ sign) > (high ^ sign);
             bad_result_scale  = add & (result_scale < LEAST_TO_ADD | result_scale > MOST_TO_ADD);
             bad_operand_scale = add ? operand_scale < LEAST_TO_ADD | operand_scale > MOST_TO_ADD
@@ -64,7 +67,8 @@ module gemm64_vector_check #(
             fraction    = exponent < STEP & (behind >= 8'd24 | (offset[22:0] & ~({23{1'b1}} << behind[4:0])) != 23'd0);
             bad_offset  = offset != 31'd0 & (exponent > MOST_OFFSET | fraction);
             bad_numbers = bad_bounds | bad_result_scale | bad_operand_scale | bad_offset;
-            bad_q <= wide | (keep ? ~loaded_q : bad_lanes | (add & multiply) | ((add | multiply) & bad_numbers));
+            if (~keep) parts_q <= parts;
+            bad_q <= wide | (whole_i & (keep ? parts_q : parts)) | (keep ? ~loaded_q : bad_lanes | (add & multiply) | ((add | multiply) & bad_numbers));
             tag_q <= tag_i;
         end
     end

@@ -8,10 +8,12 @@
 `include "gemm64_defs.vh"
 
 module gemm64_window_check #(
-    parameter SCRATCHPAD_WORDS = 9216
+    parameter SCRATCHPAD_WORDS = 9216,
+    parameter TENSOR_WORDS     = 0      // of them, those that tensor_i takes away
 ) (
     input  wire         clk_i,
     input  wire         rst_ni,        // synchronous, active low
+    input  wire         tensor_i,      // the scratchpad's last words are the tensor memory; changes at rest only
     // Command with WINDOW, or SET_WINDOW
     input  wire         valid_i,
     input  wire         is_set_i,
@@ -51,7 +53,9 @@ module gemm64_window_check #(
     wire [15:0] freed        = window_i[`GEMM64_CMD_FREED_PIXELS_LSB - FIRST +: `GEMM64_CMD_FREED_PIXELS_WIDTH];
     wire [15:0] group_passes = window_i[`GEMM64_CMD_GROUP_PASSES_LSB - FIRST +: `GEMM64_CMD_GROUP_PASSES_WIDTH];
 
-    wire bad_set    = capacity == 16'd0 | {16'd0, capacity} > SCRATCHPAD_WORDS[31:0] | group_passes == 16'd0
+    wire [31:0] all_words = tensor_i ? SCRATCHPAD_WORDS - TENSOR_WORDS : SCRATCHPAD_WORDS;
+
+    wire bad_set    = capacity == 16'd0 | {16'd0, capacity} > all_words | group_passes == 16'd0
                     | kernel_rows == 8'd0 | kernel_width == 8'd0 | {8'd0, stride} > capacity
                     | {8'd0, dilation} > capacity | row_step >= capacity | image_step >= capacity
                     | tap_row_step >= capacity;
@@ -152,7 +156,7 @@ module gemm64_window_check #(
         end
     end
 
-    assign error_o     = known_q & (bad_known_q | words_q > {17'd0, SCRATCHPAD_WORDS[31:0]});
+    assign error_o     = known_q & (bad_known_q | words_q > {17'd0, all_words});
     assign error_tag_o = tag_known_q;
 
 endmodule

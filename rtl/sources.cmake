@@ -32,11 +32,13 @@ set(GEMM64_RTL
   gemm64_request.v
   gemm64_results.v
   gemm64_run.v
+  gemm64_scratchpad.v
   gemm64_set_ram.v
   gemm64_skew.v
   gemm64_skid.v
   gemm64_stage.v
   gemm64_sum_check.v
+  gemm64_tensor_port.v
   gemm64_vector.v
   gemm64_vector_check.v
   gemm64_weights.v

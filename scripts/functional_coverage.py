@@ -26,7 +26,7 @@ import summary  # noqa: E402
 PROGRAM = "gemm64_functional_test"
 # Tests that need N = 2, 4 and 8 only; of those that try each cycle or each bit, few.
 TESTS = ("Programs.*", "VectorPrograms.*", "ProgramClocks.*", "WindowClocks.*", "Windows.*", "*/Windows.*", "Depthwise*.*", "*/Depthwise*.*",
-         "Fences.*", "Ring.*", "Limits.*", "Jobs.*", "Extremes.*", "Stalls.*", "*/Stalls.*", "Throttle.*", "*/Sharing.*", "TightBuffers.*",
+         "Fences.*", "TensorMemory*", "Ring.*", "Limits.*", "Jobs.*", "Extremes.*", "Stalls.*", "*/Stalls.*", "Throttle.*", "*/Sharing.*", "TightBuffers.*",
          "BusErrors.*", "*/Faults.*", "Hang.*", "WindowErrors.*", "*/WindowErrors.*", "*/WindowOrderErrors.*", "SoftReset.*", "HardReset.*", "Registers.*",
          "*/Registers.*", "*/SelfCheck.*", "*/FoundFaultsInMemory.*", "FoundFault.*", "SelfCheckPrograms.*", "ShuffledPrograms.*",
          "Shapes.AllUpTo7*", "Shapes.EdgesAreExactAtN?", "Shapes.RandomJobs*", "RegisterPort.*", "VectorJobs.Give*", "JobLists.*")

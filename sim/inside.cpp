@@ -89,6 +89,11 @@ Inside::Inside(const VerilatedContext& context, unsigned n) : n_(n) {
   table_ = static_cast<std::uint8_t*>(vector(signals::kTable));
   vector_ = static_cast<std::uint16_t*>(vector(signals::kVectorSums));
   scratchpad_ = memory(context, signals::kScratchpad);
+  const VerilatedVar& first = get(context, signals::kScratchpad, signals::kMemory);
+  first_words_ = static_cast<std::size_t>(first.elements(1));
+  if (find(context, signals::kSecondBank, signals::kMemory) != nullptr) {
+    second_bank_ = memory(context, signals::kSecondBank);
+  }
   weight_buffer_ = memory(context, signals::kWeightBuffer);
   operand_buffer_ = memory(context, signals::kOperandBuffer);
   biases_ = memory(context, signals::kBiases);
@@ -217,7 +222,10 @@ void Inside::flip(const Fault& fault) {
       flip_bit(*lane_line_byte(fault.bank, fault.row, fault.column), fault.bit);
       break;
     case Fault::Kind::kScratchpad:
-      flip_bit(scratchpad_[std::size_t{fault.row} * n_ + fault.column], fault.bit);
+      flip_bit(fault.row < first_words_
+                   ? scratchpad_[std::size_t{fault.row} * n_ + fault.column]
+                   : second_bank_[(fault.row - first_words_) * n_ + fault.column],
+               fault.bit);
       break;
     case Fault::Kind::kStoredWeight:
       flip_bit(weight_buffer_[std::size_t{fault.row} * n_ + fault.column], fault.bit);

@@ -76,7 +76,9 @@ class Inside final : public Probe {
   std::uint16_t* vector_ = nullptr;                     // its rounded sums, lane by lane
   LaneSignals lanes_{};
   // Word after word of n bytes, or of 4n
-  std::uint8_t* scratchpad_ = nullptr;
+  std::uint8_t* scratchpad_ = nullptr;   // words of its first bank
+  std::uint8_t* second_bank_ = nullptr;  // and of its second, if it has one
+  std::size_t first_words_ = 0;
   std::uint8_t* weight_buffer_ = nullptr;
   std::uint8_t* operand_buffer_ = nullptr;
   std::uint8_t* biases_ = nullptr;

@@ -61,7 +61,9 @@ inline std::string lane_line(unsigned index) {
 
 /// What a memory of one write and one read port holds: a word of N bytes a place.
 inline constexpr const char* kMemory = "memory_q";
-inline const std::string kScratchpad = kTop + ".u_activations.u_scratchpad";
+inline const std::string kScratchpad = kTop + ".u_activations.u_scratchpad.u_first";
+/// Its words after those, where it has a second bank.
+inline const std::string kSecondBank = kTop + ".u_activations.u_scratchpad.banks.u_second";
 inline const std::string kWeightBuffer = kTop + ".u_weights.u_buffer";
 inline const std::string kOperandBuffer = kTop + ".u_output.u_operands.u_buffer";
 /// A word of N biases or scales of four bytes for each set.

@@ -19,16 +19,32 @@ bool Arbiter::advance() {
 bool Arbiter::step(bool stuck) {
   Port* first = nullptr;  // to be handed over
   for (Port& port : ports_) {
-    if (port.waits) continue;
+    if (port.memory.waits()) continue;
     if (!find_next(port, stuck)) return false;
     if (known(port.asked) && (first == nullptr || port.asked < first->asked)) first = &port;
   }
-  if (exclusive_ && accept_exclusively(first == nullptr ? kUnknown : first->asked)) return true;
-  if (first == nullptr) return false;
+  const Clock asked = first == nullptr ? kUnknown : first->asked;
+  // What is not known may follow from a request to the other memory.
+  const Clock elsewhere = stuck ? asked_elsewhere() : kUnknown;
+  if (exclusive_ && accept_exclusively(std::min(asked, elsewhere))) return true;
+  if (first == nullptr || first->elsewhere || elsewhere < asked) return false;
   first->user->ask(first->asked);
-  first->waits = exclusive_;
+  if (exclusive_) first->memory.wait();
   if (!exclusive_) accept(*first, first->valid());
   return true;
+}
+
+/// The cycle in which the first request is handed to the other memory.
+Clock Arbiter::asked_elsewhere() const {
+  Clock asked = kUnknown;
+  for (const Port& port : ports_) {
+    for (Requester* user : port.users) {
+      if (!port.asks_other(*user)) continue;
+      const Clock next = user->next_request();
+      if (known(next)) asked = std::min(asked, port.memory.at_other(next));
+    }
+  }
+  return asked;
 }
 
 /// Whose request comes next at a port, and when. Tells whether that is known, or is to be taken as
@@ -37,19 +53,23 @@ bool Arbiter::find_next(Port& port, bool stuck) {
   if (port.found) return true;
   port.asked = kUnknown;
   for (Requester* user : port.users) {
-    const Clock asked = std::max(user->next_request(), port.memory.free());
+    const Clock next = user->next_request();
+    const bool elsewhere = known(next) && port.asks_other(*user);
+    const Clock asked =
+        std::max(elsewhere ? port.memory.at_other(next) + 1 : next, port.memory.free());
     if (!known(asked) && !stuck && !user->all_requested()) return false;
     if (asked < port.asked) {
       port.asked = asked;
       port.user = user;
+      port.elsewhere = elsewhere;
     }
   }
-  port.found = !stuck;
+  port.found = !stuck && !port.elsewhere;
   return true;
 }
 
 void Arbiter::accept(Port& port, Clock at) {
-  port.waits = port.found = false;
+  port.found = false;
   port.memory.accept(at);
   port.user->serve(port.memory);
 }
@@ -60,17 +80,17 @@ void Arbiter::accept(Port& port, Clock at) {
 bool Arbiter::accept_exclusively(Clock before) {
   Clock earliest = kUnknown;
   for (const Port& port : ports_) {
-    if (port.waits) earliest = std::min(earliest, port.valid());
+    if (port.memory.waits()) earliest = std::min(earliest, port.valid());
   }
   const Port& owner = ports_[owner_];
-  const bool keeps = owner.waits && owner.valid() <= owned_until_;
+  const bool keeps = owner.memory.waits() && owner.valid() <= owned_until_;
   const Clock seen = std::max(owned_until_, earliest);
   const Clock at = keeps ? owner.valid() : seen + 1;
   if (!known(at) || at > before) return false;
   if (!keeps) {
     do {
       owner_ = (owner_ + 1) % ports_.size();
-    } while (!ports_[owner_].waits || ports_[owner_].valid() > seen);
+    } while (!ports_[owner_].memory.waits() || ports_[owner_].valid() > seen);
   }
   accept(ports_[owner_], at);
   owned_until_ = std::max(owned_until_, ports_[owner_].memory.answered());

@@ -39,11 +39,15 @@ class Arbiter {
     Requester* user = nullptr;  // whose request comes next
     Clock asked = kUnknown;     // clock in which it is handed over
     bool found = false;         // the two are so, whatever happens elsewhere
-    bool waits = false;         // has been, and waits to be accepted
+    bool elsewhere = false;     // it is handed to the other memory, and one to this no earlier
     Clock valid() const { return asked + 1; }
+    bool asks_other(const Requester& of) const {
+      return of.asks_tensor_memory() != memory.of_tensor_memory();
+    }
   };
   bool step(bool stuck);
   bool find_next(Port& port, bool stuck);
+  Clock asked_elsewhere() const;
   void accept(Port& port, Clock at);
   bool accept_exclusively(Clock before);
 

@@ -25,6 +25,20 @@ Bus::Bus(const MemoryTiming& memory, const Rate& rate, std::uint32_t width,
   if (!independent) arbiters_.emplace_back(memory.sharing, together);
 }
 
+void Bus::add_tensor_memory(const Rate& rate, const std::array<std::vector<Requester*>, 2>& users) {
+  constexpr Clock kLatency = 1;
+  constexpr std::size_t kData = 1;  // the port of reads; that of results follows
+  for (std::size_t i = 0; i < users.size(); ++i) {
+    const auto& of_port = users[i];
+    ports_.emplace_back(kLatency, budgets_.emplace_back(Rate()), rate.full());
+    MemoryPort& other = ports_[kData + i];
+    ports_.back().set_other(other);
+    other.set_other(ports_.back());
+    arbiters_.emplace_back(MemorySharing::kIndependent,
+                           std::vector<PortUsers>{{ports_.back(), of_port}});
+  }
+}
+
 bool Bus::advance() {
   bool moved = false;
   for (Arbiter& arbiter : arbiters_) moved |= arbiter.advance();

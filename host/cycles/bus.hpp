@@ -21,6 +21,8 @@ class Bus {
   /// they share a memory. `width`: bytes of a beat.
   Bus(const MemoryTiming& memory, const Rate& rate, std::uint32_t width,
       const std::array<std::vector<Requester*>, 3>& users);
+  /// The tensor memory, which has a port for reads and one for writes.
+  void add_tensor_memory(const Rate& rate, const std::array<std::vector<Requester*>, 2>& users);
 
   /// As Arbiter's.
   bool advance();

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <string>
+#include <utility>
 
 #include "host/cycles/bus.hpp"
 #include "host/cycles/commands.hpp"
@@ -44,6 +45,9 @@ class Model {
                   {weights_, activations_, compute_, parameters_, operands_, results_}, counters_),
         bus_(memory, rate_, geometry.n,
              {{{&weights_}, {&commands_, &parameters_, &operands_, &activations_}, {&results_}}}) {
+    if (geometry.tensor_memory) {
+      bus_.add_tensor_memory(rate_, {{{&operands_, &activations_}, {&results_}}});
+    }
     if (matmuls.empty() && end == program.size() && program.back().opcode == Opcode::kFinish &&
         std::none_of(program.begin(), program.end() - 1, asks_counters)) {
       return;  // those in the end are enough
@@ -171,14 +175,19 @@ class Model {
     return counters;
   }
 
-  /// All but those of commands.
+  /// All but those of commands. Until here a counter of bytes has the transfers of the tensor
+  /// memory.
   void count_bytes(Counters& counters) const {
-    const auto bytes = [&](std::size_t transfer) { return counters[transfer] * geometry_.n; };
-    counters[counter::kBytesWeights] = bytes(counter::kWeightsTransfer);
-    counters[counter::kBytesActivations] = bytes(counter::kActivationsTransfer);
-    counters[counter::kBytesResults] = bytes(counter::kResultsTransfer);
-    counters[counter::kBytesParameters] = bytes(counter::kParametersTransfer);
-    counters[counter::kBytesOperands] = bytes(counter::kOperandsTransfer);
+    const auto count = [&](std::size_t bytes, std::size_t transfer) {
+      const std::uint64_t on_chip =
+          std::exchange(counters[bytes], counters[transfer] * geometry_.n);
+      counters[transfer] += on_chip;
+    };
+    count(counter::kBytesWeights, counter::kWeightsTransfer);
+    count(counter::kBytesActivations, counter::kActivationsTransfer);
+    count(counter::kBytesResults, counter::kResultsTransfer);
+    count(counter::kBytesParameters, counter::kParametersTransfer);
+    count(counter::kBytesOperands, counter::kOperandsTransfer);
   }
 
   /// The counters as they are in clock `at`, later than in the call before.

@@ -40,12 +40,14 @@ bool Loads::advance() {
 
 Clock Loads::next_request() {
   if (walk_.done()) return kUnknown;
-  const Clock request = std::max(asked_ + 1, under_way_.room());
+  Clock request = std::max(asked_ + 1, under_way_.room());
+  if (asks_tensor_memory() != tensor_) request = std::max(request, under_way_.empty());
   if (window_) return request;
   return std::max(request, buffer_.room(words_ + static_cast<Clock>(walk_.beats())));
 }
 
 void Loads::ask(Clock at) {
+  tensor_ = asks_tensor_memory();
   address_ = walk_.address();
   beats_ = static_cast<Clock>(walk_.beats());
   walk_.next();
@@ -63,7 +65,7 @@ void Loads::serve(MemoryPort& port) {
     } else {
       buffer_.fill(words);
     }
-    ledger_.spend(causes_.transfer, causes_.wait_memory, words);
+    ledger_.spend(tensor_ ? causes_.bytes : causes_.transfer, causes_.wait_memory, words);
   }));
 }
 

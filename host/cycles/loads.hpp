@@ -17,17 +17,20 @@ class Loads final : public EngineModel, public Requester {
  public:
   /// What its clocks are spent on.
   struct Causes {
-    std::size_t transfer, wait_memory, wait_room, idle;
+    std::size_t transfer, wait_memory, wait_room, idle, bytes;
   };
   static constexpr Causes kWeights{counter::kWeightsTransfer, counter::kWeightsWaitMemory,
-                                   counter::kWeightsWaitBuffer, counter::kWeightsIdle};
+                                   counter::kWeightsWaitBuffer, counter::kWeightsIdle,
+                                   counter::kBytesWeights};
   static constexpr Causes kActivations{
       counter::kActivationsTransfer, counter::kActivationsWaitMemory,
-      counter::kActivationsWaitScratchpad, counter::kActivationsIdle};
+      counter::kActivationsWaitScratchpad, counter::kActivationsIdle, counter::kBytesActivations};
   static constexpr Causes kParameters{counter::kParametersTransfer, counter::kParametersWaitMemory,
-                                      counter::kParametersWaitBuffer, counter::kParametersIdle};
+                                      counter::kParametersWaitBuffer, counter::kParametersIdle,
+                                      counter::kBytesParameters};
   static constexpr Causes kOperands{counter::kOperandsTransfer, counter::kOperandsWaitMemory,
-                                    counter::kOperandsWaitBuffer, counter::kOperandsIdle};
+                                    counter::kOperandsWaitBuffer, counter::kOperandsIdle,
+                                    counter::kBytesOperands};
 
   /// `max_beats`: of a burst. `pixels`: where the loads of windows go; null for an engine without.
   Loads(const Geometry& geometry, std::uint32_t max_beats, WordBuffer& buffer, Pixels* pixels,
@@ -51,6 +54,9 @@ class Loads final : public EngineModel, public Requester {
   Clock not_before() const override { return asked_; }
 
   Clock next_request() override;
+  bool asks_tensor_memory() const override {
+    return !walk_.done() && geometry_.in_tensor_memory(walk_.address());
+  }
   void ask(Clock at) override;
   void serve(MemoryPort& port) override;
 
@@ -69,6 +75,7 @@ class Loads final : public EngineModel, public Requester {
   Clock seen_ = kNever;        // clock in which the engine saw it
   Clock asked_ = kNever;       // clock in which the last burst was asked for, or the LOAD was taken
   std::uint64_t address_ = 0;  // of that burst
+  bool tensor_ = false;        // it is of the tensor memory, and so are all in flight
   Clock beats_ = 0;            // of it
   Clock words_ = 0;            // asked for
 };

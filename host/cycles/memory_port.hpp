@@ -27,6 +27,8 @@ class Requester {
   virtual Clock next_request() = 0;
   /// Will it never ask again?
   virtual bool all_requested() const { return false; }
+  /// Is that burst one of the tensor memory?
+  virtual bool asks_tensor_memory() const { return false; }
   /// Asks for it in clock `at`: hands it to the port.
   virtual void ask(Clock at) = 0;
   /// The port has accepted it: has memory serve it.
@@ -50,6 +52,10 @@ class MemoryPort {
   /// share its budget.
   MemoryPort(Clock latency, bool in_order, Budget& budget)
       : latency_(latency), in_order_(in_order), budget_(budget) {}
+  /// In front of the tensor memory, which moves a beat per cycle; ports of others may be slower, so
+  /// that its beats are reported one by one.
+  MemoryPort(Clock latency, Budget& budget, bool full)
+      : latency_(latency), in_order_(true), tensor_(true), one_by_one_(!full), budget_(budget) {}
   /// In front of a DRAM channel; `width`: bytes of a beat.
   MemoryPort(Clock latency, Budget& budget, Dram& dram, std::uint32_t width)
       : latency_(latency),
@@ -59,10 +65,25 @@ class MemoryPort {
         width_(width),
         freed_(std::max<std::size_t>(1, dram.timing.write_buffer / width), 0) {}
 
+  /// The port of the same engines in front of the other memory.
+  void set_other(const MemoryPort& other) { other_ = &other; }
+  /// The cycle in which a request that may be made from cycle `next` on can be handed to that port;
+  /// kUnknown while another one waits there.
+  Clock at_other(Clock next) const {
+    return other_->waits_ ? kUnknown : std::max(next, other_->free());
+  }
+  /// Is it one of the tensor memory?
+  bool of_tensor_memory() const { return tensor_; }
   /// First clock in which a request can be handed to it: in which the one before is accepted.
   Clock free() const { return accepted_; }
   /// The request is accepted in clock `at`, at the earliest the one after it was handed over.
-  void accept(Clock at) { accepted_ = at; }
+  void accept(Clock at) {
+    accepted_ = at;
+    waits_ = false;
+  }
+  /// A request was handed to it, and waits to be accepted.
+  void wait() { waits_ = true; }
+  bool waits() const { return waits_; }
 
   /// The request accepted last is a read of `beats` from `address`. Calls `move` with the beats,
   /// which have gaps between one call and the next. Returns the clock of the last one.
@@ -71,7 +92,7 @@ class MemoryPort {
     if (dram_ == nullptr) {
       const Beats moved = budget_.move(accepted_ + latency_, beats);
       answered_ = moved.last;
-      move(moved);
+      report(moved, move);
       return answered_;
     }
     Together<Move> together(move);
@@ -95,7 +116,7 @@ class MemoryPort {
     if (dram_ == nullptr) {
       const Beats moved = budget_.move(std::max(from, accepted_ + (in_order_ ? 1 : 0)), beats);
       answered_ = std::max(std::max(accepted_, moved.last) + latency_, answered_ + 1);
-      move(moved);
+      report(moved, move);
       return moved.last;
     }
     Clock last = from - 1;
@@ -166,10 +187,19 @@ class MemoryPort {
     return address + static_cast<std::uint64_t>(index) * dram_->timing.burst_bytes();
   }
 
+  template <class Move>
+  void report(const Beats& moved, Move& move) const {
+    if (!one_by_one_) return move(moved);
+    for (Clock at = moved.first; at <= moved.last; ++at) move(Beats{at, at, 1, 0});
+  }
+
   Clock latency_;
   bool in_order_;
+  bool tensor_ = false, one_by_one_ = false;
   Budget& budget_;
+  const MemoryPort* other_ = nullptr;
   Clock accepted_ = 0;
+  bool waits_ = false;
   Clock answered_ = kNever;
   Dram* dram_ = nullptr;
   std::uint32_t width_ = 1;

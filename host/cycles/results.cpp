@@ -19,7 +19,9 @@ bool Results::advance() {
   const bool vector = is_vector(command);
   const bool follows =
       !fact.of_format || (vector ? vector_.used() && command.keep != 0 : !vector_.used());
-  if (!follows && sending_ != 0) return false;
+  const bool tensor = fact.of_format && geometry_.in_tensor_memory(command.address());
+  const bool changes = tensor != tensor_;  // to the other memory, when this one has answered
+  if ((!follows || changes) && sending_ != 0) return false;
   snapshot_ = !fact.of_format;
   requantizes_ = false;
   if (!snapshot_) {
@@ -32,6 +34,8 @@ bool Results::advance() {
   store_ = order().index;
   seen_ = order().seen;
   Clock taken = std::max(seen_, listed_);
+  if (changes) taken = std::max(taken, answered_);
+  tensor_ = tensor;
   if (!snapshot_) {
     if (!follows) taken = std::max(taken, free_);
     vector_.begin(StoreCommand(command));
@@ -174,7 +178,8 @@ void Results::serve(MemoryPort& port) {
   Clock at_end = burst_.valid;
   const Clock last =
       port.write(burst_.valid, burst_.address, burst_.beats, [&](const Beats& beats) {
-        ledger_.spend(counter::kResultsTransfer, counter::kResultsWaitMemory, beats);
+        ledger_.spend(tensor_ ? counter::kBytesResults : counter::kResultsTransfer,
+                      counter::kResultsWaitMemory, beats);
         if (burst_.requantized) {
           at_end = hold(beats, at_end);
         } else if (!burst_.of_snapshot) {

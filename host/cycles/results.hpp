@@ -44,6 +44,7 @@ class Results final : public EngineModel, public Requester {
   void take_snapshot() { snapshots_.begin(); }
 
   Clock next_request() override;
+  bool asks_tensor_memory() const override { return tensor_; }
   void ask(Clock at) override;
   void serve(MemoryPort& port) override;
 
@@ -67,7 +68,8 @@ class Results final : public EngineModel, public Requester {
   BurstWalk walk_;         // of the STORE or snapshot under way
   std::size_t store_ = 0;  // its index
   bool snapshot_ = false;
-  Clock rows_ = 0;  // of its blocks
+  bool tensor_ = false;  // it is written to the tensor memory, and so is all that is not answered
+  Clock rows_ = 0;       // of its blocks
   Clock beats_per_row_ = 0;
   bool requantizes_ = false;
   Clock parameter_words_ = 0;  // of all blocks whose first burst has been asked for

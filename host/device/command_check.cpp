@@ -48,12 +48,28 @@ std::string bad_format(const Command& command) {
   return fmt::format("LOW is {}, above HIGH, {}", low, high);
 }
 
+/// The end of the memory that a command reads or writes.
+std::uint64_t end_of_memory(const Command& command, const Geometry& geometry) {
+  if (!geometry.tensor_memory) return std::uint64_t{1} << geometry.address_width;
+  const std::uint64_t base = geometry.tensor_base();
+  return command.address() < base ? base : base + std::uint64_t{geometry.tensor_words} * geometry.n;
+}
+
 std::string bad_address(const Command& command, const Geometry& geometry) {
   if (command.address() % geometry.n != 0) {
     return fmt::format("the address must be a multiple of {}", geometry.n);
   }
-  if (command.address() >> geometry.address_width == 0) return "";
-  return fmt::format("the address is wider than {} bits", geometry.address_width);
+  if (command.address() >> geometry.address_width != 0) {
+    return fmt::format("the address is wider than {} bits", geometry.address_width);
+  }
+  if (!geometry.in_tensor_memory(command.address())) return "";
+  const Opcode opcode = command.opcode;
+  if (opcode != Opcode::kStore && opcode != Opcode::kLoadActivations &&
+      opcode != Opcode::kLoadOperands) {
+    return "the tensor memory holds activations, operands and results only";
+  }
+  if (command.address() < end_of_memory(command, geometry)) return "";
+  return fmt::format("the tensor memory ends after {} words", geometry.tensor_words);
 }
 
 std::string bad_planes(const LoadActivationsCommand& load, const Geometry& geometry) {
@@ -67,10 +83,13 @@ std::string bad_vector(const Command& command, const CommandOrder& before,
                        const Geometry& geometry) {
   const StoreCommand store(command);
   std::string why = vector_refusal(store, geometry.n);
-  if (why.empty() && store.keep != 0 && !before.has_vector_settings()) {
+  if (why.empty() && store.keep != 0 && !before.vector_settings()) {
     why = "KEEP needs a STORE with VECTOR and without KEEP before it, since the reset";
   }
-  return why;
+  if (!why.empty() || !geometry.in_tensor_memory(store.address)) return why;
+  const auto lanes = vector_lanes(store.keep != 0 ? *before.vector_settings() : store, geometry.n);
+  if (lanes == std::pair{0U, geometry.n}) return "";
+  return "a word of the tensor memory can only be written with all lanes";
 }
 
 std::string bad_window(const Command& command, const WindowOrder& before,
@@ -91,7 +110,7 @@ std::string bad_window(const Command& command, const WindowOrder& before,
 /// Does what it reads or writes pass the end of the address space?
 bool passes_end(const Command& command, const Geometry& geometry) {
   const CommandFact& fact = *fact_of(command.opcode);
-  const std::uint64_t end = std::uint64_t{1} << geometry.address_width;
+  const std::uint64_t end = end_of_memory(command, geometry);
   const std::uint64_t bytes = fact.of_format ? ResultFormat::of(command.format)->bytes() : 1;
   const std::uint64_t room = (end - command.address()) / geometry.n / bytes;
   const std::uint64_t run = value_of(command, fact.run, snapshot_beats(geometry.n));
@@ -106,7 +125,7 @@ bool passes_end(const Command& command, const Geometry& geometry) {
 
 void CommandOrder::add(const Command& command) {
   if (is_window(command)) windows_.add(command);
-  if (is_vector(command) && StoreCommand(command).keep == 0) vector_settings_ = true;
+  if (is_vector(command) && StoreCommand(command).keep == 0) vector_settings_.emplace(command);
 }
 
 Refusal check_command(const Command& command, const CommandOrder& before,
@@ -124,9 +143,14 @@ Refusal check_command(const Command& command, const CommandOrder& before,
   if (is_vector(command)) why = bad_vector(command, before, geometry);
   if (!why.empty()) return {ErrorCode::kBadOperand, std::move(why)};
   if (!address || !passes_end(command, geometry)) return {};
-  return {
-      ErrorCode::kBadAddress,
-      fmt::format("its words pass the end of an address space of {} bits", geometry.address_width)};
+  if (geometry.in_tensor_memory(command.address())) {
+    return {ErrorCode::kBadAddress,
+            fmt::format("its words pass the end of the tensor memory, {} words",
+                        geometry.tensor_words)};
+  }
+  return {ErrorCode::kBadAddress,
+          fmt::format("its words pass the end of an address space of {} bits",
+                      geometry.address_width - (geometry.tensor_memory ? 1 : 0))};
 }
 
 }  // namespace gemm64

@@ -2,8 +2,10 @@
 // Which commands are refused, as the tables of rtl/README.md say it.
 #pragma once
 
+#include <optional>
 #include <string>
 
+#include "host/device/command_types.hpp"
 #include "host/device/geometry.hpp"
 #include "host/device/registers.hpp"
 #include "host/device/window_order.hpp"
@@ -23,12 +25,12 @@ class CommandOrder {
   /// The next command is dispatched.
   void add(const Command& command);
   const WindowOrder& windows() const { return windows_; }
-  /// A STORE has loaded settings of the vector path, which KEEP needs.
-  bool has_vector_settings() const { return vector_settings_; }
+  /// The last STORE that loaded settings of the vector path, which KEEP needs.
+  const std::optional<StoreCommand>& vector_settings() const { return vector_settings_; }
 
  private:
   WindowOrder windows_;
-  bool vector_settings_ = false;
+  std::optional<StoreCommand> vector_settings_;
 };
 
 /// Why an accelerator of these sizes refuses the command after those that `before` has seen,

@@ -42,6 +42,9 @@ Geometry read_sizes(Device& device) {
   geometry.burst_beats = field::kBusBurstBeats.get(bus);
   geometry.address_width = device.read_register(reg::kAddressWidth);
   geometry.parameter_sets = device.read_register(reg::kParameterSets);
+  geometry.tensor_words = device.read_register(reg::kTensorWords);
+  geometry.tensor_memory =
+      field::kTensorMemoryEnable.get(device.read_register(reg::kTensorMemory)) != 0;
   return geometry;
 }
 

@@ -24,12 +24,14 @@ struct Geometry {
   std::uint32_t burst_beats = 64;         // beats of the longest burst
   std::uint32_t address_width = 40;       // bits of a memory address
   std::uint32_t parameter_sets = 16;      // sets of parameters in the parameter buffer
+  std::uint32_t tensor_words = 6144;      // words at the scratchpad's end that can be tensor memory
+  bool tensor_memory = false;             // they are, and scratchpad_words is without them
 
   friend bool operator==(const Geometry& a, const Geometry& b) {
     const auto all = [](const Geometry& g) {
       return std::tie(g.n, g.stage_rows, g.weight_tiles, g.scratchpad_words, g.accumulator_rows,
                       g.reads, g.writes, g.commands, g.burst_beats, g.address_width,
-                      g.parameter_sets);
+                      g.parameter_sets, g.tensor_words, g.tensor_memory);
     };
     return all(a) == all(b);
   }
@@ -55,6 +57,22 @@ struct Geometry {
   }
   /// Beats of the longest burst of operands: at most half of their buffer.
   std::uint32_t operand_burst_beats() const { return std::min(burst_beats, operand_words() / 2); }
+  bool has_tensor_memory() const {
+    return tensor_words != 0 && (tensor_memory || tensor_words < scratchpad_words);
+  }
+  /// The address of the first word of the tensor memory.
+  std::uint64_t tensor_base() const { return std::uint64_t{1} << (address_width - 1); }
+  /// Is it an address of the tensor memory, or after its end?
+  bool in_tensor_memory(std::uint64_t address) const {
+    return tensor_memory && address >= tensor_base();
+  }
+  /// The same accelerator with its tensor memory enabled.
+  Geometry with_tensor_memory() const {
+    Geometry with = *this;
+    if (!tensor_memory) with.scratchpad_words -= tensor_words;
+    with.tensor_memory = true;
+    return with;
+  }
   /// Multiply-accumulates in a clock.
   std::uint64_t macs_per_clock() const { return std::uint64_t{n} * n; }
 };

@@ -69,7 +69,9 @@ ReferenceDevice::ReferenceDevice(const Geometry& geometry, std::unique_ptr<Devic
 }
 
 void ReferenceDevice::check_range(const char* what, std::uint64_t address, std::size_t bytes) {
-  if (bytes == 0 ? address <= memory_bytes() : inside(address, bytes)) return;
+  if (bytes == 0 ? address <= memory_bytes() : memory_.other().reach(address, bytes) == bytes) {
+    return;
+  }
   throw std::out_of_range(fmt::format("{} of {} bytes at address {:#x} is outside the memory of {}",
                                       what, bytes, address, memory_bytes()));
 }
@@ -96,7 +98,7 @@ void ReferenceDevice::reset() {
   ring_mask_ = reset_value(reg::kRingMask);
   interrupt_enable_ = reset_value(reg::kInterruptEnable);
   counters_.fill(0);
-  clear_engines();
+  enable_tensor_memory(false);
 }
 
 void ReferenceDevice::clear_engines() {
@@ -124,6 +126,14 @@ void ReferenceDevice::clear_engines() {
   compute_bank_ = store_bank_ = banks_used_ = banks_done_ = 0;
 }
 
+void ReferenceDevice::enable_tensor_memory(bool enable) {
+  if (geometry_.tensor_memory && !enable) geometry_.scratchpad_words += geometry_.tensor_words;
+  if (enable) geometry_ = geometry_.with_tensor_memory();
+  geometry_.tensor_memory = enable;
+  memory_.enable(geometry_);
+  clear_engines();
+}
+
 std::uint32_t ReferenceDevice::read_register(std::uint32_t offset) {
   switch (offset) {
     case reg::kId:
@@ -148,6 +158,10 @@ std::uint32_t ReferenceDevice::read_register(std::uint32_t offset) {
     case reg::kFaultRow:
     case reg::kFaultMemory:
       return 0;
+    case reg::kTensorWords:
+      return geometry_.tensor_words;
+    case reg::kTensorMemory:
+      return field::kTensorMemoryEnable.put(geometry_.tensor_memory);
     case reg::kParameterSets:
       return geometry_.parameter_sets;
     case reg::kControl:
@@ -208,6 +222,10 @@ void ReferenceDevice::write_register(std::uint32_t offset, std::uint32_t value) 
     }
     case reg::kRingMask:
       ring_mask_ = value & kRingIndexMask;
+      return;
+    case reg::kTensorMemory:
+      if (busy() || !geometry_.has_tensor_memory()) refuse("write of", offset);
+      enable_tensor_memory(field::kTensorMemoryEnable.get(value) != 0);
       return;
     case reg::kRingTail:
       tail_ = value & ring_mask_;
@@ -357,7 +375,7 @@ bool ReferenceDevice::fetch(WordStream& stream, std::uint64_t capacity, Engine e
     const std::uint64_t words = std::min(run.words, limit - stream.arrived);
     const std::uint64_t good = memory_.reach(run.address, words * geometry_.n) / geometry_.n;
     stream.arrived += good;
-    counters_[bytes_counter] += good * geometry_.n;
+    if (!geometry_.in_tensor_memory(run.address)) counters_[bytes_counter] += good * geometry_.n;
     if (good != words) {
       fail(ErrorCode::kBusDecode, engine, run.tag);
       return false;
@@ -401,7 +419,7 @@ void ReferenceDevice::load_pixels(const ActivationLoad& load) {
     const std::uint64_t address =
         command.address + std::uint64_t{plane} * command.stride * geometry_.n;
     const std::uint64_t good = memory_.reach(address, bytes) / geometry_.n * geometry_.n;
-    counters_[counter::kBytesActivations] += good;
+    if (!geometry_.in_tensor_memory(address)) counters_[counter::kBytesActivations] += good;
     if (good != bytes) {
       fail(ErrorCode::kBusDecode, Engine::kActivations, load.tag);
       return;

@@ -19,6 +19,7 @@
 #include "host/device/pixel_planes.hpp"
 #include "host/device/registers.hpp"
 #include "host/device/registry.hpp"
+#include "host/device/tensor_memory.hpp"
 #include "host/device/vector_path.hpp"
 #include "host/device/window_taps.hpp"
 #include "host/device/word_stream.hpp"
@@ -67,6 +68,7 @@ class ReferenceDevice final : public Device {
   }
   void check_range(const char* what, std::uint64_t address, std::size_t bytes);
   void clear_engines();
+  void enable_tensor_memory(bool enable);
   void fail(ErrorCode code, Engine engine, std::uint32_t tag);
   bool engines_idle() const;
   bool others_idle() const;
@@ -130,9 +132,9 @@ class ReferenceDevice final : public Device {
   Deferred* deferred(unsigned bank);
   std::uint64_t address_end() const { return std::uint64_t{1} << geometry_.address_width; }
 
-  const Geometry geometry_;
+  Geometry geometry_;
   const std::unique_ptr<DeviceMemory> own_memory_;  // none where it is another's
-  DeviceMemory& memory_;
+  TensorMemory memory_;                             // with the other one before it
 
   // Registers
   std::uint32_t watchdog_ = 0, ring_base_low_ = 0, ring_base_high_ = 0;

@@ -130,7 +130,7 @@ bool ReferenceDevice::store_block() {
     later->bytes = bytes;
     unwritten_ = std::min(unwritten_, to);
     unwritten_end_ = std::max(unwritten_end_, to + bytes);
-    counters_[counter::kBytesResults] += bytes;
+    if (!geometry_.in_tensor_memory(to)) counters_[counter::kBytesResults] += bytes;
   } else {
     if (!write_results(to, results_of(banks_[store_bank_], store, parameters, vector.get()), beats,
                        stores_.front().tag, vector.get())) {
@@ -178,7 +178,8 @@ void ReferenceDevice::write_block(std::uint64_t address, const std::uint8_t* byt
 bool ReferenceDevice::write_results(std::uint64_t address, const std::uint8_t* bytes,
                                     std::uint64_t beats, std::uint32_t tag,
                                     const VectorWork* vector) {
-  counters_[counter::kBytesResults] += beats * geometry_.n;
+  if (!geometry_.in_tensor_memory(address))
+    counters_[counter::kBytesResults] += beats * geometry_.n;
   if (inside(address, beats * geometry_.n)) {
     write_block(address, bytes, beats * geometry_.n, vector);
     return true;

@@ -12,7 +12,7 @@ namespace gemm64 {
 
 /// Version of registers and commands that this header was made for.
 inline constexpr std::uint32_t kVersionMajor = 3;
-inline constexpr std::uint32_t kVersionMinor = 6;
+inline constexpr std::uint32_t kVersionMinor = 7;
 
 /// Byte offsets of the registers.
 namespace reg {
@@ -22,7 +22,7 @@ inline constexpr std::uint32_t kId = 0x000;
 inline constexpr std::uint32_t kVersion = 0x004;
 /// Shape of the array.
 inline constexpr std::uint32_t kArray = 0x008;
-/// Words of N activations that the scratchpad holds.
+/// Words of N activations that the scratchpad holds, without those that serve as tensor memory.
 inline constexpr std::uint32_t kScratchpadWords = 0x00c;
 /// Rows of N sums in each of the two accumulator banks.
 inline constexpr std::uint32_t kAccumulatorRows = 0x010;
@@ -65,6 +65,11 @@ inline constexpr std::uint32_t kFaultTile = 0x054;
 inline constexpr std::uint32_t kFaultRow = 0x058;
 /// After PARITY and UNWRITTEN: where the word lies.
 inline constexpr std::uint32_t kFaultMemory = 0x05c;
+/// Words at the end of the scratchpad that can serve as tensor memory; 0: none can.
+inline constexpr std::uint32_t kTensorWords = 0x060;
+/// Whether they do. Writing it also resets, as CONTROL.RESET does. Refused (SLVERR) while BUSY, and
+/// if TENSOR_WORDS is 0.
+inline constexpr std::uint32_t kTensorMemory = 0x064;
 }  // namespace reg
 
 /// Where a field lies in its register.
@@ -140,6 +145,10 @@ inline constexpr Field kFaultMemoryNumber{0, 8};
 /// lanes LINE times the rows above and the column, or 16 times the multiplier and the address; 0 of
 /// what is no memory.
 inline constexpr Field kFaultMemoryWord{8, 24};
+/// 1: addresses with the highest of ADDRESS_WIDTH bits set are words of the tensor memory:
+/// LOAD_ACTIVATIONS and LOAD_OPERANDS read there and STORE writes there, and nothing crosses a
+/// port.
+inline constexpr Field kTensorMemoryEnable{0, 1};
 }  // namespace field
 
 /// What a register does when it is read and written.
@@ -163,11 +172,11 @@ struct Register {
 
 /// Every register but the counters.
 // clang-format off
-inline constexpr std::array<Register, 23> kRegisters{{
+inline constexpr std::array<Register, 25> kRegisters{{
     {"ID", 0x000, Access::kReadOnly, true, 0x67363463, "Always 0x67363463, so that a driver knows whom it talks to."},
     {"VERSION", 0x004, Access::kReadOnly, false, 0x00000000, "Version of registers and commands."},
     {"ARRAY", 0x008, Access::kReadOnly, false, 0x00000000, "Shape of the array."},
-    {"SCRATCHPAD_WORDS", 0x00c, Access::kReadOnly, false, 0x00000000, "Words of N activations that the scratchpad holds."},
+    {"SCRATCHPAD_WORDS", 0x00c, Access::kReadOnly, false, 0x00000000, "Words of N activations that the scratchpad holds, without those that serve as tensor memory."},
     {"ACCUMULATOR_ROWS", 0x010, Access::kReadOnly, false, 0x00000000, "Rows of N sums in each of the two accumulator banks."},
     {"BUS", 0x014, Access::kReadOnly, false, 0x00000000, "Shape of the bus ports."},
     {"ADDRESS_WIDTH", 0x018, Access::kReadOnly, false, 0x00000000, "Bits of a memory address."},
@@ -187,6 +196,8 @@ inline constexpr std::array<Register, 23> kRegisters{{
     {"FAULT_TILE", 0x054, Access::kReadOnly, true, 0x00000000, "After CHECKSUM: the tile that ERROR.COMMAND computed, counted from 0 in the order of its tiles."},
     {"FAULT_ROW", 0x058, Access::kReadOnly, true, 0x00000000, "After CHECKSUM: the row of that tile, from 0."},
     {"FAULT_MEMORY", 0x05c, Access::kReadOnly, true, 0x00000000, "After PARITY and UNWRITTEN: where the word lies."},
+    {"TENSOR_WORDS", 0x060, Access::kReadOnly, false, 0x00000000, "Words at the end of the scratchpad that can serve as tensor memory; 0: none can."},
+    {"TENSOR_MEMORY", 0x064, Access::kReadWrite, true, 0x00000000, "Whether they do. Writing it also resets, as CONTROL.RESET does. Refused (SLVERR) while BUSY, and if TENSOR_WORDS is 0."},
 }};
 // clang-format on
 
@@ -839,11 +850,14 @@ enum class ErrorCode : std::uint32_t {
   /// ROWS, COUNT, PASSES or BLOCKS is zero, ROWS is larger than an accumulator bank, FORMAT is not
   /// in the table, LOW is larger than HIGH (8-bit results), a STORE with VECTOR has results of 32
   /// bits, lanes beyond N or numbers that the vector path cannot take, or has KEEP and no settings
-  /// were loaded since the reset, DEPTHWISE has a kernel, dilations or steps that cannot be, or a
-  /// window does not fit the scratchpad or the commands before it.
+  /// were loaded since the reset, or writes some lanes only of words in the tensor memory,
+  /// DEPTHWISE has a kernel, dilations or steps that cannot be, or a window does not fit the
+  /// scratchpad or the commands before it.
   kBadOperand = 2,
   /// The address is no multiple of N or wider than the bus, or the command or its words pass the
-  /// end of the address space.
+  /// end of the address space or, while there is one, of the tensor memory or of the addresses
+  /// before it; or it is of the tensor memory, and the command neither LOAD_ACTIVATIONS,
+  /// LOAD_OPERANDS nor STORE.
   kBadAddress = 3,
   /// The memory answered SLVERR.
   kBusSlave = 4,
@@ -861,9 +875,10 @@ enum class ErrorCode : std::uint32_t {
   /// or a command not the one that was encoded: a fault of the device, too. Also a flip of a
   /// register that stops the engines.
   kParity = 9,
-  /// A MATMUL read a word of the scratchpad that was not loaded since the reset, or a STORE a row
-  /// of sums that was not computed since it was stored last, as one with more rows than its block
-  /// does: an error of the program, which only a device with SELF_CHECK.PARITY finds.
+  /// A MATMUL, or a LOAD from the tensor memory, read a word of the scratchpad that was not written
+  /// since the reset, or a STORE a row of sums that was not computed since it was stored last, as
+  /// one with more rows than its block does: an error of the program, which only a device with
+  /// SELF_CHECK.PARITY finds.
   kUnwritten = 10,
 };
 
@@ -890,15 +905,15 @@ struct ErrorEntry {
 inline constexpr std::array<ErrorEntry, 11> kErrors{{
     {ErrorCode::kNone, "NONE", "No error."},
     {ErrorCode::kBadOpcode, "BAD_OPCODE", "The command's OPCODE is not in the table."},
-    {ErrorCode::kBadOperand, "BAD_OPERAND", "ROWS, COUNT, PASSES or BLOCKS is zero, ROWS is larger than an accumulator bank, FORMAT is not in the table, LOW is larger than HIGH (8-bit results), a STORE with VECTOR has results of 32 bits, lanes beyond N or numbers that the vector path cannot take, or has KEEP and no settings were loaded since the reset, DEPTHWISE has a kernel, dilations or steps that cannot be, or a window does not fit the scratchpad or the commands before it."},
-    {ErrorCode::kBadAddress, "BAD_ADDRESS", "The address is no multiple of N or wider than the bus, or the command or its words pass the end of the address space."},
+    {ErrorCode::kBadOperand, "BAD_OPERAND", "ROWS, COUNT, PASSES or BLOCKS is zero, ROWS is larger than an accumulator bank, FORMAT is not in the table, LOW is larger than HIGH (8-bit results), a STORE with VECTOR has results of 32 bits, lanes beyond N or numbers that the vector path cannot take, or has KEEP and no settings were loaded since the reset, or writes some lanes only of words in the tensor memory, DEPTHWISE has a kernel, dilations or steps that cannot be, or a window does not fit the scratchpad or the commands before it."},
+    {ErrorCode::kBadAddress, "BAD_ADDRESS", "The address is no multiple of N or wider than the bus, or the command or its words pass the end of the address space or, while there is one, of the tensor memory or of the addresses before it; or it is of the tensor memory, and the command neither LOAD_ACTIVATIONS, LOAD_OPERANDS nor STORE."},
     {ErrorCode::kBusSlave, "BUS_SLAVE", "The memory answered SLVERR."},
     {ErrorCode::kBusDecode, "BUS_DECODE", "The memory answered DECERR: nothing lies at that address."},
     {ErrorCode::kWatchdog, "WATCHDOG", "No progress for as long as WATCHDOG allows."},
     {ErrorCode::kUnbalanced, "UNBALANCED", "A FINISH, or a LOAD_ACTIVATIONS that begins anew, found pixels of a window that no MATMUL claims or frees."},
     {ErrorCode::kChecksum, "CHECKSUM", "A row of sums that left the array is not what its checksum says: a fault of the device, which the same work may not meet again."},
     {ErrorCode::kParity, "PARITY", "A word that was read from one of the device's memories is not the one that was written there, or a command not the one that was encoded: a fault of the device, too. Also a flip of a register that stops the engines."},
-    {ErrorCode::kUnwritten, "UNWRITTEN", "A MATMUL read a word of the scratchpad that was not loaded since the reset, or a STORE a row of sums that was not computed since it was stored last, as one with more rows than its block does: an error of the program, which only a device with SELF_CHECK.PARITY finds."},
+    {ErrorCode::kUnwritten, "UNWRITTEN", "A MATMUL, or a LOAD from the tensor memory, read a word of the scratchpad that was not written since the reset, or a STORE a row of sums that was not computed since it was stored last, as one with more rows than its block does: an error of the program, which only a device with SELF_CHECK.PARITY finds."},
 }};
 // clang-format on
 

@@ -139,12 +139,23 @@ void Driver::give_up(std::uint64_t spent, std::uint64_t clock_limit) {
       device_.name(), spent, clock_limit, next));
 }
 
+void Driver::enable_tensor_memory() {
+  if (!geometry_.has_tensor_memory()) {
+    throw UsageError(fmt::format("device '{}' has no tensor memory", device_.name()));
+  }
+  geometry_ = geometry_.with_tensor_memory();
+}
+
 void Driver::start_program(std::uint64_t ring, const std::vector<Command>& program) {
   std::vector<std::uint8_t> bytes(program.size() * kCommandBytes);
   for (std::size_t i = 0; i < program.size(); ++i) {
     program[i].encode(bytes.data() + i * kCommandBytes);
   }
   reset();  // the ring starts at its first place, so that a run does not depend on those before
+  if (geometry_.tensor_memory) {
+    check(gemm64_write(&core_, GEMM64_REG_TENSOR_MEMORY, GEMM64_TENSOR_MEMORY_ENABLE_MASK));
+    reset();  // waits for the end of the one that enabling it began
+  }
   check(gemm64_set_ring(&core_, ring, ring_places(program.size())));
   if (const std::uint32_t watchdog = wanted_watchdog(); watchdog != 0) {
     check(gemm64_write(&core_, GEMM64_REG_WATCHDOG, watchdog));

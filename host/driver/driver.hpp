@@ -90,6 +90,10 @@ class Driver {
 
   const Geometry& geometry() const { return geometry_; }
 
+  /// Enables the tensor memory for all programs to come; geometry() has it from then on. Throws
+  /// UsageError if the device has none.
+  void enable_tensor_memory();
+
   /// Runs one job: operands and program to device memory, start, wait, results back. `weights` come
   /// from pack_weights() of the same job. Throws UsageError if the memory is too small,
   /// DeviceError if the device reports an error (after a soft reset) or does not finish. Where it

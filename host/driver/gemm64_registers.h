@@ -7,7 +7,7 @@
 #include <stdint.h>
 
 #define GEMM64_VERSION_MAJOR 3u
-#define GEMM64_VERSION_MINOR 6u
+#define GEMM64_VERSION_MINOR 7u
 #define GEMM64_REG_ID 0x000u
 #define GEMM64_ID_RESET_VALUE 0x67363463u
 #define GEMM64_REG_VERSION 0x004u
@@ -95,6 +95,11 @@
 #define GEMM64_FAULT_MEMORY_NUMBER_MASK 0x000000ffu
 #define GEMM64_FAULT_MEMORY_WORD_SHIFT 8u
 #define GEMM64_FAULT_MEMORY_WORD_MASK 0xffffff00u
+#define GEMM64_REG_TENSOR_WORDS 0x060u
+#define GEMM64_REG_TENSOR_MEMORY 0x064u
+#define GEMM64_TENSOR_MEMORY_RESET_VALUE 0x00000000u
+#define GEMM64_TENSOR_MEMORY_ENABLE_SHIFT 0u
+#define GEMM64_TENSOR_MEMORY_ENABLE_MASK 0x00000001u
 #define GEMM64_COMMAND_BYTES 64u
 #define GEMM64_OP_LOAD_WEIGHTS 1u
 #define GEMM64_OP_LOAD_ACTIVATIONS 2u
@@ -547,9 +552,9 @@ static inline const char *gemm64_error_text(uint32_t value) {
     case GEMM64_ERROR_BAD_OPCODE:
       return "The command's OPCODE is not in the table.";
     case GEMM64_ERROR_BAD_OPERAND:
-      return "ROWS, COUNT, PASSES or BLOCKS is zero, ROWS is larger than an accumulator bank, FORMAT is not in the table, LOW is larger than HIGH (8-bit results), a STORE with VECTOR has results of 32 bits, lanes beyond N or numbers that the vector path cannot take, or has KEEP and no settings were loaded since the reset, DEPTHWISE has a kernel, dilations or steps that cannot be, or a window does not fit the scratchpad or the commands before it.";
+      return "ROWS, COUNT, PASSES or BLOCKS is zero, ROWS is larger than an accumulator bank, FORMAT is not in the table, LOW is larger than HIGH (8-bit results), a STORE with VECTOR has results of 32 bits, lanes beyond N or numbers that the vector path cannot take, or has KEEP and no settings were loaded since the reset, or writes some lanes only of words in the tensor memory, DEPTHWISE has a kernel, dilations or steps that cannot be, or a window does not fit the scratchpad or the commands before it.";
     case GEMM64_ERROR_BAD_ADDRESS:
-      return "The address is no multiple of N or wider than the bus, or the command or its words pass the end of the address space.";
+      return "The address is no multiple of N or wider than the bus, or the command or its words pass the end of the address space or, while there is one, of the tensor memory or of the addresses before it; or it is of the tensor memory, and the command neither LOAD_ACTIVATIONS, LOAD_OPERANDS nor STORE.";
     case GEMM64_ERROR_BUS_SLAVE:
       return "The memory answered SLVERR.";
     case GEMM64_ERROR_BUS_DECODE:
@@ -563,7 +568,7 @@ static inline const char *gemm64_error_text(uint32_t value) {
     case GEMM64_ERROR_PARITY:
       return "A word that was read from one of the device's memories is not the one that was written there, or a command not the one that was encoded: a fault of the device, too. Also a flip of a register that stops the engines.";
     case GEMM64_ERROR_UNWRITTEN:
-      return "A MATMUL read a word of the scratchpad that was not loaded since the reset, or a STORE a row of sums that was not computed since it was stored last, as one with more rows than its block does: an error of the program, which only a device with SELF_CHECK.PARITY finds.";
+      return "A MATMUL, or a LOAD from the tensor memory, read a word of the scratchpad that was not written since the reset, or a STORE a row of sums that was not computed since it was stored last, as one with more rows than its block does: an error of the program, which only a device with SELF_CHECK.PARITY finds.";
     default:
       return "unknown";
   }

@@ -136,6 +136,7 @@ void TlmDevice::forget() {
 
 void TlmDevice::reset() {
   function_.reset();
+  geometry_ = read_sizes(function_);
   counters_ = {};
   dram_before_ = dram_ = {};
   reset_until_ = 0;
@@ -438,6 +439,16 @@ void TlmDevice::write_register(std::uint32_t offset, std::uint32_t value) {
         forget();
       }
       function_.write_register(offset, value);
+      return;
+    case reg::kTensorMemory:
+      if (!works_.empty()) {
+        throw DeviceError(
+            fmt::format("write of the register at {:#05x}: answered with SLVERR", offset));
+      }
+      function_.write_register(offset, value);
+      geometry_ = read_sizes(function_);
+      reset_until_ = clock_ + kSoftResetClocks;
+      forget();
       return;
     default:
       function_.write_register(offset, value);

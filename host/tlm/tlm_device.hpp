@@ -104,7 +104,7 @@ class TlmDevice final : public Device {
   void forget();
   std::uint64_t counter(std::size_t index) const;
 
-  const Geometry geometry_;
+  Geometry geometry_;
   MemoryTiming memory_;
   ReferenceDevice function_;
   std::uint64_t clock_ = 0;

@@ -73,7 +73,7 @@ module gemm64_board #(
     gemm64 #(
         .N(N), .STAGE_ROWS(STAGE_ROWS), .SCRATCHPAD_WORDS(SCRATCHPAD_WORDS), .ACCUMULATOR_ROWS(ACCUMULATOR_ROWS),
         .LOG_WEIGHT_WORDS(LOG_WEIGHT_WORDS), .LOG_READS(LOG_READS), .LOG_WRITES(LOG_WRITES), .LOG_COMMANDS(LOG_COMMANDS),
-        .LOG_PARAMETER_SETS(LOG_PARAMETER_SETS), .ADDRESS_WIDTH(ADDRESS_WIDTH)
+        .LOG_PARAMETER_SETS(LOG_PARAMETER_SETS), .ADDRESS_WIDTH(ADDRESS_WIDTH), .TENSOR_WORDS(0)  // all memory is on the chip
     ) u_gemm64 (
         .clk_i (clk_i), .rst_ni (core_rst_n_q), .irq_o (irq_o),
         .s_axil_awvalid_i (awvalid), .s_axil_awready_o (awready), .s_axil_awaddr_i (awaddr), .s_axil_awprot_i (3'd0),

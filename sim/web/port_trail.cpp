@@ -45,13 +45,17 @@ PortTrail::PortTrail(const NamedSignals& signals, std::uint32_t width, std::uint
   awlen_ = of("awlen_o");
   wvalid_ = of("wvalid_o");
   wready_ = of("wready_i");
+  const auto words = [&](const std::string& memory) {
+    return find(signals, memory + ".memory_q").words;
+  };
   const auto buffer = [&](const char* name, const char* write, const char* memory) {
-    buffers_.push_back(
-        {name, find(signals, write),
-         std::vector<Filled>(find(signals, std::string(memory) + ".memory_q").words)});
+    buffers_.push_back({name, find(signals, write), std::vector<Filled>(words(memory))});
   };
   buffer("weights", "u_weights.write_q", "u_weights.u_buffer");
-  buffer("scratchpad", "u_activations.write_place", "u_activations.u_scratchpad");
+  const std::string scratchpad = "u_activations.u_scratchpad.";
+  buffers_.push_back(
+      {"scratchpad", find(signals, "u_activations.write_place"),
+       std::vector<Filled>(words(scratchpad + "u_first") + words(scratchpad + "banks.u_second"))});
   buffer("operands", "u_output.u_operands.write_q", "u_output.u_operands.u_buffer");
 }
 

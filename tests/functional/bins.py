@@ -37,7 +37,7 @@ PORTS = [
     ("`GEMM64_COUNTERS", "causes", None), ("`GEMM64_CMD_BITS", "command", None), ("32", "error", None), ("4", "commands_code", None),
     ("16", "ring_head", None), ("16", "ring_tail", None), ("16", "ring_mask", None), ("16", "tag", None),
     ("1", "late", "u_commands.bad_window | u_commands.bad_lanes | u_commands.bad_vector"),
-    ("1", "late_address", "u_commands.passes_end"), ("1", "bad", "u_commands.bad"), ("1", "sent", "u_commands.pop")]
+    ("1", "in_tensor", "u_commands.in_tensor"), ("1", "late_address", "u_commands.passes_end"), ("1", "bad", "u_commands.bad"), ("1", "sent", "u_commands.pop")]
 CHANNELS = {"weights_ar": ("m_weights_arvalid_o", "m_weights_arready_i"), "weights_r": ("m_weights_rvalid_i", "m_weights_rready_o"),
             "data_ar": ("m_data_arvalid_o", "m_data_arready_i"), "data_r": ("m_data_rvalid_i", "m_data_rready_o"),
             "results_aw": ("m_results_awvalid_o", "m_results_awready_i"), "results_w": ("m_results_wvalid_o", "m_results_wready_i"),
@@ -125,6 +125,12 @@ def bins(facts):
         add("command_cg", f"set_window_{name}", f"{window} & {condition}")
     add("command_cg", "load_activations_later_planes", f"{op('LOAD_ACTIVATIONS')} & {flag('WINDOW')} & {field('PLACE')} != 0")
 
+    for value in (True, False):
+        add("command_cg", f"load_activations_tensor_window_{'set' if value else 'clear'}", f"{op('LOAD_ACTIVATIONS')} & in_tensor & {flag('WINDOW', value)}")
+    add("command_cg", "load_operands_tensor", f"{op('LOAD_OPERANDS')} & in_tensor")
+    for entry in commands["result_formats"]:
+        add("command_cg", f"store_{entry['name']}_tensor", f"{op('STORE')} & {field('FORMAT')} == `GEMM64_RESULT_{entry['name']} & in_tensor")
+
     # Shapes
     rows = {"one": "rows == 1", "n_less_1": "rows == N - 1 & N > 2", "n": "rows == N", "n_plus_1": "rows == N + 1",
             "many": "rows > N + 1 & rows < ACCUMULATOR_ROWS", "bank": "rows == ACCUMULATOR_ROWS"}
@@ -161,6 +167,8 @@ def bins(facts):
         if "ADDRESS_LOW" in opcode["uses"]:
             add("error_cg", f"bad_address_{name}", f"bad & commands_code == `GEMM64_ERROR_BAD_ADDRESS & opcode == `GEMM64_OP_{name}")
             add("error_cg", f"walk_beyond_{name}", f"late_address & opcode_q2 == `GEMM64_OP_{name}")
+    for name in ("LOAD_WEIGHTS", "LOAD_PARAMETERS", "FENCE", "LOAD_ACTIVATIONS", "LOAD_OPERANDS", "STORE"):
+        add("error_cg", f"bad_address_tensor_{name}", f"bad & in_tensor & commands_code == `GEMM64_ERROR_BAD_ADDRESS & opcode == `GEMM64_OP_{name}")
     for name in ("SET_WINDOW", "LOAD_ACTIVATIONS", "MATMUL", "DEPTHWISE", "STORE"):
         add("error_cg", f"late_bad_operand_{name}", f"late & opcode_q2 == `GEMM64_OP_{name}")
 

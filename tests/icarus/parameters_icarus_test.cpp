@@ -34,6 +34,8 @@ TEST(Parameters, ThatCannotWorkAreRefusedWhenElaborated) {
       {"N=8 ACCUMULATOR_ROWS=1", "ACCUMULATOR_ROWS_must_be"},
       {"N=8 ACCUMULATOR_ROWS=65536", "ACCUMULATOR_ROWS_must_be"},
       {"N=8 SCRATCHPAD_WORDS=190", "SCRATCHPAD_WORDS_must_be"},
+      {"N=8 SCRATCHPAD_WORDS=400 TENSOR_WORDS=210", "TENSOR_WORDS_must_be"},
+      {"N=8 SCRATCHPAD_WORDS=400 TENSOR_WORDS=209", ""},
       {"N=64 LOG_WEIGHT_WORDS=6", "LOG_WEIGHT_WORDS_must"},
       {"N=8 LOG_WEIGHT_WORDS=17", "LOG_WEIGHT_WORDS_must"},
       {"N=8 LOG_READS=0", "LOG_READS_and"},

@@ -2,6 +2,7 @@
 #include <Vextent_n2.h>
 #include <Vextent_n64.h>
 #include <Vextent_n8.h>
+#include <Vextent_tensor.h>
 
 #include <deque>
 
@@ -139,6 +140,41 @@ TEST(Extent, AResetOfOneClockForgetsTheWalksUnderWay) {
       EXPECT_EQ(bench->error_o, 0) << clocks << ", " << t;
       bench.edge();
     }
+  }
+}
+
+// While there is a tensor memory each half of the address space has an end of its own.
+TEST(ExtentWithTensorMemory, EachHalfHasItsEnd) {
+  constexpr std::uint64_t kN = 8, kHalf = std::uint64_t{1} << 39, kWords = 600;
+  struct Case {
+    bool tensor;
+    std::uint64_t address;
+    std::uint32_t words;
+    bool error;
+  };
+  const Case cases[] = {{true, kHalf, 600, false},
+                        {true, kHalf, 601, true},
+                        {true, kHalf + 599 * kN, 1, false},
+                        {true, kHalf + 599 * kN, 2, true},
+                        {true, kHalf - 3 * kN, 3, false},
+                        {true, kHalf - 3 * kN, 4, true},
+                        {false, kHalf - 3 * kN, 4, false},
+                        {false, kHalf, 601, false},
+                        {false, 2 * kHalf - kWords * kN, 600, false},
+                        {false, 2 * kHalf - kWords * kN, 601, true}};
+  for (const Case& one : cases) {
+    Bench<Vextent_tensor> bench;
+    bench->tensor_i = one.tensor;
+    bench->look_i = bench->valid_i = 1;
+    bench->address_i = one.address;
+    bench->run_i = one.words;
+    bench->blocks_i = bench->count_i = 1;
+    bench->stride_i = 0;
+    bench.step();
+    bench->look_i = bench->valid_i = 0;
+    bench.step();
+    bench.settle();
+    EXPECT_EQ(bench->error_o, one.error) << one.address << ", " << one.words;
   }
 }
 

@@ -120,7 +120,9 @@ TEST_F(Registers, HaveTheirResetValuesAndTellTheShape) {
       {reg::kSelfCheck, 7},
       {reg::kFaultTile, 0x89abcdef},
       {reg::kFaultRow, 0x4321},
-      {reg::kFaultMemory, 0x12345607}};
+      {reg::kFaultMemory, 0x12345607},
+      {reg::kTensorWords, 11},
+      {reg::kTensorMemory, 0}};
   for (std::uint32_t offset = 0; offset < 0x1000; ++offset) {
     const bool counter = offset % 4 == 0 && offset >= kCounters.front().offset &&
                          offset < kCounters.back().offset + 8;
@@ -174,6 +176,30 @@ TEST_F(Registers, ATailDuringASoftResetIsRefused) {
   bench_->resetting_i = 0;
   EXPECT_EQ(write(reg::kRingTail, 5), kOkay);
   EXPECT_EQ(bench_->ring_tail_o, 5);
+}
+
+TEST_F(Registers, TheTensorMemoryIsEnabledAtRest) {
+  bench_->busy_i = 1;
+  EXPECT_EQ(write(reg::kTensorMemory, 1), kSlaveError);
+  EXPECT_EQ(bench_->tensor_o, 0);
+  bench_->busy_i = 0;
+  for (const std::uint32_t enabled : {1u, 0u, 1u}) {
+    unsigned resets = 0;
+    bench_.settle();
+    EXPECT_EQ(write(reg::kTensorMemory, 0xfffffffe | enabled), kOkay);
+    for (unsigned i = 0; i < 4; ++i) {
+      resets += bench_->reset_o;
+      bench_.step();
+    }
+    EXPECT_LE(resets, 1u) << "a pulse";
+    EXPECT_EQ(bench_->tensor_o, enabled);
+    EXPECT_EQ(read(reg::kTensorMemory).data, enabled);
+    EXPECT_EQ(read(reg::kScratchpadWords).data, enabled != 0 ? 66u : 77u);
+  }
+  EXPECT_EQ(write(reg::kTensorMemory, 0, 0xe), kOkay) << "not its byte";
+  EXPECT_EQ(bench_->tensor_o, 1);
+  bench_.reset();
+  EXPECT_EQ(bench_->tensor_o, 0);
 }
 
 TEST_F(Registers, OnlyCausesThatAreEnabledRaiseTheLine) {

@@ -58,13 +58,17 @@ class MemoriesView {
   numbers(n) {
     const {signals, values, origins} = this.shown;
     const before = (name, memory) => Math.max(0, Math.min(signals.value(name), signals.words(memory) - n) - 2);
-    const weights = "u_weights.u_buffer.memory_q", scratchpad = "u_activations.u_scratchpad.memory_q";
+    const weights = "u_weights.u_buffer.memory_q";
     const window = this.shown.simulation.about.jobs.some((job) => job.window);
+    const place = signals.value(window ? "u_activations.place_i" : "u_activations.read_q");
+    const banks = ["u_first", "banks.u_second"].map((bank) => `u_activations.u_scratchpad.${bank}.memory_q`);
+    const bank = place < signals.words(banks[0]) ? 0 : 1, scratchpad = banks[bank];
+    const first = bank ? signals.words(banks[0]) : 0;  // word of the scratchpad with which the bank begins
     const tables = [
       this.table("Weight buffer, around where it is read", weights, before("u_weights.read_q", weights), n + 2, n, (word, i) =>
           values.byte(`weight buffer, word ${word}, byte ${i}`, weights, word, i, () => origins.filled("weights", "weights", word, i), () => origins.weightGoes(word, i))),
-      this.table("Scratchpad, around where it is read", scratchpad, window && !signals.value("u_activations.inside_i") ? 0 : before(window ? "u_activations.place_i" : "u_activations.read_q", scratchpad), n + 2, n, (word, i) =>
-          values.byte(`scratchpad, word ${word}, byte ${i}`, scratchpad, word, i, () => origins.filled("scratchpad", "data", word, i),
+      this.table("Scratchpad, around where it is read", scratchpad, window && !signals.value("u_activations.inside_i") ? 0 : Math.max(0, Math.min(place - first, signals.words(scratchpad) - n) - 2), n + 2, n, (word, i) =>
+          values.byte(`scratchpad, word ${first + word}, byte ${i}`, scratchpad, word, i, () => origins.filled("scratchpad", "data", first + word, i),
               () => `Each time it is read it enters row ${i} of the array, or lane ${i} of the lanes.`)),
     ];
     for (const bank of [0, 1]) {

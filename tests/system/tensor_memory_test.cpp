@@ -1,0 +1,301 @@
+// SPDX-License-Identifier: Apache-2.0
+// The tensor memory: programs that write results there and read them again take the predicted
+// cycles and bytes, and leave the reference's memory; commands that do not fit it are refused.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <functional>
+#include <random>
+#include <string>
+#include <vector>
+
+#include "host/device/array_geometry.hpp"
+#include "host/device/reference_device.hpp"
+#include "host/tlm/tlm_device.hpp"
+#include "tests/says.hpp"
+#include "tests/system/predicted.hpp"
+#include "tests/system/random_depthwise.hpp"
+#include "tests/system/random_tensor.hpp"
+#include "tests/system/random_windows.hpp"
+#include "tests/system/system.hpp"
+
+namespace gemm64::system_test {
+namespace {
+
+using Make = std::vector<Command> (*)(std::mt19937&, const Geometry&, unsigned);
+constexpr Make kMakes[] = {
+    through_tensor_memory<random_program>, through_tensor_memory<random_vector_program>,
+    through_tensor_memory<random_window_program>, through_tensor_memory<random_depthwise_program>};
+
+TEST(TensorMemory, CyclesAndBytesArePredicted) {
+  for (const MemorySharing sharing :
+       {MemorySharing::kIndependent, MemorySharing::kShared, MemorySharing::kExclusive}) {
+    for (const int n : {2, 4, 8}) {
+      for (const unsigned bytes : {0, n - 1}) {
+        SCOPED_TRACE(std::string(name(sharing)) + ", N = " + std::to_string(n) + ", " +
+                     std::to_string(bytes) + " bytes per cycle");
+        Rig rig = small_rig(n, sharing, bytes);
+        rig.driver.enable_tensor_memory();
+        for (const Make make : kMakes) {
+          for_seeds(1500 + static_cast<unsigned>(n), 5, [&](std::mt19937& random) {
+            const auto program = make(random, rig.driver.geometry(), draw(random, 1, 4));
+            EXPECT_TRUE(expect_predicted(rig, program, random_latency(random)));
+          });
+        }
+      }
+    }
+  }
+}
+
+TEST(TensorMemory, DramCyclesArePredicted) {
+  RtlOptions options = Rig::options(4);
+  options.memory_bytes = kMemoryBytes;
+  options.memory.sharing = MemorySharing::kDram;
+  Rig rig(options);
+  rig.driver.enable_tensor_memory();
+  for (const Make make : kMakes) {
+    for_seeds(1540, 5, [&](std::mt19937& random) {
+      const auto program = make(random, rig.driver.geometry(), draw(random, 1, 4));
+      EXPECT_TRUE(expect_predicted(rig, program, random_latency(random)));
+    });
+  }
+}
+
+TEST(TensorMemory, TlmTakesThePredictedCycles) {
+  MemoryTiming memory;
+  memory.latency = 30;
+  TlmDevice device(geometry_of_array(4), memory, kMemoryBytes);
+  Driver driver(device, Patience{0});
+  driver.enable_tensor_memory();
+  for_seeds(1560, 3, [&](std::mt19937& random) {
+    const auto operands = operand_memory(random, driver.geometry().n);
+    device.write_memory(kOperands, operands.data(), operands.size());
+    const auto program = kMakes[0](random, driver.geometry(), 2);
+    driver.run_program(0, program, kClockLimit);
+    EXPECT_EQ(driver.read_counters(), predict_counters(program, driver.geometry(), memory));
+  });
+}
+
+/// All bytes of memory but those of snapshots, since the reference counts no cycles.
+std::vector<std::uint8_t> memory_without_snapshots(Device& device) {
+  std::vector<std::uint8_t> bytes = image(device);
+  std::fill(bytes.begin() + kSnapshots, bytes.begin() + kResults, 0);
+  return bytes;
+}
+
+void expect_as_reference(int n, double stalls, bool self_check, unsigned seed, Make make) {
+  RtlOptions options = Rig::options(n, stalls, seed);
+  options.self_check = self_check;
+  options.memory_bytes = kMemoryBytes;
+  Rig rtl(options);
+  ReferenceDevice reference(rtl.driver.geometry(), kMemoryBytes);
+  Driver reference_driver(reference);
+  rtl.driver.enable_tensor_memory();
+  reference_driver.enable_tensor_memory();
+  for_seeds(seed, 4, [&](std::mt19937& random) {
+    const std::vector<std::uint8_t> nothing(kMemoryBytes);
+    const auto operands = operand_memory(random, rtl.driver.geometry().n);
+    for (Device* device :
+         {static_cast<Device*>(rtl.device.get()), static_cast<Device*>(&reference)}) {
+      device->write_memory(0, nothing.data(), nothing.size());
+      device->write_memory(kOperands, operands.data(), operands.size());
+    }
+    rtl.device->set_latency(draw(random, 1, 200));
+    const auto program = make(random, rtl.driver.geometry(), draw(random, 1, 4));
+    SCOPED_TRACE(list(program));
+    rtl.driver.run_program(0, program, kClockLimit);
+    reference_driver.run_program(0, program, kClockLimit);
+    EXPECT_TRUE(memory_without_snapshots(*rtl.device) == memory_without_snapshots(reference));
+    const Counters found = rtl.driver.read_counters(), expected = reference_driver.read_counters();
+    for (const std::size_t bytes :
+         {counter::kBytesActivations, counter::kBytesResults, counter::kBytesOperands}) {
+      EXPECT_EQ(found[bytes], expected[bytes]) << kCounters[bytes].cause;
+    }
+    expect_causes_add_up(found);
+  });
+}
+
+TEST(TensorMemory, ResultsAreTheReferences) {
+  for (const Make make : kMakes) {
+    expect_as_reference(2, 0, false, 1600, make);
+    expect_as_reference(4, 0.4, false, 1620, make);
+    expect_as_reference(8, 0, false, 1640, make);
+    expect_as_reference(4, 0, true, 1660, make);
+  }
+}
+
+/// The smallest product, of 8-bit results to which operands are added, and a snapshot.
+struct SmallProduct {
+  explicit SmallProduct(const Geometry& geometry) {
+    weights.count = geometry.n;
+    weights.passes = 1;
+    weights.address = kOperands;
+    load.rows = load.stride = 5;
+    load.count = load.passes = load.blocks = 1;
+    load.address = kOperands;
+    matmul.rows = 5;
+    matmul.count = matmul.passes = matmul.blocks = 1;
+    parameters.count = kParameterSetWords;
+    parameters.passes = 1;
+    parameters.address = kParameters;
+    operands.rows = operands.stride = 5;
+    operands.count = operands.passes = operands.blocks = 1;
+    operands.address = kOperands;
+    store.flags = flag::kVector;
+    store.rows = store.stride = 5;
+    store.count = store.blocks = 1;
+    store.format = static_cast<std::uint32_t>(ResultCode::kInt8);
+    store.low = store.function_min = 0x80;
+    store.high = store.function_max = 0x7f;
+    store.add = 1;
+    store.result_scale = store.operand_scale = 0x3f800000;
+    store.address = kResults;
+    snapshot.flags = flag::kSnapshot;
+    snapshot.address = kSnapshots;
+  }
+
+  std::string run_on(Driver& driver) const {
+    return message_of<DeviceError>([&] {
+      driver.run_program(
+          0, {weights, load, parameters, operands, matmul, store, snapshot, finish()}, kClockLimit);
+    });
+  }
+
+  LoadWeightsCommand weights;
+  LoadActivationsCommand load;
+  LoadParametersCommand parameters;
+  LoadOperandsCommand operands;
+  MatmulCommand matmul;
+  StoreCommand store;
+  FenceCommand snapshot;
+};
+
+/// The RTL and the reference, each with its tensor memory enabled.
+class TensorMemoryErrors : public testing::Test {
+ protected:
+  TensorMemoryErrors()
+      : rig_(small_rig(4)),
+        reference_(rig_.driver.geometry(), kMemoryBytes),
+        reference_driver_(reference_) {
+    for (Driver* driver : drivers()) driver->enable_tensor_memory();
+  }
+
+  std::vector<Driver*> drivers() { return {&rig_.driver, &reference_driver_}; }
+  const Geometry& geometry() const { return rig_.driver.geometry(); }
+  std::uint64_t word(std::uint64_t index) const {
+    return geometry().tensor_base() + index * geometry().n;
+  }
+
+  /// `error`: its code; nullptr: none. `change`: what is changed in the product.
+  void expect(const char* error, const std::function<void(SmallProduct&)>& change) {
+    for (Driver* driver : drivers()) {
+      SmallProduct product(geometry());
+      change(product);
+      const std::string found = product.run_on(*driver);
+      EXPECT_EQ(found.empty(), error == nullptr) << found;
+      if (error != nullptr) EXPECT_NE(found.find(error), std::string::npos) << found;
+    }
+  }
+
+ private:
+  Rig rig_;
+  ReferenceDevice reference_;
+  Driver reference_driver_;
+};
+
+TEST_F(TensorMemoryErrors, WalksPastItsEndAreRefused) {
+  const char* const bad = text(ErrorCode::kBadAddress);
+  const std::uint64_t words = geometry().tensor_words;
+  const std::uint64_t last_word = 2 * geometry().tensor_base() - geometry().n;
+  expect(nullptr, [&](SmallProduct& p) { p.store.address = word(words - 5); });
+  expect(bad, [&](SmallProduct& p) { p.store.address = word(words - 4); });
+  expect(bad, [&](SmallProduct& p) { p.store.address = word(words); });
+  expect(bad, [&](SmallProduct& p) { p.store.address = word(0) - geometry().n; });
+  expect(nullptr, [&](SmallProduct& p) { p.load.address = word(words - 5); });
+  expect(bad, [&](SmallProduct& p) { p.load.address = word(words - 4); });
+  expect(bad, [&](SmallProduct& p) { p.load.address = last_word; });
+  expect(nullptr, [&](SmallProduct& p) { p.operands.address = word(words - 5); });
+  expect(bad, [&](SmallProduct& p) { p.operands.address = word(words - 4); });
+  expect(bad, [&](SmallProduct& p) { p.operands.address = last_word; });
+}
+
+TEST_F(TensorMemoryErrors, OnlyTensorsAreStoredThere) {
+  const char* const bad = text(ErrorCode::kBadAddress);
+  expect(bad, [&](SmallProduct& p) { p.weights.address = word(0); });
+  expect(bad, [&](SmallProduct& p) { p.parameters.address = word(0); });
+  expect(bad, [&](SmallProduct& p) { p.snapshot.address = word(0); });
+}
+
+TEST_F(TensorMemoryErrors, PartsOfWordsAreRefused) {
+  const char* const bad = text(ErrorCode::kBadOperand);
+  expect(nullptr, [&](SmallProduct& p) {
+    p.store.address = word(0);
+    p.store.lanes = geometry().n;
+  });
+  expect(bad, [&](SmallProduct& p) {
+    p.store.address = word(0);
+    p.store.lanes = geometry().n - 1;
+  });
+  expect(bad, [&](SmallProduct& p) {
+    p.store.address = word(0);
+    p.store.first_lane = 1;
+  });
+}
+
+// Settings that are kept from a STORE before write some lanes, too.
+TEST_F(TensorMemoryErrors, KeptPartsAreRefused) {
+  for (const bool some : {false, true}) {
+    SmallProduct first(geometry()), second(geometry());
+    first.store.lanes = some ? 1 : 0;
+    second.store.keep = 1;
+    second.store.address = word(0);
+    for (Driver* driver : drivers()) {
+      const std::string found = message_of<DeviceError>([&] {
+        driver->run_program(
+            0,
+            {first.weights, first.load, first.parameters, first.operands, first.matmul, first.store,
+             second.weights, second.load, second.parameters, second.operands, second.matmul,
+             second.store, finish()},
+            kClockLimit);
+      });
+      EXPECT_EQ(found.find(text(ErrorCode::kBadOperand)) != std::string::npos, some) << found;
+    }
+  }
+}
+
+// A device that checks itself finds a read of what no STORE wrote.
+TEST(TensorMemory, ReadsOfUnwrittenWordsAreFound) {
+  RtlOptions options = Rig::options(4);
+  options.memory_bytes = kMemoryBytes;
+  options.self_check = true;
+  Rig rig(options);
+  rig.driver.enable_tensor_memory();
+  const Geometry& geometry = rig.driver.geometry();
+  for (const bool operands : {false, true}) {
+    SmallProduct product(geometry);
+    (operands ? product.operands.address : product.load.address) =
+        geometry.tensor_base() + 7 * std::uint64_t{geometry.n};
+    EXPECT_THAT(product.run_on(rig.driver),
+                Says(text(ErrorCode::kUnwritten),
+                     operands ? "command 3 (LOAD_OPERANDS" : "command 1 (LOAD_ACTIVATIONS",
+                     "in word 3079 of the memory 'scratchpad'"));
+  }
+}
+
+TEST(TensorMemory, IsNotEnabledWhileBusy) {
+  Rig rig = small_rig(4);
+  Device& device = *rig.device;
+  EXPECT_EQ(device.read_register(reg::kScratchpadWords), 9216u);
+  device.write_register(reg::kTensorMemory, 1);
+  device.write_register(reg::kControl, field::kControlReset.put(1));
+  EXPECT_EQ(device.read_register(reg::kScratchpadWords), 3072u);
+  EXPECT_EQ(read_geometry(device), rig.driver.geometry().with_tensor_memory());
+  rig.set_latency(1000);
+  rig.driver.start_program(0, {finish()});
+  EXPECT_THROW(device.write_register(reg::kTensorMemory, 0), DeviceError);
+  EXPECT_EQ(device.read_register(reg::kTensorMemory), 1u);
+}
+
+}  // namespace
+}  // namespace gemm64::system_test
