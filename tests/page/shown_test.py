@@ -92,6 +92,9 @@ class Shown(unittest.TestCase):
         text = shown.execute_script("return document.body.innerText")
         self.assertIn("2×2 array · weight-stationary", text)
         self.assertNotIn("undefined", text)
+        # The cycles of an array that is not gemm64's are not predicted.
+        self.assertNotIn("predicted", text)
+        self.assertIn("is the bound of its streams", text)
 
     def test_tables_sort_by_any_column(self):
         shown = harness.show(harness.report("analysis")[0])

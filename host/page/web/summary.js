@@ -52,7 +52,9 @@ function summary(report, layers) {
                  verdict(report),
                  tiles([
                    ["clocks" + (array ? ", predicted" : ""), whole(clocks),
-                    array ? `${whole(array.roof_clocks)} at the roofline` : `${whole(all.predicted_cycles)} predicted`],
+                    array ? `${whole(array.roof_clocks)} at the roofline`
+                    : isNumber(all.predicted_cycles) ? `${whole(all.predicted_cycles)} predicted`
+                    : isNumber(all.bound_cycles) ? `${whole(all.bound_cycles)} is the bound of its streams` : null],
                    ["utilization", percent(array ? array.utilization : all.utilization), "of all MACs of the array"],
                    isNumber(all.roofline_utilization) && ["of the roofline", percent(all.roofline_utilization)],
                    ["MACs on the array", whole(array ? array.macs : all.macs),
@@ -74,7 +76,8 @@ function layerTable(report, layers) {
   const timed = layers.filter((layer) => layer.timed);
   const kinds = [...new Set(timed.flatMap((layer) => Object.keys(layer.bytes)))];
   const sum = timed.length > 1 ? {
-    name: "total", raw: {tiles: total(timed.map((l) => l.raw.tiles ?? l.raw.array?.tiles)), predicted_cycles: 0, mismatches:
+    name: "total", raw: {tiles: total(timed.map((l) => l.raw.tiles ?? l.raw.array?.tiles)), predicted_cycles:
+        timed.find((l) => l.raw.predicted_cycles !== undefined)?.raw.predicted_cycles, mismatches:
         isAnalysis(report) ? null : total(timed.map((l) => l.raw.mismatches))},
     macs: total(timed.map((l) => l.macs)), clocks: report.total?.cycles ?? total(timed.map((l) => l.clocks)),
     predicted: total(timed.map((l) => l.predicted)),
