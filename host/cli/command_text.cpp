@@ -21,7 +21,7 @@ const std::vector<std::pair<std::string, std::vector<std::string>>> kGroups{
       "--calib-bins", "--op-types-to-quantize", "--nodes-to-quantize", "--nodes-to-exclude"}},
     {"How it runs",
      {"--results", "--quantized", "--precision", "--accumulate", "--convolutions", "--depthwise",
-      "--one-program", "--seed", "--jobs", "--check", "--host", "--allow-host-only"}},
+      "--one-program", "--icarus", "--seed", "--jobs", "--check", "--host", "--allow-host-only"}},
     {"Device",
      {"--device", "--array", "--self-check", "--memory", "--memory-latency",
       "--memory-bytes-per-cycle", "--memory-stalls"}},

@@ -8,7 +8,6 @@
 #include "host/cli/options.hpp"
 #include "host/console.hpp"
 #include "host/dut/check_report.hpp"
-#include "host/dut/icarus_bench.hpp"
 #include "host/dut/verilated_bench.hpp"
 #include "host/dut/waveform.hpp"
 #include "host/error.hpp"
@@ -23,7 +22,6 @@ struct DutCheckCommand : DutOptions {
   std::string junit;
   std::string trace = "dut.fst";
   bool score = false;
-  bool icarus = false;
   bool no_trace = false;
 };
 
@@ -45,21 +43,18 @@ int check(const DutCheckCommand& options) {
   const std::unique_ptr<OutputFile> junit = open_output(options.junit);
   const dut::Description description = dut::read_description(options.file);
   const dut::BuiltModel model = build_dut(description, options);
-  dut::VerilatedBench bench(description, model.program);
+  dut::VerilatedBench bench(description, model);
   std::uint32_t seed = 1;
   ProgressBar bar;
   dut::CheckResult result = dut::check_conformance(
       description,
-      [&](std::uint32_t wanted) -> dut::Bench& {
+      [&](std::uint32_t wanted) -> dut::VerilatedBench& {
         if (wanted != seed) bench.restart(wanted);
         seed = wanted;
         return bench;
       },
-      [&bar](const std::string& rule, double done) { bar.show(rule, done); });
-  if (options.icarus) {
-    bar.show("x-after-reset", 1);
-    result.rules.push_back(dut::check_unknowns(description, model.ports));
-  }
+      [&bar](const std::string& rule, double done) { bar.show(rule, done); },
+      build_options(options).simulator);
   std::string waveform;
   if (const dut::Failure* const failure = shown_failure(result);
       failure != nullptr && !options.no_trace) {
@@ -98,8 +93,7 @@ void add_dut_check_command(CLI::App& dut, int& result) {
                    "GTKWave next to it")
       ->capture_default_str();
   command->add_flag("--no-trace", options->no_trace, "writes no waveform");
-  command->add_flag("--icarus", options->icarus,
-                    "also runs Icarus Verilog, which sees values that are unknown after a reset");
+  add_icarus_option(*command, *options);
   command->footer(
       "Exit codes: 0 every rule held, 1 one did not, 2 bad usage or input, 3 an output was lost.");
   command->callback([options, &result] { result = check(*options); });

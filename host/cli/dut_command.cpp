@@ -21,9 +21,17 @@ void add_dut_options(CLI::App& command, DutOptions& options) {
   command.add_option("--json", options.json, "writes the report to this file");
 }
 
+void add_icarus_option(CLI::App& command, DutOptions& options) {
+  command.add_flag(
+      "--icarus", options.icarus,
+      "simulates in Icarus Verilog, which is slower and sees unknown values: registers "
+      "begin as X, and TDATA is X while TVALID is low");
+}
+
 dut::BuildOptions build_options(const DutOptions& options) {
   dut::BuildOptions build;
   build.cache = options.cache;
+  if (options.icarus) build.simulator = dut::Simulator::kIcarus;
   return build;
 }
 

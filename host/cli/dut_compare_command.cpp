@@ -37,14 +37,15 @@ struct Compared {
 Compared compared(const std::string& file, const DutCompareCommand& options) {
   Compared one{dut::read_description(file), {}, {}, {}};
   const dut::BuiltModel model = build_dut(one.description, options);
-  dut::VerilatedBench bench(one.description, model.program);
-  const std::vector<dut::NetworkProduct> products =
+  dut::VerilatedBench bench(one.description, model);
+  dut::NetworkWork work;
+  work.products =
       options.sizes.empty()
           ? dut::alexnet_linear_layers(1)
           : std::vector<dut::NetworkProduct>{
                 {"gemm", "Gemm", {options.sizes[0], options.sizes[1], options.sizes[2]}}};
   ProgressBar bar;
-  one.run = dut::run_network(bench, one.description, products, 1,
+  one.run = dut::run_network(bench, one.description, work, 1,
                              [&](const std::string& name, double done) { bar.show(name, done); });
   if (options.area || !options.liberty.empty()) {
     bar.show("area of " + one.description.top, 1);

@@ -15,10 +15,14 @@ struct DutOptions {
   std::string cache;  // --cache
   std::string json;
   bool warnings = false;
+  bool icarus = false;
 };
 
 /// The description as an operand, --cache, --warnings and --json.
 void add_dut_options(CLI::App& command, DutOptions& options);
+
+/// --icarus.
+void add_icarus_option(CLI::App& command, DutOptions& options);
 
 dut::BuildOptions build_options(const DutOptions& options);
 

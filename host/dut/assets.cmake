@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # Writes assets.c, which embeds files of sim/dut and the protocol that the bench shares with the program.
 set(dut ${PROJECT_SOURCE_DIR}/sim/dut)
-file(GLOB_RECURSE files RELATIVE ${dut} CONFIGURE_DEPENDS ${dut}/*.cpp ${dut}/icarus_bench.v ${dut}/proof.* ${dut}/templates/*)
+file(GLOB_RECURSE files RELATIVE ${dut} CONFIGURE_DEPENDS ${dut}/*.cpp ${dut}/icarus_model.hpp ${dut}/proof.* ${dut}/templates/*)
 list(SORT files)
 set(embedded)
 foreach(file IN LISTS files)

@@ -12,7 +12,7 @@ enum Stream : std::uint32_t { kWeights, kActivations, kSums, kResults, kStreams 
 inline constexpr std::uint32_t kInputs = kResults;
 
 /// Grows with each change of this file, because a cached bench may be older than the program.
-inline constexpr std::uint32_t kProtocol = 0x64757401;
+inline constexpr std::uint32_t kProtocol = 0x64757402;
 
 /// An input of designs with mutants: which one is active, from 1; 0: none.
 inline constexpr const char* kMutantPort = "gemm64_mutant";
@@ -63,7 +63,8 @@ enum Rule : std::uint32_t {
   kDataChanged,    // TDATA changed while TREADY was low
   kLastChanged,    // TLAST changed while TREADY was low
   kResultInReset,  // TVALID was high while aresetn was low
-  kExtraResult     // a result that no input leads to
+  kExtraResult,    // a result that no input leads to
+  kUnknown         // a handshake signal is X or Z: the text names it
 };
 
 /// A stream when the answer was written.
@@ -78,7 +79,10 @@ struct StreamState {
 /// What a cycle in which the moving operand stood still was spent on.
 enum Idle : std::uint32_t { kLoading, kDraining, kNotReady, kNotSent, kIdles };
 
-/// Followed by `results` beats, a byte each for TLAST, a cycle each (uint64), and the text.
+/// Bits of the byte that goes with a result beat. Only Icarus knows values that are not.
+enum BeatFlag : std::uint8_t { kLastBeat = 1, kUnknownBeat = 2 };
+
+/// Followed by `results` beats, a BeatFlag byte each, a cycle each (uint64), and the text.
 struct Answer {
   std::uint32_t protocol;
   std::uint32_t status;

@@ -3,6 +3,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <map>
 #include <sstream>
 
 #include "host/table.hpp"
@@ -24,6 +26,19 @@ std::string indented(const std::string& text) {
   std::istringstream in(text);
   for (std::string line; std::getline(in, line);) out += "    " + line + "\n";
   return out;
+}
+
+/// What two failures have in common that show one defect.
+std::string defect_of(const Failure& failure) {
+  std::string text = failure.problem + failure.diagnosis;
+  if (!failure.diagnosis.empty() && failure.problem == "wrong value") {
+    // Values that no defect explains need not be of the same one.
+    const bool explained = failure.diagnosis.find(" values differ") == std::string::npos;
+    return explained ? text : text + failure.rule;
+  }
+  text.erase(std::remove_if(text.begin(), text.end(), [](char c) { return c >= '0' && c <= '9'; }),
+             text.end());
+  return text;
 }
 
 /// In XML, in an attribute or between tags.
@@ -60,6 +75,12 @@ std::string failure_text(const Description& description, const Failure& failure)
   if (!failure.got.empty()) {
     text += fmt::format("  expected   {}, got {}\n", failure.expected, failure.got);
   }
+  if (failure.holds_from != 0) {
+    text += fmt::format(
+        "  holds      if every tile has {} beats or more: if that is the array's "
+        "limit, state min_length = {}\n",
+        failure.holds_from, failure.holds_from);
+  }
   return text + "  smallest input\n" + indented(stimulus_in_words(description, failure.stimulus));
 }
 
@@ -72,6 +93,7 @@ nlohmann::ordered_json failure_json(const Description& description, const Failur
           {"cycle", failure.cycle},
           {"expected", failure.expected},
           {"got", failure.got},
+          {"holds_from", failure.holds_from},
           {"input", stimulus_in_words(description, failure.stimulus)}};
 }
 
@@ -94,8 +116,12 @@ std::string check_text(const Description& description, const CheckResult& result
                                           : "not tried: " + rule.skipped});
   }
   std::string text = table.render();
+  std::map<std::string, std::string> shown;  // defects, and the rule that shows each
   for (const RuleResult& rule : result.rules) {
-    if (rule.failure) text += "\n" + failure_text(description, *rule.failure);
+    if (!rule.failure) continue;
+    const auto [first, is_new] = shown.emplace(defect_of(*rule.failure), rule.rule);
+    text += is_new ? "\n" + failure_text(description, *rule.failure)
+                   : fmt::format("\n{}: the same as {}\n", rule.rule, first->second);
   }
   if (!waveform.empty()) {
     text += fmt::format("\nwaveform of the first failure: gtkwave {}\n", waveform);

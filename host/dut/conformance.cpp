@@ -17,11 +17,14 @@
 namespace gemm64::dut {
 namespace {
 
+constexpr const char* kUnknownRule = "x-after-reset";
+
 /// Rules that hold in every run; a run that breaks one is a failure of it, whatever it tried.
 const std::vector<std::pair<std::string, std::string>> kEverywhere{
     {"sum-width", "sum_bits holds the largest sum"},
     {"stability", "TVALID, TDATA and TLAST hold until TREADY"},
     {"tlast", "TLAST comes with the last row of each tile, and only there"},
+    {kUnknownRule, "no handshake and no result is X, in Icarus"},
 };
 
 Values matrix_of(const std::vector<ResultBeat>& beats, std::size_t first, std::size_t count,
@@ -54,7 +57,9 @@ std::string kind_of(std::string diagnosis) {
 
 class Suite {
  public:
-  Suite(const Description& description, const MakeBench& bench) : of_(description), bench_(bench) {}
+  Suite(const Description& description, const MakeBench& bench,
+        Simulator simulator = Simulator::kVerilator)
+      : of_(description), bench_(bench), simulator_(simulator) {}
 
   CheckResult run(const std::function<void(const std::string&, double)>& progress) {
     const auto begin = std::chrono::steady_clock::now();
@@ -68,6 +73,7 @@ class Suite {
     }
     CheckResult all;
     for (const auto& [rule, title] : kEverywhere) {
+      if (rule == kUnknownRule && simulator_ != Simulator::kIcarus) continue;
       RuleResult result{rule, title, runs_, {}, why_skipped(rule)};
       const auto found = elsewhere_.find(rule);
       if (found != elsewhere_.end()) result.failure = found->second;
@@ -77,6 +83,17 @@ class Suite {
     for (RuleResult& result : results_) all.rules.push_back(std::move(result));
     all.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
     return all;
+  }
+
+  std::string defect() {
+    for (const RuleCases& rule : rules_with_cases()) {
+      if (rule.rule != "cells" && rule.rule != "values" && rule.rule != "tiles") continue;
+      for (const Case& one : rule.cases(of_)) {
+        const std::optional<Failure> failure = attempt(rule.rule, one.stimulus, one.seed);
+        if (failure && names_defect(failure->diagnosis)) return failure->diagnosis;
+      }
+    }
+    return "";
   }
 
   std::optional<Failure> first() {
@@ -110,6 +127,7 @@ class Suite {
       if (!failure) continue;
       if (failure->rule != rule.rule && elsewhere_.count(failure->rule) != 0) continue;
       failure = smallest(*failure, rule.rule, one);
+      failure->holds_from = length_that_holds(rule);
       if (failure->rule == rule.rule) {
         result.failure = failure;
         return;
@@ -123,7 +141,7 @@ class Suite {
     ++runs_;
     std::optional<Failure> failure;
     try {
-      Bench& bench = bench_(seed);
+      VerilatedBench& bench = bench_(seed);
       if (stimulus.reset_at == 0) {
         failure = evaluate(of_, rule, stimulus, bench.run(stimulus),
                            before_.weights.size() == 0 ? nullptr : &before_);
@@ -151,7 +169,8 @@ class Suite {
       const std::optional<Failure> again = attempt(rule, smaller, one.seed);
       if (!again || again->rule != failure.rule) return false;
       // A smaller input that no longer shows what is wrong is of less use.
-      if (kind_of(again->diagnosis) != kind_of(failure.diagnosis) && is_specific(failure)) {
+      if (kind_of(again->diagnosis) != kind_of(failure.diagnosis) &&
+          names_defect(failure.diagnosis)) {
         return false;
       }
       failure = *again;
@@ -181,9 +200,36 @@ class Suite {
     return failure;
   }
 
-  static bool is_specific(const Failure& failure) {
-    return !failure.diagnosis.empty() &&
-           failure.diagnosis.find("values differ") == std::string::npos;
+  bool holds(const RuleCases& rule, std::int64_t length) {
+    Description longer = of_;
+    longer.min_length = static_cast<std::uint32_t>(length);
+    for (const Case& one : rule.cases(longer)) {
+      if (attempt(rule.rule, one.stimulus, one.seed)) return false;
+    }
+    return true;
+  }
+
+  /// Many arrays need that a tile is longer than their pipeline.
+  std::int64_t length_that_holds(const RuleCases& rule) {
+    const std::int64_t most = 4 * std::int64_t{of_.rows + of_.columns};
+    constexpr unsigned kVain = 3;
+    if (of_.max_length != 0 || vain_ == kVain) return 0;
+    std::int64_t below = of_.min_length;
+    // What one rule needs, another often needs too.
+    std::int64_t length = std::max(longest_, below + 1);
+    while (!holds(rule, length)) {
+      below = length;
+      length *= 2;
+      if (length <= most) continue;
+      ++vain_;
+      return 0;
+    }
+    while (length - below > 1 && length != longest_) {
+      const std::int64_t middle = (below + length) / 2;
+      (holds(rule, middle) ? length : below) = middle;
+    }
+    longest_ = std::max(longest_, length);
+    return length;
   }
 
   std::int64_t length_of(const Tile& tile) const {
@@ -211,9 +257,12 @@ class Suite {
 
   const Description& of_;
   const MakeBench& bench_;
+  Simulator simulator_;
   std::vector<RuleResult> results_;
   std::map<std::string, Failure> elsewhere_;
   std::uint64_t runs_ = 0;
+  std::int64_t longest_ = 0;  // that a rule needed
+  unsigned vain_ = 0;         // rules that no length helped
   Tile before_;
 };
 
@@ -223,6 +272,7 @@ Failure broken(const Description& of, const std::string& rule, const Stimulus& s
   Failure failure{rule, ending_in_words(of, seen), "", stimulus};
   failure.cycle = seen.answer.rule_cycle;
   if (seen.answer.rule == kResultInReset) failure.rule = "reset";
+  if (seen.answer.rule == kUnknown) failure.rule = kUnknownRule;
   if (seen.answer.rule == kValidDropped || seen.answer.rule == kDataChanged ||
       seen.answer.rule == kLastChanged) {
     failure.rule = "stability";
@@ -255,12 +305,21 @@ std::size_t CheckResult::tried() const {
 }
 
 CheckResult check_conformance(const Description& description, const MakeBench& bench,
-                              const std::function<void(const std::string&, double)>& progress) {
-  return Suite(description, bench).run(progress);
+                              const std::function<void(const std::string&, double)>& progress,
+                              Simulator simulator) {
+  return Suite(description, bench, simulator).run(progress);
 }
 
 std::optional<Failure> first_failure(const Description& description, const MakeBench& bench) {
   return Suite(description, bench).first();
+}
+
+std::string defect_of_suite(const Description& description, const MakeBench& bench) {
+  return Suite(description, bench).defect();
+}
+
+bool names_defect(const std::string& diagnosis) {
+  return !diagnosis.empty() && diagnosis.find("values differ") == std::string::npos;
 }
 
 std::optional<Failure> evaluate(const Description& of, const std::string& rule,
@@ -289,7 +348,8 @@ std::optional<Failure> evaluate(const Description& of, const std::string& rule,
         failure.cycle = beat.cycle;
         failure.expected = expected;
         failure.got = beat.unknown ? "X" : std::to_string(result.got(r, c));
-        failure.problem = "wrong value";
+        failure.problem = beat.unknown ? "unknown value" : "wrong value";
+        if (beat.unknown) failure.rule = kUnknownRule;
         failure.diagnosis = beat.unknown ? "" : diagnose(of, result);
         return failure;
       }
@@ -340,6 +400,7 @@ std::string stimulus_in_words(const Description& of, const Stimulus& stimulus) {
   text += fmt::format(" of length {}", fmt::join(lengths, ", "));
   static constexpr const char* kNames[] = {"weights", "activations", "sums", "results"};
   for (std::uint32_t i = 0; i < kStreams; ++i) {
+    if (i == kSums && !of.partial_sums) continue;
     if (stimulus.stalls[i].probability != 0) text += fmt::format(", stalls of {}", kNames[i]);
   }
   if (stimulus.reset_at != 0) text += fmt::format(", reset in cycle {}", stimulus.reset_at);

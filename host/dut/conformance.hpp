@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "host/dut/stimulus.hpp"
+#include "host/dut/verilated_bench.hpp"
 
 namespace gemm64::dut {
 
@@ -20,7 +20,8 @@ struct Failure {
   std::uint64_t cycle = 0;
   std::int64_t expected = 0;
   std::string got{};
-  std::uint32_t seed = 1;  // of registers that nothing initializes
+  std::uint32_t seed = 1;       // of registers that nothing initializes
+  std::int64_t holds_from = 0;  // the rule holds if all tiles have as many beats; 0: not known
 };
 
 struct RuleResult {
@@ -41,14 +42,22 @@ struct CheckResult {
 };
 
 /// A bench whose registers without a reset start with values of `seed`.
-using MakeBench = std::function<Bench&(std::uint32_t seed)>;
+using MakeBench = std::function<VerilatedBench&(std::uint32_t seed)>;
 
-/// Runs all rules. `progress`: the rule that is tried and the share done.
+/// Runs all rules. `progress`: the rule that is tried and the share done. In Icarus, values that
+/// are unknown are a failure too.
 CheckResult check_conformance(const Description& description, const MakeBench& bench,
-                              const std::function<void(const std::string&, double)>& progress);
+                              const std::function<void(const std::string&, double)>& progress,
+                              Simulator simulator = Simulator::kVerilator);
 
 /// The first case that fails, as it is; empty if all rules hold.
 std::optional<Failure> first_failure(const Description& description, const MakeBench& bench);
+
+/// The defect that explains a failure of the suite's small inputs; empty if none does.
+std::string defect_of_suite(const Description& description, const MakeBench& bench);
+
+/// Does a diagnosis name a defect, rather than only the values that differ?
+bool names_defect(const std::string& diagnosis);
 
 /// The first thing that is wrong in a run of `stimulus`; empty if all is right. `rule`: what a
 /// wrong value is a failure of. `before`: the tile that ran before, whose operands a cell may still

@@ -36,6 +36,11 @@ Roles roles_of(const Description& of) {
   return {&Tile::activations, &Tile::weights, of.activations, of.weights};
 }
 
+/// The value that leaves the other operand as it is; of fixed-point values, the 1.
+std::int64_t unit(const Description& of, const Operand& type) {
+  return std::min(type.high(), std::int64_t{1} << of.product_shift);
+}
+
 /// A tile of one value for each operand.
 Tile constant_tile(const Description& of, std::int64_t length, std::int64_t moving,
                    std::int64_t staying) {
@@ -84,10 +89,12 @@ Cases cell_cases(const Description& of) {
   if (hot.sums.size() != 0) hot.sums.setZero();
   Values& moving = hot.*roles.moving;
   moving.setZero();
-  for (Index i = 0; i < moving.rows(); ++i) moving(i, i % moving.cols()) = 1;
+  for (Index i = 0; i < moving.rows(); ++i)
+    moving(i, i % moving.cols()) = unit(of, roles.moving_type);
   all.push_back(one_tile(hot));
   for (Index i = 0; i < moving.rows(); ++i) {
-    moving(i, i % moving.cols()) = roles.moving_type.is_signed ? -1 : roles.moving_type.high();
+    moving(i, i % moving.cols()) =
+        roles.moving_type.is_signed ? -unit(of, roles.moving_type) : roles.moving_type.high();
   }
   all.push_back(one_tile(hot));
   // One-hot columns of the staying one: each column of results is one lane of the moving operand.
@@ -97,7 +104,8 @@ Cases cell_cases(const Description& of) {
     if (tile.sums.size() != 0) tile.sums.setZero();
     Values& staying = tile.*roles.staying;
     staying.setZero();
-    for (Index c = 0; c < staying.cols(); ++c) staying((c + shift) % staying.rows(), c) = 1;
+    for (Index c = 0; c < staying.cols(); ++c)
+      staying((c + shift) % staying.rows(), c) = unit(of, roles.staying_type);
     all.push_back(one_tile(tile));
   }
   return all;

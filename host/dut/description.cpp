@@ -26,8 +26,10 @@ constexpr std::int64_t kMostSide = 1024;
 const std::map<std::string, Dataflow> kDataflows{{"weight-stationary", Dataflow::kWeightStationary},
                                                  {"output-stationary", Dataflow::kOutputStationary},
                                                  {"input-stationary", Dataflow::kInputStationary}};
-const std::map<std::string, Overflow> kOverflows{
-    {"refuse", Overflow::kRefuse}, {"wrap", Overflow::kWrap}, {"saturate", Overflow::kSaturate}};
+const std::map<std::string, Overflow> kOverflows{{"refuse", Overflow::kRefuse},
+                                                 {"wrap", Overflow::kWrap},
+                                                 {"saturate", Overflow::kSaturate},
+                                                 {"saturate-each", Overflow::kSaturateEach}};
 const std::map<std::string, Stream> kPorts{
     {"weights", kWeights}, {"activations", kActivations}, {"sums", kSums}, {"results", kResults}};
 
@@ -206,6 +208,11 @@ const std::map<std::string, Setter>& setters() {
       {"activations_signed", sign(&Description::activations)},
       {"sums_signed", sign(&Description::sums)},
       {"overflow", [](R& r, const F& f, const J&) { r.out.overflow = f.one_of(kOverflows); }},
+      {"product_shift",
+       [](R& r, const F& f, const J&) {
+         r.out.product_shift = static_cast<unsigned>(f.whole(0, 31));
+       }},
+      {"round_products", flag(&Description::round_products)},
       {"double_buffered", flag(&Description::double_buffered)},
       {"partial_sums", flag(&Description::partial_sums)},
       {"backpressure", [](R& r, const F& f, const J& j) { r.ports(f, j); }},
@@ -287,7 +294,8 @@ std::uint64_t Description::longest_sum() const {
   };
   const std::int64_t product =
       most(weights.low(), weights.high()) * most(activations.low(), activations.high());
-  return static_cast<std::uint64_t>(sums.high() / product);
+  return static_cast<std::uint64_t>(
+      sums.high() / std::max<std::int64_t>(1, (product >> product_shift) + round_products));
 }
 
 Description description_from(const Json& json, const std::string& file, const fs::path& folder) {

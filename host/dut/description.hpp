@@ -16,7 +16,12 @@ namespace gemm64::dut {
 enum class Dataflow { kWeightStationary, kOutputStationary, kInputStationary };
 
 /// What a sum beyond `sum_bits` becomes.
-enum class Overflow { kRefuse, kWrap, kSaturate };
+enum class Overflow {
+  kRefuse,
+  kWrap,
+  kSaturate,
+  kSaturateEach  // each product and each addition by itself, in the order of K
+};
 
 struct Operand {
   int bits = 8;
@@ -36,6 +41,8 @@ struct Description {
   Operand weights, activations;
   Operand sums{32, true};
   Overflow overflow = Overflow::kRefuse;
+  unsigned product_shift = 0;   // low bits that each product drops, as in fixed-point arithmetic
+  bool round_products = false;  // to the nearest, halves upwards; else downwards
   bool double_buffered = false;
   bool partial_sums = false;
   bool backpressure[kStreams] = {true, true, true, true};

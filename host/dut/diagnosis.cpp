@@ -110,7 +110,7 @@ class Diagnosis {
     const Values& s = form_.s;
     const std::string name = form_.s_name;
     const auto is = [this](const Values& x, const Values& other) {
-      return explains(x * other + form_.sums);
+      return explains(multiplied(of_, x, other, form_.sums));
     };
     if (s.rows() == s.cols() && is(form_.x, s.transpose())) return name + "s are transposed";
     if (is(form_.x, s.colwise().reverse())) return name + "s: rows are in reverse order";
@@ -122,7 +122,8 @@ class Diagnosis {
     if (is(unsigned_of(form_.x, form_.x_type), s)) {
       return std::string(form_.x_name) + "s are taken as unsigned";
     }
-    if (form_.sums.size() != 0 && explains(form_.x * s)) return "partial sums are not added";
+    if (form_.sums.size() != 0 && explains(multiplied(of_, form_.x, s, {})))
+      return "partial sums are not added";
     return "";
   }
 
@@ -169,7 +170,7 @@ class Diagnosis {
         } else {
           other.col(k).head(rows) = x.col(k).tail(rows);
         }
-        const Values shifted = fit(other * form_.s + form_.sums);
+        const Values shifted = fit(multiplied(of_, other, form_.s, form_.sums));
         if (other == x || (late ? shifted.bottomRows(rows) != got_.bottomRows(rows)
                                 : shifted.topRows(rows) != got_.topRows(rows))) {
           continue;
@@ -210,7 +211,8 @@ class Diagnosis {
     if (form_.s_before.size() != form_.s.size()) return "";
     std::vector<Index> found;
     for (Index k = 0; k < form_.x.cols(); ++k) {
-      const Values old = exact_.col(c) + form_.x.col(k) * (form_.s_before(k, c) - form_.s(k, c));
+      const Values old = exact_.col(c) - term(form_.x.col(k), form_.s(k, c)) +
+                         term(form_.x.col(k), form_.s_before(k, c));
       bool all = true;
       for (Index m = 0; m < got_.rows(); ++m) {
         all &= got_(m, c) == expected_(m, c) || got_(m, c) == fitted(of_, old(m));
@@ -223,11 +225,16 @@ class Diagnosis {
         found[0], c, form_.s_name, form_.s_before(found[0], c));
   }
 
+  /// What a cell that holds `s` adds for each x.
+  Values term(const Values& x, std::int64_t s) const {
+    return x.unaryExpr([&](std::int64_t v) { return scaled(of_, v * s); });
+  }
+
   std::string defect(Index c, Index k) const {
     const std::int64_t weight = form_.s(k, c);
-    const Values rest = exact_.col(c) - form_.x.col(k) * weight;
+    const Values rest = exact_.col(c) - term(form_.x.col(k), weight);
     const auto is = [&](const Values& x, std::int64_t s) {
-      return fit(rest + x * s) == got_.col(c);
+      return fit(rest + term(x, s)) == got_.col(c);
     };
     const Values x = form_.x.col(k);
     const std::int64_t span = std::int64_t{1} << form_.s_type.bits;
@@ -244,6 +251,7 @@ class Diagnosis {
     if (is(-x, weight)) return "its product has the wrong sign";
     if (is(x, 0)) return "its product is not added";
     // Any other factor, if one fits all rows.
+    if (of_.product_shift != 0) return "";
     for (Index m = 0; m < x.rows(); ++m) {
       if (x(m) == 0) continue;
       const std::int64_t difference = got_(m, c) - expected_(m, c);
@@ -264,7 +272,8 @@ class Diagnosis {
       const Values x = form_.x.row(r);
       const Values s = form_.s.col(c);
       const auto is = [&](const Values& a, const Values& b) {
-        return fitted(of_, (a * b)(0, 0) + form_.sums(r, c)) == got_(r, c);
+        const Values start = form_.sums.block(r, c, 1, 1);
+        return fitted(of_, multiplied(of_, a, b, start)(0, 0)) == got_(r, c);
       };
       if (is(x, unsigned_of(s, form_.s_type))) {
         why = fmt::format("its {}s are taken as unsigned", form_.s_name);
@@ -322,6 +331,8 @@ std::string rule_in_words(const Observation& seen) {
       return "m_axis_results_tvalid is high while aresetn is low";
     case kExtraResult:
       return "a result came that no input leads to " + where;
+    case kUnknown:
+      return fmt::format("{} is X or Z {}", printable(seen.text), where);
     default:
       return "";
   }

@@ -15,6 +15,7 @@
 #include "host/dut/assets.hpp"
 #include "host/dut/scratch.hpp"
 #include "host/dut/subprocess.hpp"
+#include "host/dut/yosys.hpp"
 #include "host/error.hpp"
 #include "host/text.hpp"
 
@@ -59,8 +60,14 @@ std::vector<std::string> lines_with(const std::string& text, const std::string& 
     first = line.substr(colon + 2);
     break;
   }
-  throw UsageError(
-      fmt::format("{}: does not compile: {}", description.file, printable(first, 400)));
+  constexpr std::string_view kOwn = "Internal Error: ";
+  const bool own = first.compare(0, kOwn.size(), kOwn) == 0;
+  if (own) first.erase(0, kOwn.size());
+  throw UsageError(fmt::format("{}: {}: {}", description.file,
+                               own ? "an internal error of Verilator; write this line differently, "
+                                     "or leave it out by defines"
+                                   : "does not compile",
+                               printable(first, 400)));
 }
 
 std::vector<std::string> verilator_words(const Description& of, const fs::path& out, bool trace) {
@@ -77,6 +84,8 @@ std::vector<std::string> verilator_words(const Description& of, const fs::path& 
                                  "--x-initial",    "unique",
                                  "--output-split", "20000",
                                  "-CFLAGS",        "-DVL_USER_FATAL -std=gnu++17 -w"};
+  // Some bits of a vector registers, others continuous: legal, and an error without this.
+  words.emplace_back("-Wno-BLKANDNBLK");
   if (trace) {
     words.insert(words.end(), {"--trace-fst", "--trace-structs", "--trace-max-array", "300",
                                "--trace-max-width", "4096"});
@@ -105,9 +114,46 @@ unsigned width_of(const std::vector<Port>& ports, const std::string& name) {
   return port == nullptr ? 0 : port->bits;
 }
 
+constexpr const char* kVerilatedModel =
+    "#include <verilated.h>\n#include \"Vdut.h\"\nnamespace gemm64::dut {\n"
+    "template <class T> bool set_unknown(T&, bool) { return false; }\n"
+    "inline const char* unknown_handshake(const Vdut&) { return nullptr; }\n"
+    "inline bool unknown_result(const Vdut&) { return false; }\n";
+
+/// The class of a design in Icarus.
+std::string icarus_model(const Description& of, const std::vector<Port>& ports) {
+  std::string text =
+      "#define GEMM64_DUT_ICARUS\n#include \"icarus_model.hpp\"\nnamespace gemm64::dut {\n"
+      "template <unsigned kBits> bool set_unknown(Bits<kBits>& port, bool unknown) { return "
+      "port.unknown = unknown; }\nstruct Vdut : IcarusModel {\n";
+  std::string binds, handshakes;
+  const auto has = [](const std::string& name, const char* end) {
+    return name.find(end) != std::string::npos;
+  };
+  for (const Port& port : ports) {
+    const bool bit = port.bits == 1 && !has(port.name, "_tdata");
+    text +=
+        fmt::format("  {} {}{{}};\n", bit ? "Bit" : fmt::format("Bits<{}>", port.bits), port.name);
+    binds += fmt::format("    bind(\"{0}.{1}\", {2}, {1});\n", of.top, port.name, port.input);
+    if (!port.input && (has(port.name, "_tvalid") || has(port.name, "_tready"))) {
+      handshakes += fmt::format("  if (m.{0} == kUnknownBit) return \"{0}\";\n", port.name);
+    }
+  }
+  return text +
+         fmt::format(
+             "  explicit Vdut(VerilatedContext*) {{\n{}  }}\n}};\n"
+             "inline const char* unknown_handshake(const Vdut& m) {{\n{}  return nullptr;\n}}\n"
+             "inline bool unknown_result(const Vdut& m) {{ return "
+             "m.m_axis_results_tdata.unknown{}; }}\n",
+             binds, handshakes,
+             of.results_tlast ? " || m.m_axis_results_tlast == kUnknownBit" : "");
+}
+
 /// bench_config.hpp of the harness.
-std::string bench_config(const Description& of, const std::vector<Port>& ports) {
-  std::string text = "#pragma once\nnamespace gemm64::dut {\n";
+std::string bench_config(const Description& of, const std::vector<Port>& ports,
+                         Simulator simulator) {
+  std::string text = "#pragma once\n";
+  text += simulator == Simulator::kIcarus ? icarus_model(of, ports) : kVerilatedModel;
   const auto constant = [&text](const char* type, const char* name, auto value) {
     text += fmt::format("inline constexpr {} {} = {};\n", type, name, value);
   };
@@ -223,16 +269,26 @@ fs::path default_cache() {
   return root / "gemm64" / "dut";
 }
 
-BuiltModel build_model(const Description& description, const BuildOptions& options) {
+namespace {
+
+/// The first line of a compiler's output that speaks of an error.
+std::string first_reason(const std::string& output) {
+  const std::vector<std::string> lines = lines_with(output, "");
+  std::string reason = lines.empty() ? "no output" : lines.back();
+  for (const std::string& line : lines) {
+    if (line.find("error") == std::string::npos) continue;
+    reason = line;
+    break;
+  }
+  return printable(reason, 300);
+}
+
+BuiltModel build_verilated(const Description& description, const BuildOptions& options,
+                           const fs::path& cache, const fs::path& folder) {
   if (!has_program("verilator")) {
     throw UsageError(
         "verilator is not installed; type scripts/setup build, or apt-get install verilator");
   }
-  const fs::path cache = options.cache.empty() ? default_cache() : fs::absolute(options.cache);
-  const Scratch scratch(cache);
-  const fs::path& folder = scratch.path();
-  write(folder / "harness.cpp", asset("harness.cpp"));
-  write(folder / "bench_protocol.hpp", asset("bench_protocol.hpp"));
   const Finished verilated =
       run_program_in(folder, verilator_words(description, folder, options.trace));
   if (verilated.code != 0) fail_compile(description, verilated.output);
@@ -240,36 +296,113 @@ BuiltModel build_model(const Description& description, const BuildOptions& optio
   built.warnings = lines_with(verilated.output, "%Warning");
   built.ports = read_ports(contents(folder / "Vdut.h"));
   check_ports(description, built.ports);
-  write(folder / "bench_config.hpp", bench_config(description, built.ports));
-  built.program = cache / hash_of(folder, description);
-  if (fs::exists(built.program)) {
-    built.cached = true;
-    return built;
-  }
+  write(folder / "bench_config.hpp", bench_config(description, built.ports, Simulator::kVerilator));
+  const fs::path program = cache / hash_of(folder, description);
+  built.command = {program.string()};
+  built.cached = fs::exists(program);
+  if (built.cached) return built;
   const bool clang = has_program("clang++");
   const Runtime runtime(cache, fmt::format("{}-{}", clang ? "clang" : "gcc", options.trace));
   runtime.restore(folder);
   // A waveform is written once, so that build is not worth optimizing.
-  const std::string fast = options.trace ? "-O1" : "-O3 -march=native";
+  const std::string fast = options.trace || options.brief ? "-O1" : "-O3 -march=native";
   const Finished made = run_program_in(
       folder, {"env", "-u", "MAKEFLAGS", "-u", "MAKELEVEL", "make", "-f", "Vdut.mk",
                clang ? "CXX=clang++" : "CXX=g++", clang ? "LINK=clang++" : "LINK=g++",
                "OPT_FAST=" + fast, "OPT_SLOW=-O0", "OPT_GLOBAL=-O2",
                fmt::format("-j{}", std::max(1U, std::thread::hardware_concurrency())), "Vdut"});
   if (made.code != 0 || !fs::exists(folder / "Vdut")) {
-    const std::vector<std::string> lines = lines_with(made.output, "");
-    std::string reason = lines.empty() ? "no output" : lines.back();
-    for (const std::string& line : lines) {
-      if (line.find("error") == std::string::npos) continue;
-      reason = line;
-      break;
-    }
     throw UsageError(fmt::format("{}: the C++ that Verilator wrote does not compile: {}",
-                                 description.file, printable(reason, 300)));
+                                 description.file, first_reason(made.output)));
   }
   runtime.keep(folder);
-  fs::rename(folder / "Vdut", built.program);
+  fs::rename(folder / "Vdut", program);
   return built;
+}
+
+std::vector<std::string> icarus_words(const Description& of) {
+  std::vector<std::string> words{"iverilog", "-g2012", "-o", "design.vvp", "-s", of.top};
+  for (const auto& [name, value] : of.parameters) {
+    words.push_back(fmt::format("-P{}.{}={}", of.top, name, value));
+  }
+  for (const auto& [name, value] : of.defines) words.push_back(fmt::format("-D{}={}", name, value));
+  for (const fs::path& include : of.include) words.push_back("-I" + include.string());
+  for (const fs::path& source : of.sources) {
+    words.push_back("-I" + source.parent_path().string());
+    words.push_back("-y" + source.parent_path().string());
+  }
+  for (const fs::path& source : of.sources) words.push_back(source.string());
+  return words;
+}
+
+void compile_for_icarus(const Description& description, const fs::path& cache,
+                        const fs::path& folder) {
+  const Finished compiled = run_program_in(folder, icarus_words(description));
+  if (compiled.code == 0) return;
+  const std::string reason = first_reason(compiled.output);
+  const auto fail = [&](const std::string& other) {
+    throw UsageError(
+        fmt::format("{}: does not compile in Icarus: {}; {}", description.file, reason, other));
+  };
+  Description elaborated;
+  elaborated.top = description.top;
+  elaborated.sources = {folder / "elaborated.v"};
+  const std::string error = elaborate(description, folder, cache);
+  if (!error.empty()) fail("slang: " + error);
+  const Finished again = run_program_in(folder, icarus_words(elaborated));
+  if (again.code != 0) fail("as elaborated by slang: " + first_reason(again.output));
+}
+
+BuiltModel build_for_icarus(const Description& description, const fs::path& cache,
+                            const fs::path& folder) {
+  if (!has_program("iverilog")) {
+    throw UsageError("--icarus: iverilog is not installed; type apt-get install iverilog");
+  }
+  compile_for_icarus(description, cache, folder);
+  BuiltModel built;
+  built.ports = read_icarus_ports(contents(folder / "design.vvp"), description.top);
+  check_ports(description, built.ports);
+  write(folder / "icarus_model.hpp", asset("icarus_model.hpp"));
+  write(folder / "bench_config.hpp", bench_config(description, built.ports, Simulator::kIcarus));
+  Hash hash;
+  for (const char* file : {"design.vvp", "bench_config.hpp", "icarus_model.hpp", "harness.cpp"}) {
+    hash.add(contents(folder / file));
+  }
+  const fs::path kept = cache / ("icarus-" + hash.text());
+  built.command = {
+      "vvp", "-n", "-M", kept.string(), "-m", "harness", (kept / "design.vvp").string()};
+  built.cached = fs::exists(kept);
+  if (built.cached) return built;
+  const std::string flags = run_program_in("", {"iverilog-vpi", "--cflags"}).output;
+  const std::size_t include = std::min(flags.find("-I"), flags.size());
+  const Finished made = run_program_in(
+      folder, {has_program("clang++") ? "clang++" : "g++", "-std=gnu++17", "-O2", "-w", "-fPIC",
+               "-shared", flags.substr(include, flags.find_first_of(" \n", include) - include),
+               "harness.cpp", "-o", "harness.vpi"});
+  if (made.code != 0) {
+    throw UsageError(fmt::format("{}: the bench for Icarus does not compile: {}", description.file,
+                                 first_reason(made.output)));
+  }
+  // Under a name of its own first: other processes may do the same.
+  const Scratch own(cache);
+  for (const char* file : {"design.vvp", "harness.vpi"}) {
+    fs::copy_file(folder / file, own.path() / file);
+  }
+  std::error_code other;
+  fs::rename(own.path(), kept, other);
+  return built;
+}
+
+}  // namespace
+
+BuiltModel build_model(const Description& description, const BuildOptions& options) {
+  const fs::path cache = options.cache.empty() ? default_cache() : fs::absolute(options.cache);
+  const Scratch scratch(cache);
+  write(scratch.path() / "harness.cpp", asset("harness.cpp"));
+  write(scratch.path() / "bench_protocol.hpp", asset("bench_protocol.hpp"));
+  return options.simulator == Simulator::kIcarus
+             ? build_for_icarus(description, cache, scratch.path())
+             : build_verilated(description, options, cache, scratch.path());
 }
 
 }  // namespace gemm64::dut

@@ -37,8 +37,13 @@ std::vector<HeldInput> held_inputs(const Description& description, const std::ve
 /// ".s_axis_weights_tready (weights_tready), ".
 std::string optional_connections(const Description& description, const std::vector<Port>& ports);
 
+enum class Simulator {
+  kVerilator,
+  kIcarus  // slower, and knows unknown values: registers without a reset begin as X
+};
+
 struct BuiltModel {
-  std::filesystem::path program;  // the bench
+  std::vector<std::string> command;  // which runs the bench
   std::vector<Port> ports;
   std::vector<std::string> warnings;  // Verilator's, a line each
   bool cached = false;
@@ -47,13 +52,19 @@ struct BuiltModel {
 struct BuildOptions {
   bool trace = false;           // a build of its own, which can write waveforms
   std::filesystem::path cache;  // empty: default_cache()
+  Simulator simulator = Simulator::kVerilator;
+  bool brief = false;  // for few cycles: compiled sooner, and slower
 };
 
 /// $XDG_CACHE_HOME/gemm64/dut, or ~/.cache/gemm64/dut.
 std::filesystem::path default_cache();
 
-/// Verilates the sources, checks the ports, and compiles the bench unless one of the same content
-/// is in the cache. Throws UsageError: the compiler's first error with its file and line, or ports.
+/// The ports of module `top` in what Icarus compiled.
+std::vector<Port> read_icarus_ports(const std::string& compiled, const std::string& top);
+
+/// Compiles the sources, checks the ports, and compiles the bench unless one of the same content is
+/// in the cache. Sources that Icarus cannot read are read by slang and Yosys. Throws UsageError:
+/// the compiler's first error with its file and line, or ports.
 BuiltModel build_model(const Description& description, const BuildOptions& options);
 
 }  // namespace gemm64::dut

@@ -20,6 +20,11 @@ namespace fs = std::filesystem;
 
 constexpr const char* kTop = "gemm64_dut_mutated";
 
+/// "$flatten\u.\pe10.$ternary$/some/pe.v:43$49" as "u.pe10.ternary".
+std::string cell_in_words(const std::string& name) {
+  return std::regex_replace(name, std::regex(R"(\$flatten|\\|\$[^$]*/[^$]*|\$\d+$|\$)"), "");
+}
+
 /// "mutate -ctrl gemm64_mutant 16 3 -mode inv ... -wire W -wirebit 4 -src pe.v:19.31-19.39 ...".
 Mutant mutant_of(const std::string& line) {
   const auto field = [&line](const char* name) {
@@ -28,15 +33,17 @@ Mutant mutant_of(const std::string& line) {
                ? match[1].str()
                : std::string();
   };
-  std::string source = fs::path(field("src")).filename().string();
-  if (const std::size_t point = source.rfind(".v:"); point == std::string::npos) {
-    source = source.substr(0, source.find('-'));
-  }
-  source = std::regex_replace(source, std::regex(R"((:\d+)\..*)"), "$1");
+  // A cell's name has its place; sources also list the instances that it is in.
+  const std::string cell = field("cell");
+  std::smatch place;
+  const bool named = std::regex_search(cell, place, std::regex(R"(/([^/]+:\d+)\$\d+$)"));
+  const std::string source = named ? place[1].str()
+                                   : std::regex_replace(fs::path(field("src")).filename().string(),
+                                                        std::regex(R"((:\d+)[.-].*)"), "$1");
   const std::string wire = field("wire");
   return {fmt::format("{} of bit {} of {}", field("mode"),
                       wire.empty() ? field("portbit") : field("wirebit"),
-                      wire.empty() ? field("cell") + " " + field("port") : wire),
+                      wire.empty() ? cell_in_words(cell) + " " + field("port") : wire),
           source, ""};
 }
 
@@ -77,14 +84,16 @@ MutationResult run_mutants(const Description& description, const BuildOptions& o
   mutated.include.clear();
   mutated.parameters.clear();
   mutated.defines.clear();
-  const BuiltModel model = build_model(mutated, options);
-  VerilatedBench bench(mutated, model.program);
+  BuildOptions brief = options;
+  brief.brief = true;
+  const BuiltModel model = build_model(mutated, brief);
+  VerilatedBench bench(mutated, model);
   for (std::size_t i = 0; i <= result.mutants.size(); ++i) {
     std::uint32_t own = 1;
     bench.choose_mutant(static_cast<unsigned>(i));
     bench.restart(own);
     const std::optional<Failure> failure =
-        first_failure(mutated, [&](std::uint32_t wanted) -> Bench& {
+        first_failure(mutated, [&](std::uint32_t wanted) -> VerilatedBench& {
           if (wanted != own) bench.restart(wanted);
           own = wanted;
           return bench;

@@ -16,9 +16,8 @@ namespace gemm64::dut {
 struct NetworkProduct {
   std::string name, operation;
   ProductShape shape;
-  std::uint64_t count = 1;                     // groups, or matrices of a batch
-  const onnx::TensorProto* weights = nullptr;  // [N x K] unless transposed; nullptr: random ones
-  bool transposed = false;                     // [K x N]
+  std::uint64_t count = 1;                // groups, or matrices of a batch
+  const onnx::NodeProto* node = nullptr;  // of the model; nullptr: there is none
 };
 
 /// AlexNet's three Linear layers, whose weights are random.
@@ -31,10 +30,5 @@ std::vector<NetworkProduct> products_of(const OnnxModel& model);
 /// Random over all values that the operand can have.
 Operands random_operands(std::int64_t rows, std::int64_t columns, const Operand& of,
                          std::uint32_t seed);
-
-/// Product `index`'s weights, [N x K]: those of the file, rounded to the operand's bits by one
-/// scale, or random ones.
-Operands weights_of(const NetworkProduct& product, std::uint64_t index, const Operand& of,
-                    std::uint32_t seed);
 
 }  // namespace gemm64::dut

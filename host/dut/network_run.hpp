@@ -3,19 +3,30 @@
 #pragma once
 
 #include <functional>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "host/dut/network_products.hpp"
 #include "host/dut/run_report.hpp"
 #include "host/dut/verilated_bench.hpp"
+#include "host/execute/executor.hpp"
 
 namespace gemm64::dut {
 
-/// Ends after the first product that the array does not finish. `progress`: the product that runs
-/// and the share of all MACs that is done.
+struct NetworkWork {
+  std::string name;
+  std::optional<OnnxModel> model = {};  // which the products point into
+  std::vector<NetworkProduct> products = {};
+  std::optional<NamedTensors> inputs = {};  // of the model; empty: activations are random
+};
+
+/// Ends after the first product that the array does not finish. With inputs, the host computes the
+/// network, and the array each product on the operands that the network has there. `progress`: the
+/// product that runs and the share of all MACs that is done. If the host does not know one of the
+/// network's operators, activations are random.
 RunResult run_network(VerilatedBench& bench, const Description& description,
-                      const std::vector<NetworkProduct>& products, std::uint32_t seed,
+                      const NetworkWork& work, std::uint32_t seed,
                       const std::function<void(const std::string&, double)>& progress);
 
 }  // namespace gemm64::dut

@@ -65,6 +65,21 @@ std::vector<Port> read_ports(const std::string& header) {
   return ports;
 }
 
+std::vector<Port> read_icarus_ports(const std::string& compiled, const std::string& top) {
+  static const std::regex line(R"re(\.port_info \d+ /(\w+) (\d+) "([^"]+)")re");
+  const std::size_t begin =
+      std::min(compiled.find(fmt::format(".scope module, \"{}\" ", top)), compiled.size());
+  const std::size_t end = std::min(compiled.find(".scope ", begin + 1), compiled.size());
+  const std::string own = compiled.substr(begin, end - begin);
+  std::vector<Port> ports;
+  for (std::sregex_iterator i(own.begin(), own.end(), line), last; i != last; ++i) {
+    const std::smatch& match = *i;
+    ports.push_back(
+        {match[3], match[1] == "INPUT", static_cast<unsigned>(std::stoul(match[2])), false});
+  }
+  return ports;
+}
+
 std::vector<HeldInput> held_inputs(const Description& description, const std::vector<Port>& ports) {
   const std::vector<Required> required = required_ports(description);
   const auto ends = [](const std::string& name, std::string_view end) {

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <cmath>
 #include <deque>
 
 #include "host/dut/diagnosis.hpp"
@@ -143,10 +144,29 @@ class Run {
     const Matrix<double> a = a_.cast<double>();
     for (std::int64_t n = 0; n < shape_.n; n += kColumns) {
       const std::int64_t some = std::min(kColumns, shape_.n - n);
-      const Matrix<double> expected = a * w_.middleRows(n, some).cast<double>().transpose();
-      out_.total_mismatches += static_cast<std::uint64_t>(
+      const Matrix<double> w = w_.middleRows(n, some).cast<double>();
+      const Matrix<double> expected = description_.product_shift == 0
+                                          ? Matrix<double>(a * w.transpose())
+                                          : scaled_product(a, w);
+      const auto differ = static_cast<std::uint64_t>(
           (expected.cast<std::int64_t>().array() != totals_.middleCols(n, some).array()).count());
+      // Tiles were compared with what the description says of sums beyond their bits.
+      (description_.overflow == Overflow::kRefuse ? out_.total_mismatches : out_.overflowed) +=
+          differ;
     }
+  }
+
+  /// Each product loses its low bits before it is added.
+  Matrix<double> scaled_product(const Matrix<double>& a, const Matrix<double>& w) const {
+    Matrix<double> sum = Matrix<double>::Zero(a.rows(), w.rows());
+    for (Eigen::Index k = 0; k < a.cols(); ++k) {
+      const double half = description_.round_products ? 0.5 : 0;
+      sum.array() += ((a.col(k) * w.col(k).transpose()).array() /
+                          std::ldexp(1.0, static_cast<int>(description_.product_shift)) +
+                      half)
+                         .floor();
+    }
+    return sum;
   }
 
   VerilatedBench& bench_;
@@ -168,6 +188,7 @@ void ProductRun::add(const ProductRun& other) {
   sums += other.sums;
   mismatches += other.mismatches;
   total_mismatches += other.total_mismatches;
+  overflowed += other.overflowed;
   if (!first) first = other.first;
   cycles += other.cycles;
   bound += other.bound;
@@ -182,6 +203,8 @@ void ProductRun::add(const ProductRun& other) {
     bytes[i] += other.bytes[i];
   }
   if (error.empty()) error = other.error;
+  random_weights = random_weights || other.random_weights;
+  random_activations = random_activations || other.random_activations;
   seconds += other.seconds;
 }
 

@@ -27,13 +27,15 @@ struct ProductRun {
   std::uint64_t sums = 0;              // that the array returned and that were compared
   std::uint64_t mismatches = 0;        // of them
   std::uint64_t total_mismatches = 0;  // of the product's own values, against Eigen
+  std::uint64_t overflowed = 0;        // of these, if `overflow` says what becomes of large sums
   std::optional<Mismatch> first;
   std::uint64_t cycles = 0, bound = 0;
   std::uint64_t fill = 0, drain = 0;  // before the first and after the last moving beat
   std::uint64_t between[kIdles] = {}, within[kIdles] = {};
   std::uint64_t beats[kStreams] = {};
   std::uint64_t bytes[kStreams] = {};
-  std::string error;  // why it ended early
+  std::string error;                                      // why it ended early
+  bool random_weights = true, random_activations = true;  // or those of a network
   double seconds = 0;
 
   std::uint64_t macs() const {

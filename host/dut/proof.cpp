@@ -77,6 +77,11 @@ std::string config_of(const Description& of, const std::vector<Port>& ports,
   define("ACTIVATIONS_SIGNED", of.activations.is_signed ? 1 : 0);
   define("SUMS_SIGNED", of.sums.is_signed ? 1 : 0);
   define("SATURATES", of.overflow == Overflow::kSaturate ? 1 : 0);
+  define("SATURATES_EACH", of.overflow == Overflow::kSaturateEach ? 1 : 0);
+  define("PRODUCT_SHIFT", of.product_shift);
+  define("ROUNDING", fmt::format("64'sd{}", of.round_products && of.product_shift != 0
+                                                ? std::int64_t{1} << (of.product_shift - 1)
+                                                : 0));
   define("SUM_HIGH", fmt::format("64'd{}", of.sums.high()));
   define("SUM_LOW", fmt::format("(-64'sd{})", -of.sums.low()));
   define("TILES", stimulus.tiles.size());
@@ -109,11 +114,9 @@ void check_clock_edges(const Description& of, const fs::path& folder) {
   if (list.empty()) return;
   std::string first = list.substr(0, list.find('\n'));
   first = first.substr(first.find('/') + 1);
-  throw UsageError(
-      fmt::format("{}: prove needs registers that "
-                  "the rising edge of aclk drives, and no latches; "
-                  "{} is another one",
-                  of.file, printable(first, 200)));
+  throw UsageError(fmt::format(
+      "{}: prove needs registers on the rising edge of aclk, and no latches; {} is another one",
+      of.file, printable(first, 200)));
 }
 
 void write_model(const Description& of, const fs::path& folder, const fs::path& cache) {
@@ -233,7 +236,7 @@ class Proof {
           tile.weights.size() * of_.weights.bits + tile.activations.size() * of_.activations.bits +
           tile.sums.size() * of_.sums.bits);
     }
-    VerilatedBench bench(of_, model.program);
+    VerilatedBench bench(of_, model);
     if (!simulate(bench)) solve(bench, model);
     result_.seconds =
         std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
@@ -247,11 +250,17 @@ class Proof {
     result_.counterexample = evaluate(of_, kRule, stimulus_, seen);
     result_.cycles = options_.cycles != 0 ? options_.cycles : seen.answer.cycles + kSpare;
     if (!result_.counterexample) return false;
-    found(*result_.counterexample);
+    found(*result_.counterexample, bench);
     return true;
   }
 
-  void found(const Failure& failure) {
+  /// Two tiles of any operands often fit several defects; the suite's one-hot operands fit one.
+  void found(Failure failure, VerilatedBench& bench) {
+    if (!names_defect(failure.diagnosis)) {
+      const std::string defect =
+          defect_of_suite(of_, [&bench](std::uint32_t) -> VerilatedBench& { return bench; });
+      if (!defect.empty()) failure.diagnosis = defect;
+    }
     result_.counterexample = failure;
     result_.replayed = true;
     if (options_.waveform.empty()) return;
@@ -302,7 +311,7 @@ class Proof {
       bench.restart(seed);
       if (std::optional<Failure> failure = evaluate(of_, kRule, stimulus, bench.run(stimulus))) {
         failure->seed = seed;
-        found(*failure);
+        found(*failure, bench);
         return;
       }
     }

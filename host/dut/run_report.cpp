@@ -53,25 +53,55 @@ const char* key_of(std::uint32_t idle) {
   return kKeys[idle];
 }
 
+/// Which layers multiplied the network's own operands; empty if there is no network.
+std::string operands_in_words(const RunResult& result) {
+  std::size_t weights = 0, activations = 0;
+  for (const ProductRun& run : result.products) {
+    weights += run.random_weights ? 0 : 1;
+    activations += run.random_activations ? 0 : 1;
+  }
+  const std::size_t layers = result.products.size();
+  std::string text;
+  if (!result.why_random.empty()) {
+    text = fmt::format("\nActivations are random: {}\n", result.why_random);
+  }
+  if (weights == layers && activations == layers) return "\nAll operands are the network's.\n";
+  if (weights + activations == 0) return text;
+  return text + fmt::format(
+                    "\nOf {}, the network's own weights: {}, activations: {}; others are random.\n",
+                    counted(layers, "layer"), weights, activations);
+}
+
 std::string verdict(const RunResult& result) {
   const ProductRun all = result.total();
   if (all.verified()) {
-    return fmt::format("VERIFIED: {} sums of {} equal Eigen's.\n", grouped(all.sums),
-                       counted(all.tiles, "tile"));
+    const std::string beyond =
+        all.overflowed == 0
+            ? ""
+            : fmt::format(
+                  "Overflow as described: {} of the products are beyond their sums' bits.\n",
+                  counted(all.overflowed, "value"));
+    return beyond + fmt::format("VERIFIED: {} sums of {} equal Eigen's.\n", grouped(all.sums),
+                                counted(all.tiles, "tile"));
   }
-  std::string text =
-      fmt::format("NOT VERIFIED: {} of {} sums differ", grouped(all.mismatches), grouped(all.sums));
+  std::vector<std::string> parts;
+  if (all.mismatches != 0) {
+    parts.push_back(
+        fmt::format("{} of {} sums differ", grouped(all.mismatches), grouped(all.sums)));
+  }
   if (all.first) {
-    text += fmt::format("; the first in tile {}, row {}, column {}, cycle {}: expected {}, got {}",
-                        all.first->tile, all.first->row, all.first->column, all.first->cycle,
-                        all.first->expected, all.first->got);
+    parts.push_back(fmt::format(
+        "the first in tile {}, row {}, column {}, cycle {}: expected {}, got {}", all.first->tile,
+        all.first->row, all.first->column, all.first->cycle, all.first->expected, all.first->got));
   }
   if (all.mismatches == 0 && all.total_mismatches != 0) {
-    text += fmt::format("; {} values of products differ, since sums of {} were beyond their bits",
-                        grouped(all.total_mismatches), "tiles");
+    parts.push_back(
+        fmt::format("{} values of products differ, since sums of tiles were beyond their bits",
+                    grouped(all.total_mismatches)));
   }
-  if (!all.error.empty()) text += "; " + all.error;
-  return text + ".\n";
+  if (!all.error.empty()) parts.push_back(all.error);
+  std::string text = fmt::format("NOT VERIFIED: {}", fmt::join(parts, "; "));
+  return text + (text.back() == '.' ? "\n" : ".\n");
 }
 
 }  // namespace
@@ -133,6 +163,7 @@ std::string run_text(const Description& of, const RunResult& result, std::size_t
                   result.model, of.top, of.rows, of.columns, name_of(of.dataflow), of.weights.bits,
                   of.activations.bits, of.sums.bits);
   text += table.render(width);
+  text += operands_in_words(result);
   text +=
       fmt::format("\n{} cycles in all, {} MACs, {} of the array's peak. Where they went:\n",
                   grouped(all.cycles), grouped(macs), percent(ratio(macs, cells(of) * all.cycles)));
@@ -162,6 +193,7 @@ nlohmann::ordered_json run_json(const Description& of, const RunResult& result) 
                  {"utilization", ratio(macs, cells(of) * run.cycles)},
                  {"roofline_utilization", ratio(roof(of, run).first, run.cycles)},
                  {"mismatches", run.mismatches + run.total_mismatches},
+                 {"overflowed", run.overflowed},
                  {"cycle_breakdown",
                   {{"fill", run.fill},
                    {"compute", run.beats[of.moving()]},
@@ -198,6 +230,8 @@ nlohmann::ordered_json run_json(const Description& of, const RunResult& result) 
                   {"operator", run.operation}, {"m", run.shape.m},
                   {"k", run.shape.k},          {"n", run.shape.n},
                   {"products", run.count},     {"bound", roof(of, run).second}};
+    layer["weights_from"] = run.random_weights ? "random" : "network";
+    layer["activations_from"] = run.random_activations ? "random" : "network";
     layer.update(fields(run, run.macs()));
     if (!run.error.empty()) layer["error"] = run.error;
     json["layers"].push_back(layer);

@@ -14,6 +14,7 @@ struct RunResult {
   std::string model;
   std::int64_t batch = 1;
   std::vector<ProductRun> products;
+  std::string why_random;  // are activations, though the network was given inputs
 
   ProductRun total() const;
 };

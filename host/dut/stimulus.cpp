@@ -10,26 +10,41 @@
 
 namespace gemm64::dut {
 
+std::int64_t scaled(const Description& description, std::int64_t product) {
+  const unsigned shift = description.product_shift;
+  if (shift == 0) return product;
+  return (product + (description.round_products ? std::int64_t{1} << (shift - 1) : 0)) >> shift;
+}
+
+Values multiplied(const Description& of, const Values& x, const Values& s, const Values& sums) {
+  Values result = sums.size() != 0 ? sums : Values(Values::Zero(x.rows(), s.cols()));
+  const bool each = of.overflow == Overflow::kSaturateEach;
+  if (of.product_shift == 0 && !each) return result + x * s;
+  const auto fit = [&of, each](std::int64_t value) { return each ? fitted(of, value) : value; };
+  for (Eigen::Index k = 0; k < x.cols(); ++k) {
+    const Values products = x.col(k) * s.row(k);
+    result += products.unaryExpr([&](std::int64_t v) { return fit(scaled(of, v)); });
+    result = result.unaryExpr(fit).eval();
+  }
+  return result;
+}
+
 Values product(const Description& description, const Tile& tile) {
-  Values result;
   switch (description.dataflow) {
     case Dataflow::kWeightStationary:
-      result = tile.activations * tile.weights;
-      break;
+      return multiplied(description, tile.activations, tile.weights, tile.sums);
     case Dataflow::kOutputStationary:
-      result = tile.activations.transpose() * tile.weights;
-      break;
+      return multiplied(description, tile.activations.transpose(), tile.weights, tile.sums);
     case Dataflow::kInputStationary:
-      result = tile.weights * tile.activations;
-      break;
+      return multiplied(description, tile.weights, tile.activations, tile.sums);
   }
-  if (tile.sums.size() != 0) result += tile.sums;
-  return result;
+  return {};
 }
 
 std::int64_t fitted(const Description& description, std::int64_t sum) {
   const Operand& sums = description.sums;
-  if (description.overflow == Overflow::kSaturate) {
+  if (description.overflow == Overflow::kSaturate ||
+      description.overflow == Overflow::kSaturateEach) {
     return std::clamp(sum, sums.low(), sums.high());
   }
   const std::int64_t span = std::int64_t{1} << sums.bits;

@@ -32,6 +32,14 @@ struct Tile {
 /// The tile's results, exact.
 Values product(const Description& description, const Tile& tile);
 
+/// A product as the array adds it: by product_shift and round_products.
+std::int64_t scaled(const Description& description, std::int64_t product);
+
+/// x * s + `sums` (empty: zeros) in the array's arithmetic, before what Description::overflow makes
+/// of the sums.
+Values multiplied(const Description& description, const Values& x, const Values& s,
+                  const Values& sums);
+
 /// A value as the array must return it: by Description::overflow.
 std::int64_t fitted(const Description& description, std::int64_t sum);
 
@@ -67,12 +75,5 @@ struct Observation {
 
 /// The state of each stream in words: "weights: 3 beats moved, 5 wait, TVALID 1, TREADY 0".
 std::string stream_states(const Description& description, const Observation& observation);
-
-/// Something that simulates a user's array.
-class Bench {
- public:
-  virtual ~Bench() = default;
-  virtual Observation run(const Stimulus& stimulus) = 0;
-};
 
 }  // namespace gemm64::dut

@@ -44,8 +44,15 @@ Chunk chunk_of(const Description& description, const Stimulus& stimulus) {
   return chunk;
 }
 
-VerilatedBench::VerilatedBench(const Description& description, std::filesystem::path program)
-    : description_(description), program_(std::move(program)) {}
+VerilatedBench::VerilatedBench(const Description& description, const BuiltModel& model)
+    : description_(description), command_(model.command) {
+  for (const std::string& warning : model.warnings) {
+    const std::size_t at = warning.find(": ");
+    if (warning.find("UNOPTFLAT") == std::string::npos || at == std::string::npos) continue;
+    loop_ = warning.substr(at + 2) + "; ";
+    break;
+  }
+}
 
 void VerilatedBench::restart(std::uint32_t seed) {
   seed_ = seed;
@@ -57,9 +64,11 @@ Observation VerilatedBench::run(const Stimulus& stimulus) {
 }
 
 Observation VerilatedBench::exchange(const Chunk& chunk) {
-  if (!child_)
-    child_ = std::make_unique<Child>(
-        std::vector<std::string>{program_.string(), std::to_string(mutant_)});
+  if (!child_) {
+    std::vector<std::string> words = command_;
+    words.push_back(std::to_string(mutant_));
+    child_ = std::make_unique<Child>(words);
+  }
   const auto fail = [this](const std::string& what) {
     const std::string end = child_->end();
     child_.reset();
@@ -93,10 +102,13 @@ Observation VerilatedBench::exchange(const Chunk& chunk) {
       !child_->receive(seen.text.data(), seen.text.size(), kPatience)) {
     fail("ended in its answer");
   }
+  if (seen.status() == kFatal && seen.text.find("converge") != std::string::npos) {
+    seen.text.insert(0, loop_);
+  }
   seen.results.resize(last.size());
   for (std::size_t i = 0; i < last.size(); ++i) {
-    seen.results[i] = {values_of(data.data() + i * bytes, columns, description_.sums), last[i] != 0,
-                       cycles[i], false};
+    seen.results[i] = {values_of(data.data() + i * bytes, columns, description_.sums),
+                       (last[i] & kLastBeat) != 0, cycles[i], (last[i] & kUnknownBeat) != 0};
   }
   if (seen.status() == kFatal || seen.status() == kFinished) child_.reset();
   return seen;

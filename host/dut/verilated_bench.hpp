@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// The compiled bench of a user's array, as a child process.
+// The compiled bench of a user's array, Verilated or in Icarus, as a child process.
 #pragma once
 
-#include <filesystem>
 #include <memory>
 #include <string>
 #include <vector>
 
+#include "host/dut/model_build.hpp"
 #include "host/dut/stimulus.hpp"
 #include "host/dut/subprocess.hpp"
 
@@ -20,11 +20,11 @@ struct Chunk {
   void add(const Description& description, const Tile& tile);
 };
 
-class VerilatedBench : public Bench {
+class VerilatedBench {
  public:
-  VerilatedBench(const Description& description, std::filesystem::path program);
+  VerilatedBench(const Description& description, const BuiltModel& model);
 
-  Observation run(const Stimulus& stimulus) override;
+  Observation run(const Stimulus& stimulus);
   /// Sends a chunk as it is. Throws DeviceError if the design never returns or crashes.
   Observation exchange(const Chunk& chunk);
 
@@ -37,7 +37,8 @@ class VerilatedBench : public Bench {
 
  private:
   const Description& description_;
-  std::filesystem::path program_;
+  std::vector<std::string> command_;
+  std::string loop_;  // the combinational loop that the compiler warned of; may be empty
   std::unique_ptr<Child> child_;
   std::uint32_t seed_ = 1;
   unsigned mutant_ = 0;

@@ -53,8 +53,9 @@ fs::path write_waveform(const Description& description, const Failure& failure,
                         const BuildOptions& build, const fs::path& fst) {
   BuildOptions options = build;
   options.trace = true;
+  options.simulator = Simulator::kVerilator;
   const BuiltModel model = build_model(description, options);
-  VerilatedBench bench(description, model.program);
+  VerilatedBench bench(description, model);
   bench.restart(failure.seed);
   Stimulus stimulus = failure.stimulus;
   if (stimulus.reset_at != 0) {

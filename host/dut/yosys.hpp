@@ -9,6 +9,11 @@
 
 namespace gemm64::dut {
 
+/// The design as one module of plain Verilog, which slang reads and elaborates:
+/// `folder`/elaborated.v. Returns the error; empty if there is none.
+std::string elaborate(const Description& description, const std::filesystem::path& folder,
+                      const std::filesystem::path& cache);
+
 /// Reads the sources, sets the parameters, and runs `script` on the flattened top module. Returns
 /// what it prints. Where Yosys's own reader knows too little of SystemVerilog, slang reads the
 /// sources (a Python package in `cache`; empty: default_cache()). Throws UsageError with the first

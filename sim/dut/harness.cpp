@@ -3,11 +3,12 @@
 // of its own, so that nothing the design does can harm the program. Requests come by standard
 // input, answers go to standard output; time stands still in between.
 //
-// bench_config.hpp is written for each design: widths of TDATA as kWeightBits and its kin, and
-// access to the ports that a design may lack.
+// bench_config.hpp is written for each design: the model, Verilated or in Icarus Verilog
+// (icarus_model.hpp), widths of TDATA as kWeightBits and its kin, and access to the ports that a
+// design may lack.
 #include <unistd.h>
-#include <verilated.h>
 
+#include <algorithm>
 #include <cstdlib>
 #include <cstring>
 #include <memory>
@@ -15,18 +16,21 @@
 #include <string>
 #include <vector>
 
-#include "Vdut.h"
 #include "bench_config.hpp"
 #include "bench_protocol.hpp"
 #if VM_TRACE
 #include <verilated_fst_c.h>
 #endif
 
+#ifdef GEMM64_DUT_ICARUS
+#define VM_TRACE 0
+#else
 /// The simulator's own fatal errors end the run, not the process.
 void vl_fatal(const char* file, int line, const char*, const char* message) {
   throw std::runtime_error(std::string(file == nullptr ? "" : file) + ":" + std::to_string(line) +
                            ": " + message);
 }
+#endif
 
 namespace gemm64::dut {
 namespace {
@@ -73,7 +77,8 @@ class Staller {
 
 constexpr std::size_t bytes_of(unsigned bits) { return (bits + 7) / 8; }
 
-/// An input stream. Data are noise while TVALID is low, so that a design which ignores it fails.
+/// An input stream. Data are noise, or unknown, while TVALID is low, so that a design which ignores
+/// it fails.
 template <unsigned kBits>
 class Sender {
  public:
@@ -110,13 +115,14 @@ class Sender {
     if (valid_) {
       std::memcpy(&tdata, data_.data() + index_ * kBytes, kBytes);
       tlast = last_[index_];
+      set_unknown(tdata, false);
     } else {
       // Bits above the port's width stay 0, as Verilator requires.
       std::uint8_t noise[kBytes];
       std::memset(noise, 0x5a, kBytes);
       if (kBits % 8 != 0) noise[kBytes - 1] &= static_cast<std::uint8_t>((1U << (kBits % 8)) - 1U);
       std::memcpy(&tdata, noise, kBytes);
-      tlast = 1;
+      tlast = set_unknown(tdata, true) ? 2 : 1;
     }
   }
 
@@ -157,6 +163,7 @@ class Bench {
     results_.clear();
     lasts_.clear();
     cycles_.clear();
+    unknown_ = nullptr;
     std::string text;
     try {
       if (!model_) {
@@ -195,6 +202,7 @@ class Bench {
       text = error.what();
     }
     close_trace();
+    if (unknown_ != nullptr) text = unknown_;
     reply(text);
     // Verilated models do not recover from this.
     if (answer_.status == kFatal || answer_.status == kFinished) std::_Exit(0);
@@ -306,6 +314,8 @@ class Bench {
   }
 
   void sample(bool ready) {
+    if (unknown_ == nullptr) unknown_ = unknown_handshake(*model_);
+    if (unknown_ != nullptr) break_rule(kUnknown);
     bool weights_last = false, activations_last = false, sums_last = false;
     const bool weights = weights_.accept(weights_ready(*model_), cycle_, weights_last);
     const bool activations =
@@ -395,7 +405,8 @@ class Bench {
     const std::size_t at = results_.size();
     results_.resize(at + kResultBytes);
     std::memcpy(results_.data() + at, &model_->m_axis_results_tdata, kResultBytes);
-    lasts_.push_back(last() ? 1 : 0);
+    lasts_.push_back(static_cast<std::uint8_t>((last() ? kLastBeat : 0U) |
+                                               (unknown_result(*model_) ? kUnknownBeat : 0U)));
     cycles_.push_back(cycle_);
     if (result_state_.beats++ == 0) result_state_.first = cycle_;
     result_state_.last = cycle_;
@@ -496,6 +507,7 @@ class Bench {
 #endif
   Request request_{};
   Answer answer_{};
+  const char* unknown_ = nullptr;  // the handshake signal that is
   std::string trace_path_;
   Sender<kWeightBits> weights_;
   Sender<kActivationBits> activations_;
@@ -515,18 +527,28 @@ class Bench {
   std::vector<std::uint64_t> cycles_;
 };
 
-}  // namespace
-}  // namespace gemm64::dut
-
-int main(int argc, char** argv) {
-  using namespace gemm64::dut;
+void serve(unsigned mutant) {
   // What the design prints by $display must not end up among the answers.
   answers = dup(STDOUT_FILENO);
   dup2(STDERR_FILENO, STDOUT_FILENO);
-  Bench bench(argc > 1 ? static_cast<unsigned>(std::atoi(argv[1])) : 0);
+  Bench bench(mutant);
   for (;;) {
     Request request;
     read_all(&request, sizeof request);
     bench.run(request);
   }
 }
+
+}  // namespace
+}  // namespace gemm64::dut
+
+#ifdef GEMM64_DUT_ICARUS
+extern "C" {
+void (*vlog_startup_routines[])() = {
+    [] { gemm64::dut::Simulator::start([] { gemm64::dut::serve(0); }); }, nullptr};
+}
+#else
+int main(int argc, char** argv) {
+  gemm64::dut::serve(argc > 1 ? static_cast<unsigned>(std::atoi(argv[1])) : 0);
+}
+#endif

@@ -93,6 +93,9 @@ module gemm64_dut_proof (
     end
 
     // The definition.
+    function signed [`EXACT_WIDTH-1:0] clipped(input signed [`EXACT_WIDTH-1:0] x);
+        clipped = !`SATURATES_EACH ? x : x > $signed(`SUM_HIGH) ? `SUM_HIGH : x < $signed(`SUM_LOW) ? `SUM_LOW : x;
+    endfunction
     wire [SW*RESULTS-1:0] expected;
     genvar t, b, c, k;
     generate for (t = 0; t < `TILES; t = t + 1) begin : g_tile
@@ -113,7 +116,9 @@ module gemm64_dut_proof (
                     wire signed [`ACTIVATION_WIDTH:0] a =
                         {`ACTIVATIONS_SIGNED ? operand_activations[A + `ACTIVATION_WIDTH - 1] : 1'b0,
                          operand_activations[A +: `ACTIVATION_WIDTH]};
-                    assign part[k+1] = part[k] + w * a;
+                    wire signed [`EXACT_WIDTH-1:0] full = w * a;
+                    wire signed [`EXACT_WIDTH-1:0] product = (full + `ROUNDING) >>> `PRODUCT_SHIFT;
+                    assign part[k+1] = clipped(part[k] + clipped(product));
                 end
                 wire signed [`EXACT_WIDTH-1:0] exact = part[`DEPTH];
                 assign expected[AT +: `SUM_WIDTH] = !`SATURATES ? exact

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 // Arrays that keep the contract, in several styles.
-#include "host/dut/icarus_bench.hpp"
 #include "host/dut/network_products.hpp"
 #include "host/dut/product_run.hpp"
 #include "tests/dut/checked_array.hpp"
@@ -29,7 +28,7 @@ TEST_P(Arrays, RunProducts) {
   const Description description = read_description(file_of(GetParam()));
   BuildOptions options;
   options.cache = GEMM64_DUT_CACHE;
-  VerilatedBench bench(description, build_model(description, options).program);
+  VerilatedBench bench(description, build_model(description, options));
   for (const ProductShape& shape :
        {ProductShape{1, 1, 1}, ProductShape{5, 21, 18}, ProductShape{17, 8, 9}}) {
     const ProductRun run = run_product(
@@ -60,10 +59,54 @@ TEST(Wrappers, KeepRulesWithTkeepAndTid) {
         "= s_axis_weights_tvalid && s_axis_weights_tready && &s_axis_weights_tkeep\n"
         "        && &s_axis_activations_tstrb && s_axis_weights_tid == 0;"}});
   EXPECT_EQ(failures(check_file(array.file())), "");
-  const Description description = read_description(array.file());
-  const BuiltModel model = build_model(description, {false, GEMM64_DUT_CACHE});
-  const RuleResult unknown = check_unknowns(description, model.ports);
-  EXPECT_TRUE(unknown.passed()) << unknown.skipped;
+  EXPECT_EQ(failures(check_file(array.file(), Simulator::kIcarus)), "");
+}
+
+/// Bits of one vector, some continuous, some registers: Verilator refuses that by
+/// default.
+TEST(Wrappers, KeepRulesWithMixedAssignments) {
+  const EditedTemplate array(
+      "weight-stationary",
+      {{"wrapper.v", "    localparam",
+        "    logic [1:0] mixed;\n    assign mixed[0] = aresetn;\n"
+        "    always_ff @(posedge aclk) mixed[1] <= mixed[0];\n    localparam"},
+       {"wrapper.v", "= valid_q[LATENCY-1];", "= valid_q[LATENCY-1] && mixed[1];"}});
+  EXPECT_EQ(failures(check_file(array.file())), "");
+}
+
+/// Products of fixed-point values, rounded; and one cell of them broken.
+TEST(Wrappers, FixedPointKeepsRules) {
+  const std::vector<Edit> edits{
+      {"array.toml", "sum_bits", "product_shift = 4\nround_products = true\nsum_bits"},
+      {"pe.v", "sum_i + activation_i * weight;", "sum_i + ((p + 8) >>> 4);"},
+      {"pe.v", "    always @", "    wire signed [31:0] p = activation_i * weight;\n    always @"}};
+  const EditedTemplate array("weight-stationary", edits);
+  EXPECT_EQ(failures(check_file(array.file())), "");
+  std::vector<Edit> broken = edits;
+  broken.push_back({"array.v", "pe u_pe (", "pe #(.BAD(r == 1 && c == 2)) u_pe ("});
+  broken.push_back({"pe.v", "module pe (", "module pe #(parameter BAD = 0) ("});
+  broken.push_back({"pe.v", "= activation_i * weight;",
+                    "= activation_i * (BAD ? $signed({1'b0, weight}) : weight);"});
+  const EditedTemplate other("weight-stationary", broken);
+  const std::string found = failures(check_file(other.file()));
+  EXPECT_NE(found.find("cell row 1, column 2: its weight is taken as unsigned"), std::string::npos)
+      << found;
+}
+
+/// An array that loses tiles of one and two beats: the length from which it works is found.
+TEST(Wrappers, ShortestTileIsNamed) {
+  const EditedTemplate array(
+      "output-stationary",
+      {{"wrapper.v", "if (accept) running_q <= !last;",
+        "if (accept) running_q <= !last;\n            if (accept) beats_q <= last ? 0 : beats_q + "
+        "1;"},
+       {"wrapper.v", "reg [15:0] row_q; ", "reg [15:0] beats_q = 0;\n    reg [15:0] row_q; "},
+       {"wrapper.v", "running_q <= 1'b0;", "running_q <= 1'b0;\n            beats_q <= 0;"},
+       {"wrapper.v", "if (accept && last) begin", "if (accept && last && beats_q >= 2) begin"}});
+  for (const RuleResult& rule : check_file(array.file()).rules) {
+    if (rule.failure) EXPECT_EQ(rule.failure->holds_from, 3) << rule.rule;
+    if (rule.rule == "lengths") EXPECT_TRUE(rule.failure);
+  }
 }
 
 class Templates : public testing::TestWithParam<std::string> {};

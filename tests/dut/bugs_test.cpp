@@ -2,6 +2,7 @@
 // Defects that users' arrays have: each is found, with the cell or the rule named.
 #include <gmock/gmock.h>
 
+#include "host/dut/proof.hpp"
 #include "tests/dut/checked_array.hpp"
 
 namespace gemm64::dut {
@@ -14,6 +15,8 @@ struct Bug {
   const char* array;
   std::vector<Edit> edits;
   std::vector<std::string> found;  // in the list of failures
+  // In the counterexample; empty: only stalls or sums longer than those of the proof show it.
+  std::string disproven = "";
 };
 
 std::ostream& operator<<(std::ostream& out, const Bug& bug) { return out << bug.name; }
@@ -42,48 +45,58 @@ const std::vector<Bug> kBugs{
      "weight-stationary",
      in_cell(1, 2,
              {{"pe.v", kSum, "sum_i + activation_i * (BAD ? $signed({1'b0, weight}) : weight);"}}),
-     {"cells: wrong value; cell row 1, column 2: its weight is taken as unsigned"}},
+     {"cells: wrong value; cell row 1, column 2: its weight is taken as unsigned"},
+     "cell row 1, column 2: its weight is taken as unsigned"},
     {"WrongSignOfProduct",
      "weight-stationary",
      in_cell(3, 0, {{"pe.v", kSum, "BAD ? sum_i - activation_i * weight : " + kSum}}),
-     {"cell row 3, column 0: its product has the wrong sign"}},
+     {"cell row 3, column 0: its product has the wrong sign"},
+     "cell row 3, column 0: its product has the wrong sign"},
     {"SkewOffByOne",
      "weight-stationary",
      {{"array.v", ".CYCLES(r)", ".CYCLES(r == 2 ? 3 : r)"}},
-     {"row 2: its activations enter one cycle late (skew)"}},
+     {"row 2: its activations enter one cycle late (skew)"},
+     "row 2: its activations enter one cycle late (skew)"},
     {"ColumnLeavesLate",
      "weight-stationary",
      {{"array.v", ".CYCLES(N - 1 - c)", ".CYCLES(c == 1 ? N - 1 : N - 1 - c)"}},
-     {"column 1: sums leave one row late"}},
+     {"column 1: sums leave one row late"},
+     "column 1: sums leave one row late"},
     {"SumTooNarrow",
      "weight-stationary",
      with_sum("{{16{s[15]}}, s[15:0]}"),
-     {"extremes: wrong value; sums wrap at 16 bits"}},
+     {"extremes: wrong value; sums wrap at 16 bits"},
+     "sums wrap at 16 bits"},
     {"SaturatingAdder",
      "weight-stationary",
      with_sum("s > 32767 ? 32767 : s < -32768 ? -32768 : s"),
-     {"extremes: wrong value; sums saturate at 16 bits"}},
+     {"extremes: wrong value; sums saturate at 16 bits"},
+     "sums saturate at 16 bits"},
     {"DroppedLastRow",
      "weight-stationary",
      {{"wrapper.v", "{valid_q[LATENCY-2:0], activations_move}",
        "{valid_q[LATENCY-2:0], activations_move && !(s_axis_activations_tlast && running_q)}"}},
-     {"values: no answer", "rows of results came"}},
+     {"values: no answer", "rows of results came"},
+     "rows of results came"},
     {"StaleWeight",
      "weight-stationary",
      in_cell(2, 1,
              {{"pe.v", "switch_i ? next_q : weight_q;", "switch_i && !BAD ? next_q : weight_q;"},
               {"pe.v", "weight_q     <= weight;", "weight_q     <= switch_i ? next_q : weight;"}}),
-     {"cell row 2, column 1: for some rows it still holds the weight of the tile before"}},
+     {"cell row 2, column 1: for some rows it still holds the weight of the tile before"},
+     "cell row 2, column 1: "},
     {"SwappedColumns",
      "weight-stationary",
      {{"array.v", ".data_o (sum_o[32*c +: 32])",
        ".data_o (sum_o[32*(c == 1 ? 2 : c == 2 ? 1 : c) +: 32])"}},
-     {"columns 1 and 2 are swapped"}},
+     {"columns 1 and 2 are swapped"},
+     "columns 1 and 2 are swapped"},
     {"MissingReset",
      "weight-stationary",
      {{"wrapper.v", "            valid_q   <= 0;\n", ""},
       {"wrapper.v", "running_q <= 1'b0;\n", "\n"}},
-     {"reset: "}},
+     {"reset: "},
+     "; "},
     {"StallLosesAResult",
      "weight-stationary",
      {{"wrapper.v", "wire move = !m_axis_results_tvalid || m_axis_results_tready;",
@@ -93,7 +106,8 @@ const std::vector<Bug> kBugs{
      "weight-stationary",
      {{"wrapper.v", "wire weights_move     = s_axis_weights_tvalid && s_axis_weights_tready;",
        "wire weights_move     = s_axis_weights_tvalid;"}},
-     {"tiles: "}},
+     {"tiles: "},
+     "; "},
     {"LoadsWhileStalled",
      "weight-stationary",
      {{"wrapper.v", "= move && !full_q", "= !full_q"}},
@@ -101,7 +115,8 @@ const std::vector<Bug> kBugs{
     {"LastOneEarly",
      "weight-stationary",
      {{"wrapper.v", "= last_q[LATENCY-1];", "= last_q[LATENCY-2];"}},
-     {"tlast: TLAST is", "TLAST comes 1 row early"}},
+     {"tlast: TLAST is", "TLAST comes 1 row early"},
+     "TLAST comes 1 row early"},
     {"ValidWaitsForReady",
      "weight-stationary",
      {{"wrapper.v", "= valid_q[LATENCY-1];", "= valid_q[LATENCY-1] && m_axis_results_tready;"}},
@@ -110,14 +125,16 @@ const std::vector<Bug> kBugs{
      "weight-stationary",
      {{"array.v", ".load_i (load_i[r]), .weight_i (weight_i[8*c +: 8])",
        ".load_i (load_i[c]), .weight_i (weight_i[8*r +: 8])"}},
-     {"weights are transposed"}},
+     {"weights are transposed"},
+     "weights are transposed"},
     {"OutputWrongSign",
      "output-stationary",
      in_cell(1, 3,
              {{"pe.v", kOutputSum,
                "(first_i ? 32'sd0 : sum_q) + activation_i * (BAD ? $signed({1'b0, weight_i}) : "
                "weight_i);"}}),
-     {"cell row 1, column 3: its weights are taken as unsigned"}},
+     {"cell row 1, column 3: its weights are taken as unsigned"},
+     "cell row 1, column 3: its weights are taken as unsigned"},
     {"OutputSumTooNarrow",
      "output-stationary",
      {{"pe.v", "if (last_i) result_o <= sum;",
@@ -127,15 +144,18 @@ const std::vector<Bug> kBugs{
      "output-stationary",
      {{"wrapper.v", "m_axis_results_tlast      = row_q == N - 1;",
        "m_axis_results_tlast      = row_q == N - 2;"}},
-     {"no answer"}},
+     {"no answer"},
+     "; "},
     {"OutputMissingReset",
      "output-stationary",
      {{"wrapper.v", "busy_q    <= 1'b0;\n", "\n"}},
-     {"reset: "}},
+     {"reset: "},
+     "; "},
     {"OutputKeepsOldSum",
      "output-stationary",
      {{"wrapper.v", ".first_i      (accept && !running_q)", ".first_i      (1'b0)"}},
-     {"wrong value"}},
+     {"wrong value"},
+     "wrong value"},
 };
 
 class Bugs : public testing::TestWithParam<Bug> {};
@@ -145,6 +165,20 @@ TEST_P(Bugs, AreFoundAndNamed) {
   const EditedTemplate array(bug.array, bug.edits);
   const std::string found = failures(check_file(array.file()));
   for (const std::string& part : bug.found) EXPECT_THAT(found, HasSubstr(part));
+}
+
+/// The proof's streams do not stall, and its sums have as many products as the array has rows.
+TEST_P(Bugs, AreDisproven) {
+  const Bug& bug = GetParam();
+  const EditedTemplate array(bug.array, bug.edits);
+  ProofOptions options;
+  options.build.cache = GEMM64_DUT_CACHE;
+  const ProofResult result = prove(read_description(array.file()), options);
+  ASSERT_FALSE(result.timed_out());
+  EXPECT_EQ(result.proven, bug.disproven.empty());
+  if (!result.counterexample) return;
+  EXPECT_THAT(result.counterexample->problem + "; " + result.counterexample->diagnosis,
+              HasSubstr(bug.disproven));
 }
 
 INSTANTIATE_TEST_SUITE_P(Dut, Bugs, testing::ValuesIn(kBugs),

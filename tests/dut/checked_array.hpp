@@ -21,21 +21,23 @@
 
 namespace gemm64::dut {
 
-inline CheckResult check_file(const std::filesystem::path& file) {
+inline CheckResult check_file(const std::filesystem::path& file,
+                              Simulator simulator = Simulator::kVerilator) {
   const Description description = read_description(file);
   BuildOptions options;
   options.cache = GEMM64_DUT_CACHE;
+  options.simulator = simulator;
   const BuiltModel model = build_model(description, options);
-  VerilatedBench bench(description, model.program);
+  VerilatedBench bench(description, model);
   std::uint32_t seed = 1;
   return check_conformance(
       description,
-      [&](std::uint32_t wanted) -> Bench& {
+      [&](std::uint32_t wanted) -> VerilatedBench& {
         if (wanted != seed) bench.restart(wanted);
         seed = wanted;
         return bench;
       },
-      [](const std::string&, double) {});
+      [](const std::string&, double) {}, simulator);
 }
 
 /// "rule: problem; diagnosis" of each failure, a line each.
@@ -53,11 +55,11 @@ struct Edit {
   std::string file, from, to;
 };
 
-/// A template of 4 x 4 with changes.
+/// A template of 4 x 4, or another size, with changes.
 class EditedTemplate {
  public:
-  EditedTemplate(const std::string& name, const std::vector<Edit>& edits) {
-    write_template(name, 4, folder_.path());
+  EditedTemplate(const std::string& name, const std::vector<Edit>& edits, unsigned size = 4) {
+    write_template(name, size, folder_.path());
     for (const Edit& edit : edits) {
       std::string text = contents(folder_ / edit.file);
       const std::size_t at = text.find(edit.from);

@@ -44,5 +44,29 @@ TEST(DutMutants, SystemVerilogIsMutated) {
   EXPECT_EQ(result.mutants.size(), 4U);
 }
 
+/// The Yosys with slang has a /tmp of its own, in which such a folder is not.
+TEST(DutMutants, SystemVerilogIsMutatedInTmp) {
+  const std::string port = "    input  wire            s_axis_weights_tlast,\n";
+  const EditedTemplate array(
+      "weight-stationary",
+      {{"wrapper.v", port, port + "    input  logic [1:0][3:0] s_axis_weights_tuser,\n"}});
+  const MutationResult result =
+      run_mutants(read_description(array.file()), options(), 4, 1, [](double) {});
+  EXPECT_EQ(result.mutants.size(), 4U);
+}
+
+/// A mutant within a cell is placed in the cell's file, not where that is an instance.
+TEST(DutMutants, ArePlacedInTheirOwnFile) {
+  const EditedTemplate array("output-stationary", {});
+  const MutationResult result =
+      run_mutants(read_description(array.file()), options(), 40, 1, [](double) {});
+  std::set<std::string> files;
+  for (const Mutant& mutant : result.mutants) {
+    files.insert(mutant.source.substr(0, mutant.source.find(':')));
+    EXPECT_EQ(mutant.change.find('$'), std::string::npos) << mutant.change;
+  }
+  EXPECT_TRUE(files.count("pe.v") == 1) << testing::PrintToString(files);
+}
+
 }  // namespace
 }  // namespace gemm64::dut

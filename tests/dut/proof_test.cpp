@@ -142,6 +142,16 @@ TEST(DutProof, ProvesFourTimesFour) {
   EXPECT_TRUE(prove_file(array.file()).proven);
 }
 
+TEST(DutProof, ProvesFixedPoint) {
+  const EditedTemplate array(
+      "weight-stationary",
+      small({{"array.toml", "sum_bits", "product_shift = 4\nround_products = true\nsum_bits"},
+             {"pe.v", kSum, "sum_i + ((p + 8) >>> 4);"},
+             {"pe.v", "    always @",
+              "    wire signed [31:0] p = activation_i * weight;\n    always @"}}));
+  EXPECT_TRUE(prove_file(array.file()).proven);
+}
+
 TEST(DutProof, EndsAtItsTimeLimit) {
   // Twice the same product, by another multiplier: hard for any solver.
   const EditedTemplate array(

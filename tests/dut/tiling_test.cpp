@@ -64,5 +64,21 @@ TEST(DutBeats, ValuesOfAnyWidthComeBack) {
   }
 }
 
+/// Each product and each addition by itself, in the order of K.
+TEST(DutStimulus, SaturatesEachAddition) {
+  Description array = array_of(Dataflow::kWeightStationary, 3, 1);
+  array.sums.bits = 8;
+  array.overflow = Overflow::kSaturateEach;
+  Tile tile;
+  tile.weights = Values::Ones(3, 1);
+  tile.activations = Values(1, 3);
+  tile.activations << 100, 100, -100;
+  EXPECT_EQ(product(array, tile)(0, 0), 27);
+  array.product_shift = 3;
+  EXPECT_EQ(product(array, tile)(0, 0), 12 + 12 - 13);
+  array.round_products = true;
+  EXPECT_EQ(product(array, tile)(0, 0), 13 + 13 - 12);
+}
+
 }  // namespace
 }  // namespace gemm64::dut
