@@ -174,7 +174,8 @@ def result(counts):
 def fresh_lines(fresh):
     """The section on the last draw of a seed that nothing was tuned to."""
     lines = ["## Last fresh draw", "",
-             "`make regression SEED=new` draws a seed and runs random tests, campaigns of faults and mutants with it.", ""]
+             "`make regression SEED=new` draws a seed and runs random tests, fault campaigns and mutants with",
+             "it.", ""]
     if fresh is None:
         return lines + ["None is recorded.", ""]
     lines += [f"Seed {fresh['seed']}, commit `{fresh['commit']}`:", "", "| what | result | goal | met |", "|---|---|---|---|"]

@@ -42,7 +42,7 @@ struct FaultTry {
   std::vector<FaultLayer> layers;  // of any other
   MemoryTiming memory;
   std::uint32_t seed = 0;      // of operands and stalls
-  std::uint32_t watchdog = 0;  // clocks
+  std::uint32_t watchdog = 0;  // cycles
   Fault fault;
   std::optional<Fault> second;  // a flip in the same clock, where two are drawn
 
@@ -95,7 +95,7 @@ struct TriedFault {
   std::string error;      // where it stopped
   std::string diagnosis;  // of wrong results
   bool misdiagnosed = false;
-  std::uint64_t found_after = 0;  // clocks, where the device found it in itself
+  std::uint64_t found_after = 0;  // cycles, where the device found it in itself
   std::string found_in;           // the memory that it named, empty where sums were wrong
   std::uint64_t found_word = 0;   // and the word
   // Of a device that checks itself: does the fault do anything to one that does not, in the same
@@ -108,7 +108,7 @@ struct SelfFound {
   std::uint64_t matter = 0;
   std::uint64_t again = 0;             // of them: found, and the program ran again
   std::uint64_t error = 0;             // of them: stopped with an error of another kind
-  std::uint64_t median = 0, most = 0;  // clocks from a fault to the interrupt, of `again`
+  std::uint64_t median = 0, most = 0;  // cycles from a fault to the interrupt, of `again`
 };
 
 struct CampaignReport {
