@@ -251,7 +251,7 @@ NetworkRun NetworkCommand::run() {
 int NetworkCommand::finish(NetworkRun run) {
   bar_.erase();
   if (!options_.why_own_host.empty()) {
-    print_report("{}. The program's own executor ran the host's nodes instead.\n",
+    print_report("{}\nThe program's own executor ran the host's nodes instead.\n",
                  options_.why_own_host);
   }
   if (const std::string note = onnxruntime_ ? "" : dropout_note(source_.model); !note.empty()) {
@@ -269,8 +269,22 @@ int NetworkCommand::finish(NetworkRun run) {
 }
 
 int run_network_command(const NetworkOptions& options) {
-  NetworkCommand command(options);
-  return command.finish(command.run());
+  std::optional<NetworkCommand> command;
+  try {
+    command.emplace(options);
+  } catch (const ep::Refused& refused) {
+    // A newer opset, for example.
+    if (options.host_given) throw;
+    NetworkOptions own = options;
+    own.host = HostRuntime::kOwn;
+    own.why_own_host = refused.what();
+    try {
+      command.emplace(std::move(own));
+    } catch (const UsageError&) {  // then ONNX Runtime was right
+    }
+    if (!command) throw;
+  }
+  return command->finish(command->run());
 }
 
 NetworkOptions read_network_options(const CommonOptions& common, const nlohmann::json& own) {

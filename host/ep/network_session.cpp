@@ -630,7 +630,7 @@ void NetworkSession::open(const OnnxModel& model, const OnnxModel* exact,
   try {
     impl_->open(model, exact, dumped);
   } catch (const ort::Error& error) {
-    throw as_usage_error(model.name(), error);
+    throw Refused(as_usage_error(model.name(), error).what());
   }
 }
 

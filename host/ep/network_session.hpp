@@ -8,10 +8,16 @@
 
 #include "host/debug/job_observer.hpp"
 #include "host/ep/accelerator.hpp"
+#include "host/error.hpp"
 #include "host/execute/dump.hpp"
 #include "host/session/session.hpp"
 
 namespace gemm64::ep {
+
+/// ONNX Runtime refused a network; another host may run it.
+struct Refused : UsageError {
+  using UsageError::UsageError;
+};
 
 /// Returns why there is no ONNX Runtime, with the remedy; empty if there is one.
 std::string why_no_onnxruntime();
@@ -28,7 +34,7 @@ class NetworkSession {
 
   /// The network of run(), as its file has it (QDQ form included), whose inputs have the shapes
   /// that the model knows; and the float network to compare it with, nullptr: none. Both outlive
-  /// this. Throws UsageError if ONNX Runtime refuses it, or a group cannot be compiled.
+  /// this. Throws Refused if ONNX Runtime does, UsageError if a group cannot be compiled.
   /// `dumped`: PATTERN=FOLDER each, whose nodes are outputs of ONNX Runtime's too.
   void open(const OnnxModel& model, const OnnxModel* exact,
             const std::vector<std::string>& dumped = {});

@@ -308,6 +308,18 @@ class Failures(HostTest):
         self.assertIn("GEMM64_ONNXRUNTIME=/nowhere: there is no libonnxruntime.so", result.stdout)
         self.assertIn("The program's own executor ran the host's nodes instead", result.stdout)
 
+    def test_own_executor_runs_what_onnx_runtime_refuses(self):
+        """An opset that this version does not know."""
+        g = Graph()
+        y = g.node("Relu", "x")
+        model = model_of(g.graph("new", [("x", TensorProto.FLOAT, [2, 4])], [(y, TensorProto.FLOAT, [2, 4])]))
+        model.opset_import[0].version = 28
+        onnx.save(model, self.folder / "new.onnx")
+        output = self.succeed("run", "--model", "new.onnx", *TLM, "--allow-host-only")
+        self.assertIn("Opset 28", output)
+        self.assertIn("The program's own executor ran the host's nodes instead", output)
+        self.refuse("Opset 28", "--model", "new.onnx", "--allow-host-only")
+
     def test_leaves_no_file_behind(self):
         """ONNX Runtime's telemetry would keep files in the home and temporary folders."""
         home = self.folder / "home"
