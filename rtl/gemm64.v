@@ -199,7 +199,7 @@ module gemm64 #(
 
     wire                      lanes_take, lanes_weight, lanes_move;
     wire [LOG_WEIGHT_WORDS:0] weight_words;
-    wire                      weight_read;
+    wire                      weight_read, weight_release, weight_rewind;
     wire [8*N-1:0]            weight;
 
     gemm64_weights #(
@@ -214,7 +214,8 @@ module gemm64 #(
         .araddr_o (m_weights_araddr_o), .arlen_o (m_weights_arlen_o), .arsize_o (m_weights_arsize_o),
         .arburst_o (m_weights_arburst_o), .rvalid_i (m_weights_rvalid_i), .rready_o (m_weights_rready_o),
         .rdata_i (m_weights_rdata_i), .rresp_i (m_weights_rresp_i), .rlast_i (m_weights_rlast_i),
-        .words_o (weight_words), .read_i (weight_read | lanes_weight), .word_o (weight),
+        .words_o (weight_words), .read_i (weight_read | lanes_weight),
+        .release_i (weight_release | lanes_weight), .rewind_i (weight_rewind), .word_o (weight),
         .wrong_o (wrong[WEIGHTS]), .wrong_word_o (wrong_word[24*WEIGHTS +: 24])
     );
 
@@ -275,7 +276,9 @@ module gemm64 #(
         .clk_i (clk_i), .rst_ni (engines_rst_n), .stop_i (stop), .command_valid_i (valid[COMPUTE]),
         .command_ready_o (ready[COMPUTE]), .command_i (command), .command_tag_i (tag), .idle_o (idle[COMPUTE]),
         .causes_o (causes[`GEMM64_CAUSES_COMPUTE]),
-        .weight_words_i (weight_words), .weight_read_o (weight_read), .weight_column_o (weight_column),
+        .weight_words_i (weight_words), .weight_read_o (weight_read),
+        .weight_release_o (weight_release), .weight_rewind_o (weight_rewind),
+        .weight_column_o (weight_column),
         .activation_words_i (activation_words), .activation_pixels_i (activation_pixels),
         .activation_read_o (activation_read), .activation_release_o (activation_release),
         .activation_rewind_o (activation_rewind), .activation_window_o (activation_window),

@@ -29,6 +29,8 @@ module gemm64_compute #(
     // Weight buffer
     input  wire [WEIGHT_WIDTH-1:0]  weight_words_i,
     output wire                     weight_read_o,
+    output wire                     weight_release_o,
+    output wire                     weight_rewind_o,
     output wire [LOG_N-1:0]         weight_column_o,   // column of the word that is read
     // Scratchpad
     input  wire [WORDS_WIDTH-1:0]   activation_words_i,
@@ -98,6 +100,7 @@ module gemm64_compute #(
     );
 
     wire         of_window  = next_command[`GEMM64_CMD_FLAGS_LSB + `GEMM64_FLAG_WINDOW_BIT];
+    wire         many_use   = next_command[`GEMM64_CMD_FLAGS_LSB + `GEMM64_FLAG_RETAIN_WEIGHTS_BIT];
     wire         accumulate = next_command[`GEMM64_CMD_FLAGS_LSB + `GEMM64_FLAG_ACCUMULATE_BIT];
     wire         retain     = next_command[`GEMM64_CMD_FLAGS_LSB + `GEMM64_FLAG_RETAIN_BIT];
     wire [15:0]  rows       = next_command[`GEMM64_CMD_ROWS_LSB +: `GEMM64_CMD_ROWS_WIDTH];
@@ -204,6 +207,8 @@ module gemm64_compute #(
     wire last_pass  = pass_q == passes - 32'd1;
     wire last_block = block_q == blocks - 32'd1;
     wire last_row   = row_q == rows - 16'd1;
+    // The tiles of a block stay for the next one: of a window, that of the next MATMUL.
+    wire retain_weights = many_use & (of_window | ~last_block);
 
     wire between     = row_q == 16'd0;
     wire weights     = column_q == {LOG_N{1'b0}} & weight_words_i >= N[WEIGHT_WIDTH-1:0];
@@ -236,8 +241,19 @@ module gemm64_compute #(
     assign lanes_accumulate_o = accumulate;
     assign lanes_place_o   = has_place;
 
+    // Of the tile whose columns are read: it stays; it is the last one of its block that does.
+    reg  retain_weights_q, rewind_weights_q;
+    always @(posedge clk_i)
+        if (start) begin
+            retain_weights_q <= retain_weights;
+            rewind_weights_q <= retain_weights & last_tile & last_pass;
+        end
+
     assign weight_read_o        = start | column_q != {LOG_N{1'b0}};
     assign weight_column_o      = column_q;
+    // A tile's columns may be read after the last row of its MATMUL, so their fate is kept.
+    assign weight_release_o     = start ? ~retain_weights : ~retain_weights_q;
+    assign weight_rewind_o      = rewind_weights_q & column_q == {LOG_N{1'b1}};
     assign activation_read_o    = read;
     assign activation_release_o = of_lanes | ~retain | last_pass;
     assign activation_rewind_o  = end_of_pass & ~activation_release_o;

@@ -249,13 +249,14 @@
 `define GEMM64_OP_DEPTHWISE        8'd10
 
 // Bits of the command's FLAGS.
-`define GEMM64_FLAG_ACCUMULATE_BIT 0
-`define GEMM64_FLAG_RETAIN_BIT     1
-`define GEMM64_FLAG_SNAPSHOT_BIT   2
-`define GEMM64_FLAG_WINDOW_BIT     3
-`define GEMM64_FLAG_START_BIT      4
-`define GEMM64_FLAG_VECTOR_BIT     5
-`define GEMM64_FLAG_MAXIMUM_BIT    6
+`define GEMM64_FLAG_ACCUMULATE_BIT     0
+`define GEMM64_FLAG_RETAIN_BIT         1
+`define GEMM64_FLAG_SNAPSHOT_BIT       2
+`define GEMM64_FLAG_WINDOW_BIT         3
+`define GEMM64_FLAG_START_BIT          4
+`define GEMM64_FLAG_VECTOR_BIT         5
+`define GEMM64_FLAG_MAXIMUM_BIT        6
+`define GEMM64_FLAG_RETAIN_WEIGHTS_BIT 7
 
 // Sets of opcodes: a bit for each, at its value.
 `define GEMM64_OPS                            32'h000007fe

@@ -38,8 +38,11 @@ module gemm64_weights #(
     input  wire [1:0]                  rresp_i,
     input  wire                        rlast_i,
     // To the array
-    output wire [LOG_WORDS:0]          words_o,         // words in the buffer
+    output wire [LOG_WORDS:0]          words_o,         // words from the next one to be read on
     input  wire                        read_i,
+    input  wire                        release_i,       // with read_i: the word's space is free
+    input  wire                        rewind_i,        // with read_i of a word that stays: the
+                                                        // oldest word kept comes next
     output wire [8*N-1:0]              word_o,
     output wire                        wrong_o,         // one was not what came; see gemm64_word_check
     output wire [23:0]                 wrong_word_o,
@@ -79,7 +82,7 @@ module gemm64_weights #(
     wire [31:0]               next_count    = next_command[`GEMM64_CMD_COUNT_LSB +: `GEMM64_CMD_COUNT_WIDTH];
     wire [31:0]               next_passes   = next_command[`GEMM64_CMD_PASSES_LSB +: `GEMM64_CMD_PASSES_WIDTH];
 
-    wire                     request_valid, request_ready, pending, asking, reader_idle;
+    wire                     request_valid, request_ready, pending, asking, reader_idle, released;
     wire [ADDRESS_WIDTH-1:0] request_address;
     wire [6:0]               request_beats;
 
@@ -102,7 +105,7 @@ module gemm64_weights #(
         .command_tag_i     (next_tag),
         .command_kept_i    (1'b0),
         .tensor_i          (1'b0),
-        .released_i        (read_i),
+        .released_i        (released),
         .request_valid_o   (request_valid),
         .request_ready_i   (request_ready),
         .request_address_o (request_address),
@@ -139,12 +142,14 @@ module gemm64_weights #(
         .axburst_o (arburst_o)
     );
 
-    // The buffer: a ring of words.
-    reg [WORDS_WIDTH-1:0] level_q;
-    reg [LOG_WORDS-1:0]   write_q, read_q;
+    // The buffer: a ring of words. Those that were read and not released come again after a rewind.
+    reg [WORDS_WIDTH-1:0] level_q;  // words kept
+    reg [WORDS_WIDTH-1:0] ahead_q;  // of them, those from the next one to be read on
+    reg [LOG_WORDS-1:0]   write_q, read_q, oldest_q;
 
     assign rready_o = 1'b1;
-    assign words_o  = level_q;
+    assign words_o  = ahead_q;
+    assign released = read_i & release_i;
 
     gemm64_ram #(.WIDTH(8*N), .DEPTH(WORDS), .ADDRESS_WIDTH(LOG_WORDS)) u_buffer (
         .clk_i           (clk_i),
@@ -173,13 +178,18 @@ module gemm64_weights #(
 
     always @(posedge clk_i) begin
         if (rst_ni) begin
-            level_q <= level_q + {{LOG_WORDS{1'b0}}, rvalid_i} - {{LOG_WORDS{1'b0}}, read_i};
+            level_q <= level_q + {{LOG_WORDS{1'b0}}, rvalid_i} - {{LOG_WORDS{1'b0}}, released};
+            ahead_q <= (rewind_i ? level_q : ahead_q - {{LOG_WORDS{1'b0}}, read_i})
+                     + {{LOG_WORDS{1'b0}}, rvalid_i};
             if (rvalid_i) write_q <= write_q + 1'b1;
-            if (read_i) read_q <= read_q + 1'b1;
+            if (read_i) read_q <= rewind_i ? oldest_q : read_q + 1'b1;
+            if (released) oldest_q <= oldest_q + 1'b1;
         end else begin
-            level_q <= {WORDS_WIDTH{1'b0}};
-            write_q <= {LOG_WORDS{1'b0}};
-            read_q  <= {LOG_WORDS{1'b0}};
+            level_q  <= {WORDS_WIDTH{1'b0}};
+            ahead_q  <= {WORDS_WIDTH{1'b0}};
+            write_q  <= {LOG_WORDS{1'b0}};
+            read_q   <= {LOG_WORDS{1'b0}};
+            oldest_q <= {LOG_WORDS{1'b0}};
         end
     end
 
@@ -194,9 +204,13 @@ module gemm64_weights #(
     assign causes_o = {idle_clock, wait_buffer, wait_memory, transfer};
 
 `ifdef GEMM64_CHECKS
+    wire no_word   = read_i & ahead_q == {WORDS_WIDTH{1'b0}};
+    wire no_space  = rvalid_i & level_q[LOG_WORDS];
+    wire no_rewind = rewind_i & (release_i | ~read_i);
     always @(posedge clk_i)
-        if (rst_ni & ((read_i & level_q == {WORDS_WIDTH{1'b0}}) | (rvalid_i & level_q[LOG_WORDS]))) begin
-            $display("gemm64_weights: a word was read that is not there, or came where no room is");
+        if (rst_ni & (no_word | no_space | no_rewind)) begin
+            $display("gemm64_weights: a word is read that is not there, or comes without space,",
+                     " or a rewind passes a released word");
             $stop;
         end
 `endif

@@ -213,6 +213,7 @@ void Analyst::add_programs() {
   if (!analysis_.why_not_run.empty()) return;
   CompileOptions options;
   options.lanes = lanes_;
+  options.rate = rate_of(analysis_.memory);
   options.most_tiles = array_.max_tiles();
   compiled_ = compile_in_integers(model_, analysis_.geometry, options);
   analysis_.quantizes = compiled_.options.floats == CompileOptions::Floats::kOnDevice;

@@ -150,6 +150,7 @@ struct DevicePlan {
 struct PlanOptions {
   bool convolutions = true;  // may the device have them?
   bool lanes = true;         // may depthwise ones run on the lanes beside the array?
+  MemoryRate rate = {};      // of the memory that the plan is to be best for
 };
 
 /// Plans a model in QOperator form (host/rewrite/quantized_graph.hpp makes it of QDQ).

@@ -232,9 +232,10 @@ Executable compile(const OnnxModel& model, const Geometry& geometry,
   Executable made;
   made.geometry = geometry;
   made.options = options;
-  made.plan = options.why_sums.empty()
-                  ? plan_device(model, geometry, {options.convolutions, options.lanes})
-                  : plan_sums(model, options.why_sums);
+  made.plan =
+      options.why_sums.empty()
+          ? plan_device(model, geometry, {options.convolutions, options.lanes, options.rate})
+          : plan_sums(model, options.why_sums);
   if (options.floats == CompileOptions::Floats::kAsTheFile) {
     leave_floats_to_host(model, made.plan, options.why_no_floats);
   }

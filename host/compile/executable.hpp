@@ -84,6 +84,8 @@ struct CompileOptions {
   bool convolutions = true;
   /// Depthwise convolutions run on the lanes beside the array, where these can; else on it.
   bool lanes = true;
+  /// Of the memory that the programs are to be best for. They run with any.
+  MemoryRate rate = {};
   /// Not empty: the device computes nothing but the int32 sums of Linear layers, and why.
   std::string why_sums;
   /// Linear layers of float32 in a file whose integers are the device's: the host's, as the file

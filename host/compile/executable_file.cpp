@@ -235,6 +235,8 @@ CompileOptions Reader::options() const {
   CompileOptions options;
   options.convolutions = json.at("convolutions").get<bool>();
   options.lanes = json.at("lanes").get<bool>();
+  options.rate.bytes_per_cycle = json.at("memory_bytes_per_cycle").get<double>();
+  options.rate.is_shared = json.at("memory_is_shared").get<bool>();
   return options;
 }
 
@@ -289,16 +291,18 @@ LoadedExecutable Reader::read() {
 
 Json to_json(const Executable& executable, const OnnxModel& model) {
   Sections sections;
-  Json json{
-      {"format", kFormat},
-      {"made_by", ""},
-      {"geometry", to_json(executable.geometry)},
-      {"options",
-       {{"convolutions", executable.options.convolutions}, {"lanes", executable.options.lanes}}},
-      {"inputs", Json::array()},
-      {"outputs", Json::array()},
-      {"order", Json::array()},
-      {"programs", Json::array()}};
+  Json json{{"format", kFormat},
+            {"made_by", ""},
+            {"geometry", to_json(executable.geometry)},
+            {"options",
+             {{"convolutions", executable.options.convolutions},
+              {"lanes", executable.options.lanes},
+              {"memory_bytes_per_cycle", executable.options.rate.bytes_per_cycle},
+              {"memory_is_shared", executable.options.rate.is_shared}}},
+            {"inputs", Json::array()},
+            {"outputs", Json::array()},
+            {"order", Json::array()},
+            {"programs", Json::array()}};
   for (const std::string& input : model.inputs()) {
     const auto type = model.type(input);
     json["inputs"].push_back({{"name", input}, {"shape", type ? Json(type->dims) : Json()}});

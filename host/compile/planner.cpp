@@ -157,7 +157,7 @@ Job Planner::make_job_of(const Placed& placed) const {
       lanes = make_lanes_job(name, *layer.convolution, geometry_, output, layer.sum, layer.repeats);
     if (lanes) return *std::move(lanes);
     if (layer.is_pool()) throw UsageError("the lanes have no room for its window");
-    return make_job(std::move(name), *layer.convolution, geometry_, output);
+    return make_job(std::move(name), *layer.convolution, geometry_, output, options_.rate);
   }
   GemmShape shape = node.shape;
   shape.k += node.sum_columns;

@@ -75,9 +75,14 @@ bool Compute::is_watched(std::size_t command) const {
   return starts_.size() < watched_.size() && watched_[starts_.size()] == command;
 }
 
+/// First cycle in which `words` words of weights have come. Words that were read have.
+Clock Compute::holds_weights(Clock words) {
+  return words <= weights_read_ ? 0 : memories_.weights.holds(words);
+}
+
 Compute::Ready Compute::ready() {
   const Clock words = activation_words_ + static_cast<Clock>(walk_->first_word()) + walk_->rows();
-  return {std::max(columns_, memories_.weights.holds(weight_words_ + n_)),
+  return {std::max(columns_, holds_weights(weight_words_ + n_)),
           window_ ? std::max(loaded_, memories_.pixels.holds(pixel_words_ + claimed()))
                   : memories_.scratchpad.holds(words),
           walk_->begins_block() ? memories_.banks.room(0) : memories_.banks.room()};
@@ -91,7 +96,9 @@ Clock Compute::tiles_that_follow(Clock start) const {
   // In the first pass over a plane its first tile claims pixels.
   if (window_ && tap_.pass == 0) tiles = std::min<Clock>(tiles, layer_.taps - tap_.tap);
   const Clock rows = walk_->rows(), step = std::max(rows, n_);
-  tiles = memories_.weights.groups(weight_words_, n_, start, step, tiles);
+  const Clock again = (weights_read_ - weight_words_) / n_;  // tiles that were retained
+  tiles = again > 0 ? std::min(tiles, again)
+                    : memories_.weights.groups(weight_words_, n_, start, step, tiles);
   if (window_) return tiles;
   const Clock words = activation_words_ + static_cast<Clock>(walk_->first_word());
   return memories_.scratchpad.groups(words, rows, start, step, tiles);
@@ -109,8 +116,9 @@ bool Compute::start_tile() {
   ledger_.spend(counter::kComputeWaitResults, ready.bank);
   const Clock tiles = tiles_that_follow(start), rows = walk_->rows(), step = std::max(rows, n_);
   columns_ = start + (tiles - 1) * step + n_;
-  memories_.weights.free(start, n_, step, tiles);
+  if (walk_->releases_weights()) memories_.weights.free(start, n_, step, tiles);
   weight_words_ += tiles * n_;
+  weights_read_ = std::max(weights_read_, weight_words_);
   if (window_) pixel_words_ += claimed();
   if (walk_->begins_block()) {
     enter(start, 1);
@@ -160,6 +168,7 @@ void Compute::end_tile() {
     tap_.tap = 0;
     if (block && ++tap_.pass == layer_.group_passes) tap_.pass = 0;
   }
+  if (walk_->rewinds_weights()) weight_words_ -= static_cast<Clock>(walk_->block_tiles()) * n_;
   walk_->next();
   if (block) step(next_step());
   if (walk_->done()) {
@@ -303,7 +312,7 @@ bool Compute::read_weights() {
   const Clock words = weight_words(lanes_->command), read = lanes_->weights_read;
   const Clock plane = read / words;
   if (plane == lanes_->command.count) return false;
-  Clock at = std::max(lanes_->weights_free, memories_.weights.holds(weight_words_ + read + 1));
+  Clock at = std::max(lanes_->weights_free, holds_weights(weight_words_ + read + 1));
   if (read % words == 0 && plane >= kPlanesOfWeights) {
     const auto before = static_cast<std::size_t>(plane - kPlanesOfWeights);
     if (before >= lanes_->planes_end.size()) return false;
@@ -357,6 +366,7 @@ bool Compute::move_lanes() {
   if (!walk.done()) return true;
   activation_words_ += static_cast<Clock>(walk.words());
   weight_words_ += lanes_->weights_read;
+  weights_read_ = std::max(weights_read_, weight_words_);
   lanes_.reset();
   leave_queue(at);
   return true;

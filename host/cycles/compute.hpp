@@ -61,6 +61,7 @@ class Compute final : public EngineModel {
   };
   Ready ready();
   Clock claimed() const;
+  Clock holds_weights(Clock words);
   Clock tiles_that_follow(Clock start) const;
   bool take();
   void note_start(Clock start);
@@ -107,7 +108,8 @@ class Compute final : public EngineModel {
   Clock loaded_ = 0;            // first clock in which the walk over the window knows its row
   Clock pixel_words_ = 0;       // claimed by all tiles before
   Clock row_ = 0;               // rows of its tile that have entered; 0 between tiles
-  Clock weight_words_ = 0;      // of all tiles before
+  Clock weight_words_ = 0;      // of all tiles before, those that are retained not counted
+  Clock weights_read_ = 0;      // words that have been read, retained or not
   Clock activation_words_ = 0;  // of all MATMULs before
   Clock columns_ = 0;           // first clock in which the last tile's weights have moved in
   Clock free_ = 0;              // first clock in which a row may enter the array

@@ -52,6 +52,13 @@ class Layer {
   SetWindowCommand set_;
 };
 
+/// Tiles that leave the weight buffer. What a window retains leaves with those after it.
+std::uint64_t released_tiles(const MatmulCommand& matmul, const Layer& layer) {
+  const bool retain = (matmul.flags & flag::kRetainWeights) != 0;
+  if (is_window(matmul)) return retain ? 0 : layer.tiles(matmul);
+  return retain ? product({matmul.count, matmul.passes}) : tiles(matmul);
+}
+
 /// Blocks of as many rows each.
 struct Blocks {
   Share share;
@@ -107,15 +114,14 @@ void check_balance(const Program& program, const Geometry& geometry, const Comma
   Layer layer;
   if (set_window != nullptr) layer.set(SetWindowCommand(*set_window));
   const auto take = [&](const MatmulCommand& matmul, std::size_t i) {
+    weights_taken.push_back({i, product({released_tiles(matmul, layer), geometry.n})});
     if (is_window(matmul)) {
-      weights_taken.push_back({i, product({layer.tiles(matmul), geometry.n})});
       activations.take(matmul, i, layer.claimed(matmul));
       given.push_back({{i, matmul.passes}, matmul.rows});
       return;
     }
     const bool retain = (matmul.flags & flag::kRetain) != 0;
     const bool accumulate = (matmul.flags & flag::kAccumulate) != 0;
-    weights_taken.push_back({i, product({tiles(matmul), geometry.n})});
     activations.take(
         matmul, i, product({matmul.rows, matmul.count, matmul.blocks, retain ? 1 : matmul.passes}));
     given.push_back(

@@ -79,7 +79,10 @@ std::uint64_t moved_for(const MatmulCommand& matmul, const SetWindowCommand& set
   const std::uint64_t results = accumulate ? tiles / matmul.count : tiles;
   switch (operand) {
     case Operand::kWeights:
-      return tiles * array * (window ? taps_of(set) : 1);
+      if ((matmul.flags & flag::kRetainWeights) == 0) {
+        return tiles * array * (window ? taps_of(set) : 1);
+      }
+      return window ? 0 : tiles / matmul.blocks * array;  // 0: those after it take them
     case Operand::kActivations:
       if (window) return pixels_for(matmul, set);
       return tiles * matmul.rows / (retain ? matmul.passes : 1);
@@ -169,7 +172,7 @@ TileSpan CommandTiles::span(std::uint64_t tile) const {
   tile += first_tile;
   if (has_m) span.m = first_m + number(tile / (k_tiles * n_tiles));
   if (has_k) span.k = number(tile % k_tiles);
-  if (has_n) span.n = number(tile / k_tiles % n_tiles);
+  if (has_n) span.n = number(first_n + tile / k_tiles % n_tiles);
   return span;
 }
 
@@ -215,8 +218,15 @@ CommandTiles command_tiles(const Job& job, std::size_t index) {
   work.has_m = plan.row_blocks() > 1;
   work.k_tiles = plan.k_tiles;
   work.n_tiles = plan.n_tiles;
+  if (plan.has_bands() && operand != Operand::kWeights) {
+    const auto [block, pass] = plan.window->strips[0].plan.place_in_bands(first_m);
+    work.first_m = static_cast<std::int64_t>(block);
+    work.first_n = pass;
+    work.n_tiles = 1;
+  }
   switch (operand) {
     case Operand::kWeights:
+      work.has_m &= plan.weight_loads() == plan.row_blocks();
       work.title += fmt::format(" {}x{}", plan.shape.k, plan.shape.n);
       work.transfers = unit;
       break;

@@ -35,6 +35,7 @@ struct CommandTiles {
   std::int64_t first_m = 0;      // block of M that the command's MATMUL begins with
   std::uint64_t first_tile = 0;  // of those that the MATMUL takes or gives, that of the command
   std::uint64_t k_tiles = 1, n_tiles = 1;
+  std::uint64_t first_n = 0;  // tile of N that the MATMUL begins with
   bool has_m = true, has_k = true, has_n = true;
   bool planes = false;            // its tiles are planes of pixels
   std::uint64_t first_plane = 0;  // of the first tile

@@ -19,7 +19,9 @@ class MatmulWalk {
         n_tiles_(matmul.passes),
         blocks_(matmul.blocks),
         accumulate_((matmul.flags & flag::kAccumulate) != 0),
-        retain_((matmul.flags & flag::kRetain) != 0) {}
+        retain_((matmul.flags & flag::kRetain) != 0),
+        retain_weights_((matmul.flags & flag::kRetainWeights) != 0),
+        window_((matmul.flags & flag::kWindow) != 0) {}
 
   /// Are all tiles behind?
   bool done() const { return m_ == blocks_; }
@@ -49,6 +51,15 @@ class MatmulWalk {
 
   /// Do the tile's activations leave the scratchpad as they are read?
   bool releases() const { return !retain_ || n_ + 1 == n_tiles_; }
+  /// Do the tile's weights leave their buffer as they are read?
+  bool releases_weights() const { return !retain_weights_ || (!window_ && m_ + 1 == blocks_); }
+  /// Does the next block, of a window that of the next command, take the tiles of this one again,
+  /// of which this is the last?
+  bool rewinds_weights() const {
+    return !releases_weights() && n_ + 1 == n_tiles_ && k_ + 1 == k_tiles_;
+  }
+  /// Tiles of weights that a block takes.
+  std::uint64_t block_tiles() const { return std::uint64_t{k_tiles_} * n_tiles_; }
   /// The first of the tile's words, counted over those that the command takes from the scratchpad.
   std::uint64_t first_word() const {
     const std::uint64_t passes = retain_ ? m_ : std::uint64_t{m_} * n_tiles_ + n_;
@@ -57,7 +68,7 @@ class MatmulWalk {
 
  private:
   std::uint32_t rows_, k_tiles_, n_tiles_, blocks_;
-  bool accumulate_, retain_;
+  bool accumulate_, retain_, retain_weights_, window_;
   std::uint32_t m_ = 0, k_ = 0, n_ = 0;
 };
 

@@ -108,10 +108,16 @@ bool ReferenceDevice::compute_depthwise(const DepthwiseCommand& command) {
 
 // What all tiles leave behind: weights that were used, blocks that are finished, the next tile.
 void ReferenceDevice::end_tile(const MatmulCommand& matmul, std::uint64_t tiles) {
-  weights_.read += geometry_.n;
-  weights_.released = weights_.read;
-  weights_.forget(weights_.released);
   const bool last_tile = tile_ + 1 == tiles;
+  weights_.read += geometry_.n;
+  const bool stay = (matmul.flags & flag::kRetainWeights) != 0 &&
+                    (is_window(matmul) || block_ + 1 != matmul.blocks);
+  if (!stay) {
+    weights_.released = weights_.read;
+    weights_.forget(weights_.released);
+  } else if (last_tile && pass_ + 1 == matmul.passes) {
+    weights_.read = weights_.released;  // the next block takes them again
+  }
   if ((matmul.flags & flag::kAccumulate) == 0 || last_tile) {
     ++banks_done_;
     compute_bank_ ^= 1;

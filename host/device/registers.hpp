@@ -273,6 +273,10 @@ inline constexpr std::uint32_t kStart = 1u << 4;
 inline constexpr std::uint32_t kVector = 1u << 5;
 /// DEPTHWISE: the largest value under the taps whose weight is odd, instead of the sum of products.
 inline constexpr std::uint32_t kMaximum = 1u << 6;
+/// MATMUL: the PASSES times COUNT tiles of a block stay in the weight buffer, and the next block
+/// takes them again; those of the last of the BLOCKS leave. With WINDOW all tiles stay, for the
+/// next MATMUL. The buffer must have space for them.
+inline constexpr std::uint32_t kRetainWeights = 1u << 7;
 }  // namespace flag
 
 /// How results are written, as a command's FORMAT tells it.

@@ -25,8 +25,8 @@ Job make_job(std::string name, const GemmShape& shape, Accumulate accumulate,
 }
 
 Job make_job(std::string name, const Convolution& convolution, const Geometry& geometry,
-             const Output& output) {
-  return job_of(std::move(name), make_plan(convolution, geometry, output));
+             const Output& output, const MemoryRate& rate) {
+  return job_of(std::move(name), make_plan(convolution, geometry, output, rate));
 }
 
 std::optional<Job> make_lanes_job(std::string name, const Convolution& convolution,

@@ -47,7 +47,7 @@ Job make_job(std::string name, const GemmShape& shape, Accumulate accumulate,
 /// channels x (channels of a group, tap rows, tap columns)], results [output pixels x output
 /// channels].
 Job make_job(std::string name, const Convolution& convolution, const Geometry& geometry,
-             const Output& output = {});
+             const Output& output = {}, const MemoryRate& rate = {});
 
 /// The same on the lanes; nothing where make_lanes_plan() has none. A pool of an enlarged map reads
 /// each pixel `repeats` times, [vertically, horizontally].

@@ -42,8 +42,8 @@ struct Finished {
   std::uint64_t rows_before() const { return tile == first_tile ? all : before; }
 };
 
-/// The blocks of a plan that can have overlaps; none where it has strips, or is a product of
-/// several blocks. On the lanes those of a plane.
+/// The blocks of a plan that can have overlaps; none where it has strips or bands, or is a product
+/// of several blocks. On the lanes those of a plane.
 std::vector<Block> blocks_of(const Plan& plan) {
   std::vector<Block> blocks;
   if (plan.lanes) {
@@ -62,7 +62,7 @@ std::vector<Block> blocks_of(const Plan& plan) {
     blocks.push_back({0, m, m, m, std::max<std::uint64_t>(m, plan.array)});
     return blocks;
   }
-  if (plan.window->in_strips()) return blocks;
+  if (plan.window->in_strips() || plan.has_bands()) return blocks;
   const WindowPlan& window = plan.window->strips[0].plan;
   for (const WindowBlock& block : window.blocks) {
     blocks.push_back({block.first, block.first + block.rows, block.loaded(), block.new_pixels,

@@ -85,6 +85,12 @@ std::uint64_t Plan::row_blocks() const {
   return blocks;
 }
 
+std::uint64_t Plan::weight_loads() const {
+  if (lanes) return lanes->strips.size();
+  if (retains_weights) return window ? 1 : groups.size();
+  return window ? window->bands() : row_blocks();
+}
+
 Plan make_plan(const GemmShape& shape, Accumulate accumulate, const Geometry& geometry,
                const Output& output, std::uint32_t products) {
   // The largest size whose byte counts cannot overflow 64 bits below.
@@ -137,6 +143,7 @@ Plan make_plan(const GemmShape& shape, Accumulate accumulate, const Geometry& ge
     add_group(low + 1, high_blocks);
     add_group(low, blocks - high_blocks);
   }
+  plan.retains_weights = blocks > 1 && plan.tiles() <= geometry.weight_tiles;
   return plan;
 }
 
@@ -160,7 +167,8 @@ void set_window(Plan& plan, WindowCut window) {
   plan.window = std::move(window);
 }
 
-Plan make_plan(const Convolution& convolution, const Geometry& geometry, const Output& output) {
+Plan make_plan(const Convolution& convolution, const Geometry& geometry, const Output& output,
+               const MemoryRate& rate) {
   check_output(output, Accumulate::kDevice);
   check_no_images(output);
   Plan plan;
@@ -175,11 +183,16 @@ Plan make_plan(const Convolution& convolution, const Geometry& geometry, const O
   if (plan.first_lane() != 0 && convolution.groups != 1) {
     throw UsageError("results of groups cannot begin between two tiles");
   }
-  WindowCut cut = cut_convolution(shifted, geometry);
+  WindowCut cut = cut_convolution(shifted, geometry, rate);
   plan.n_tiles = cut.window.passes();
   plan.k_tiles = command_count("tiles in a pass", cut.window.tiles() / plan.n_tiles);
   command_count("words of weights", plan.tiles() * geometry.n);
+  // STOREs of other lanes for each tile, a block each, would wait ahead of a band's MATMULs.
+  if (!plan.has_one_set_of_lanes()) {
+    for (WindowStrip& strip : cut.strips) strip.plan.band = 1;
+  }
   set_window(plan, std::move(cut));
+  plan.retains_weights = plan.row_blocks() > 1 && plan.tiles() <= geometry.weight_tiles;
   return plan;
 }
 
@@ -222,8 +235,7 @@ std::optional<Plan> make_lanes_plan(const Convolution& convolution, const Geomet
 
 Traffic predict_traffic(const Plan& plan) {
   Traffic traffic;
-  traffic.weights =
-      plan.weight_set_bytes() * (plan.lanes ? plan.lanes->strips.size() : plan.row_blocks());
+  traffic.weights = plan.weight_set_bytes() * plan.weight_loads();
   if (plan.lanes) traffic.activations = plan.lanes->plane_words() * plan.n_tiles * plan.array;
   if (plan.window) traffic.activations = plan.window->loaded_words() * plan.array;
   for (const RowGroup& group : plan.groups) {

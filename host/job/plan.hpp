@@ -112,7 +112,10 @@ struct Plan {
   std::uint32_t products = 1;       // of a stack
   std::vector<RowGroup> groups;     // one or two for each product; of a convolution any number
   std::optional<WindowCut> window;  // of a convolution on the array
-  std::optional<LanesCut> lanes;    // of one on the lanes
+  /// All tiles of weights stay in their buffer until the last block of rows, of a product of each
+  /// group, has taken them.
+  bool retains_weights = false;
+  std::optional<LanesCut> lanes;  // of one on the lanes
 
   /// That of a window or of lanes; nullptr: it is a product.
   const Convolution* convolution() const {
@@ -125,6 +128,10 @@ struct Plan {
   std::uint64_t tiles() const { return std::uint64_t{k_tiles} * n_tiles; }
   /// Blocks of M.
   std::uint64_t row_blocks() const;
+  /// How often the weights of each product are loaded, all products counted.
+  std::uint64_t weight_loads() const;
+  /// Is each pass done for several blocks before the next one is?
+  bool has_bands() const { return window && window->bands() != window->blocks(); }
   /// How results lie in memory.
   ResultFormat results() const { return output.stored(); }
   /// The lane of the first tile on which the first column falls.
@@ -210,7 +217,8 @@ Plan make_plan(const GemmShape& shape, Accumulate accumulate, const Geometry& ge
 
 /// Cuts a convolution, so that it takes the fewest clocks. Throws UsageError as make_plan() of a
 /// product does, and if cut_convolution() does.
-Plan make_plan(const Convolution& convolution, const Geometry& geometry, const Output& output = {});
+Plan make_plan(const Convolution& convolution, const Geometry& geometry, const Output& output = {},
+               const MemoryRate& rate = {});
 
 /// A depthwise convolution, or a pool, on the lanes; nothing where cut_for_lanes() has none. A pool
 /// has no weights: its K is 0. Where each image has a second operand, no block has rows of two.
@@ -221,10 +229,10 @@ std::optional<Plan> make_lanes_plan(const Convolution& convolution, const Geomet
 /// Fills in what follows from a plan's window.
 void set_window(Plan& plan, WindowCut window);
 
-/// The bytes over each port: parameters once for each block of M, and weights too, but on the lanes
-/// once for each strip; activations once, or once for each tile of N where they do not stay on
-/// chip; results and their second operands once. Of a convolution each input pixel once, or where
-/// strips share it once for each.
+/// The bytes over each port: parameters once for each block of M, and weights too, but once if they
+/// are retained, once for each band of blocks, and on the lanes once for each strip; activations
+/// once, or once for each tile of N where they do not stay on chip; results and their second
+/// operands once. Of a convolution each input pixel once, or where strips share it once for each.
 Traffic predict_traffic(const Plan& plan);
 
 }  // namespace gemm64

@@ -20,7 +20,7 @@ std::uint32_t count_of(std::uint64_t value) { return static_cast<std::uint32_t>(
 LoadWeightsCommand load_weights(const Plan& plan, const Layout& layout, const RowGroup& group) {
   LoadWeightsCommand load;
   load.count = count_of(plan.tiles() * plan.array);
-  load.passes = group.blocks;
+  load.passes = plan.retains_weights ? 1 : group.blocks;
   load.address = layout.weights + plan.product_of(group.first_row) * plan.weight_set_bytes();
   return load;
 }
@@ -40,7 +40,8 @@ LoadActivationsCommand load_activations(const Plan& plan, const Layout& layout,
 MatmulCommand matmul(const Plan& plan, const RowGroup& group) {
   MatmulCommand matmul;
   matmul.flags = (plan.accumulate == Accumulate::kDevice ? flag::kAccumulate : 0) |
-                 (group.retain ? flag::kRetain : 0);
+                 (group.retain ? flag::kRetain : 0) |
+                 (plan.retains_weights && group.blocks > 1 ? flag::kRetainWeights : 0);
   matmul.rows = group.rows;
   matmul.count = plan.k_tiles;
   matmul.passes = plan.n_tiles;

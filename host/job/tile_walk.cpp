@@ -65,6 +65,10 @@ void TileWalk::find_first_row() {
 
 void TileWalk::load_step() {
   step_.tile = {blocks_before_ + matmul_->m(), matmul_->k(), matmul_->n()};
+  if (plan_ != nullptr && plan_->has_bands()) {
+    const auto [block, pass] = plan_->window->strips[0].plan.place_in_bands(blocks_before_);
+    step_.tile = {block, matmul_->k(), pass};
+  }
   step_.rows = matmul_->rows();
   step_.begins_block = matmul_->begins_block();
   step_.ends_block = matmul_->ends_block();

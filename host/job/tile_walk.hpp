@@ -75,7 +75,7 @@ class TileWalk {
   std::uint32_t taps_ = 1;
   std::size_t command_ = 0;  // after the MATMUL under way
   std::optional<MatmulWalk> matmul_;
-  std::uint64_t blocks_before_ = 0;  // of M, in the MATMULs before
+  std::uint64_t blocks_before_ = 0;  // of M, in the MATMULs before; of a plan in bands MATMULs
   TileStep step_;
 };
 

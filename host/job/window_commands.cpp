@@ -14,7 +14,13 @@ class WindowCommands {
       : plan_(plan), layout_(layout), overlaps_(overlaps) {}
 
   JobCommands make() {
-    load<LoadWeightsCommand>(layout_.weights, plan_.tiles() * plan_.array);
+    add_load<LoadWeightsCommand>(layout_.weights, plan_.tiles() * plan_.array, plan_.weight_loads(),
+                                 Phase::kAhead);
+    if (plan_.has_bands()) {
+      add_bands();
+      list_.add(FinishCommand(), Phase::kRest);
+      return std::move(list_);
+    }
     find_stores();
     std::uint64_t before = 0;  // blocks of the strips before
     for (const WindowStrip& strip : plan_.window->strips) {
@@ -32,14 +38,14 @@ class WindowCommands {
     std::uint32_t first_tile, tiles;
   };
 
-  /// Weights or parameters, all of them for each block.
+  /// Weights or parameters, `words` words, `times` times.
   template <typename Load>
-  void load(std::uint64_t address, std::uint64_t words) {
+  void add_load(std::uint64_t address, std::uint64_t words, std::uint64_t times, Phase phase) {
     Load command;
     command.count = static_cast<std::uint32_t>(words);
-    command.passes = static_cast<std::uint32_t>(plan_.row_blocks());
+    command.passes = static_cast<std::uint32_t>(times);
     command.address = address;
-    list_.add(command, Phase::kAhead);
+    list_.add(command, phase);
   }
 
   void add_store(std::uint64_t block, const RowGroup& blocks, std::uint32_t first_tile,
@@ -104,7 +110,7 @@ class WindowCommands {
 
   /// The new pixels of a block; of the block that is early in part the planes behind that part come
   /// later.
-  void add_load(const WindowStrip& strip, std::size_t i, std::uint64_t block, bool start) {
+  void add_pixels(const WindowStrip& strip, std::size_t i, std::uint64_t block, bool start) {
     const WindowPlan& plan = strip.plan;
     const WindowBlock& pixels = plan.blocks[i];
     if (pixels.new_pixels == 0) return;
@@ -157,17 +163,23 @@ class WindowCommands {
                            plan.blocks[loaded].loaded() - freed > plan.capacity)) {
           break;
         }
-        add_load(strip, loaded, before + loaded, start);
+        add_pixels(strip, loaded, before + loaded, start);
         if (plan.blocks[loaded].new_pixels != 0) start = false;
       }
       const Phase phase = phase_of(before + i);
       if (!std::exchange(set, true)) {
         list_.add(set_window(plan, plan_.window->convolution.zero), phase);
       }
-      list_.add(matmul_window(plan, block), phase);
+      MatmulCommand matmul = matmul_window(plan, block);
+      if (plan_.retains_weights && before + i + 1 != plan_.row_blocks()) {
+        matmul.flags |= flag::kRetainWeights;
+      }
+      list_.add(matmul, phase);
       freed += block.freed_pixels;
       if (before + i == 0 && plan_.results().takes_parameters()) {
-        load<LoadParametersCommand>(layout_.parameters, plan_.parameter_set_bytes() / plan_.array);
+        add_load<LoadParametersCommand>(layout_.parameters,
+                                        plan_.parameter_set_bytes() / plan_.array,
+                                        plan_.row_blocks(), Phase::kAhead);
       }
       for (; next_store_ < stores_.size() && stores_[next_store_].block == before + i;
            ++next_store_) {
@@ -178,12 +190,70 @@ class WindowCommands {
     }
   }
 
+  /// Bands; in each the passes; in each its blocks. The last block of a pass frees its tiles.
+  void add_bands() {
+    const WindowPlan& plan = plan_.window->strips[0].plan;
+    std::size_t loaded = 0;  // blocks whose pixels are asked for
+    std::uint64_t freed = 0;
+    // No load waits for space that only later commands make.
+    const auto load_next = [&] {
+      if (loaded == plan.blocks.size() || plan.blocks[loaded].loaded() - freed > plan.capacity) {
+        return false;
+      }
+      add_pixels(plan_.window->strips[0], loaded, loaded, plan.starts && next_pixel_ == 0);
+      next_pixel_ += plan.blocks[loaded++].new_pixels;
+      return true;
+    };
+    list_.add(set_window(plan, plan_.window->convolution.zero), Phase::kRest);
+    for (std::size_t begin = 0; begin < plan.blocks.size(); begin += plan.band) {
+      const std::size_t end = std::min<std::size_t>(begin + plan.band, plan.blocks.size());
+      for (std::uint32_t pass = 0; pass < plan_.n_tiles; ++pass) {
+        add_pass(plan, begin, end, pass, [&](std::size_t block) {
+          // Ahead of a MATMUL come the pixels of the next block; once the band has all of its own,
+          // those of the next band, a block at a time.
+          if (pass != 0) {
+            load_next();
+          } else {
+            while (loaded < std::min(block + 2, end) && load_next()) {
+            }
+          }
+          if (pass + 1 == plan_.n_tiles) freed += plan.blocks[block].freed_pixels;
+        });
+      }
+    }
+  }
+
+  /// One pass of a band. A STORE of as many blocks as have one height follows the first of
+  /// them, since the accumulator has space for two.
+  template <typename Loads>
+  void add_pass(const WindowPlan& plan, std::size_t begin, std::size_t end, std::uint32_t pass,
+                Loads&& loads) {
+    std::size_t covered = begin;  // blocks with a STORE
+    for (std::size_t block = begin; block < end; ++block) {
+      loads(block);
+      MatmulCommand matmul = matmul_window(plan, plan.blocks[block], pass);
+      if (block + 1 != end) matmul.flags |= flag::kRetainWeights;
+      list_.add(matmul, Phase::kRest);
+      if (block == begin && plan_.results().takes_parameters()) {
+        const std::uint64_t set = std::uint64_t{kParameterSetWords} * plan_.array;
+        add_load<LoadParametersCommand>(layout_.parameters + pass * set, kParameterSetWords,
+                                        end - begin,
+                                        begin + pass == 0 ? Phase::kAhead : Phase::kRest);
+      }
+      if (block != covered) continue;
+      RowGroup group{plan.blocks[block].first, plan.blocks[block].rows, 0, true};
+      for (; covered < end && plan.blocks[covered].rows == group.rows; ++covered) ++group.blocks;
+      list_.add_store(plan_, layout_, group, pass, 1, Phase::kRest);
+    }
+  }
+
   const Plan& plan_;
   const Layout& layout_;
   const Overlaps& overlaps_;
   JobCommands list_;
   std::vector<Store> stores_;
   std::size_t next_store_ = 0;
+  std::uint64_t next_pixel_ = 0;  // of a plan in bands, that is not asked for yet
 };
 
 }  // namespace

@@ -8,6 +8,7 @@
 
 #include "host/device/geometry.hpp"
 #include "host/job/convolution.hpp"
+#include "host/job/memory_rate.hpp"
 #include "host/job/window_plan.hpp"
 
 namespace gemm64 {
@@ -32,6 +33,8 @@ struct WindowCut {
     return strips.size() != 1 || strips[0].plan.window.width != window.width;
   }
   std::uint64_t blocks() const;
+  /// Bands of blocks, each of which takes all weights.
+  std::uint64_t bands() const;
   /// Words of activations that are loaded. Strips share columns of the input.
   std::uint64_t loaded_words() const;
 };
@@ -40,10 +43,13 @@ struct WindowCut {
 /// accumulator allows, into more where the input of two of them does not fit the scratchpad, so
 /// that one is loaded while the other is read, and into strips where not even one fits. Throws
 /// UsageError if a size does not fit a command, or the input of a single output pixel not the
-/// scratchpad.
-WindowCut cut_convolution(const Convolution& convolution, const Geometry& geometry);
+/// scratchpad. Blocks are joined in bands where the memory's rate makes loading weights less often
+/// worth it.
+WindowCut cut_convolution(const Convolution& convolution, const Geometry& geometry,
+                          const MemoryRate& rate = {});
 
-/// The least capacity at which a block's pixels are loaded while the block before it is read.
+/// The least capacity at which the pixels of a block, or band, are loaded while the one before it
+/// is read.
 std::uint64_t roomy_capacity(const WindowPlan& plan);
 
 /// Clocks that a block's tiles take alone.

@@ -84,6 +84,14 @@ std::uint32_t capacity(const Window& w, const Geometry& geometry) {
 
 }  // namespace
 
+std::pair<std::uint64_t, std::uint32_t> WindowPlan::place_in_bands(std::uint64_t matmul) const {
+  const std::uint64_t in_band = std::uint64_t{band} * window.passes();
+  const std::uint64_t first = matmul / in_band * band;
+  const std::uint64_t size = std::min<std::uint64_t>(band, blocks.size() - first);
+  const std::uint64_t within = matmul % in_band;
+  return {first + within % size, static_cast<std::uint32_t>(within / size)};
+}
+
 std::uint64_t WindowPlan::loaded_words() const {
   std::uint64_t pixels = 0;
   for (const WindowBlock& block : blocks) pixels += block.new_pixels;
@@ -111,7 +119,7 @@ WindowPlan plan_window(const Window& window, const std::vector<std::uint32_t>& b
     throw UsageError(fmt::format("a convolution's {} planes are no multiple of the {} of a group",
                                  window.planes, window.group_planes));
   }
-  WindowPlan plan{window, geometry.n, capacity(window, geometry), {}, 0, true};
+  WindowPlan plan{window, geometry.n, capacity(window, geometry), {}, 0, true, 1};
   plan.blocks.reserve(block_rows.size());
   const std::int64_t span = std::int64_t{window.kernel_height - 1} * window.dilation_height + 1;
   std::uint64_t loaded = 0, freed = 0;  // pixels so far
@@ -208,6 +216,14 @@ MatmulCommand matmul_window(const WindowPlan& plan, const WindowBlock& block) {
   command.in_column = static_cast<std::int32_t>(c.column);
   command.new_pixels = block.new_pixels;
   command.freed_pixels = block.freed_pixels;
+  return command;
+}
+
+MatmulCommand matmul_window(const WindowPlan& plan, const WindowBlock& block, std::uint32_t pass) {
+  MatmulCommand command = matmul_window(plan, block);
+  command.passes = 1;
+  if (pass != 0) command.new_pixels = 0;
+  if (pass + 1 != plan.window.passes()) command.freed_pixels = 0;
   return command;
 }
 

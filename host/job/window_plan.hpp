@@ -5,6 +5,7 @@
 #pragma once
 
 #include <cstdint>
+#include <utility>
 #include <vector>
 
 #include "host/device/command_types.hpp"
@@ -58,7 +59,13 @@ struct WindowPlan {
   std::vector<WindowBlock> blocks;
   std::uint32_t first_slot = 0;
   bool starts = true;  // its first pixels come when none of another convolution is kept
+  /// Blocks of a band. In each band a pass takes all blocks before the next pass does, so that its
+  /// tiles are loaded once for all of them; the pixels of the whole band are kept until then.
+  std::uint32_t band = 1;
 
+  /// Returns the block and the pass of a MATMUL, counted from 0, of a plan in bands.
+  std::pair<std::uint64_t, std::uint32_t> place_in_bands(std::uint64_t matmul) const;
+  std::uint64_t bands() const { return (blocks.size() + band - 1) / band; }
   /// Words of activations that are loaded, each once.
   std::uint64_t loaded_words() const;
 };
@@ -87,5 +94,8 @@ LoadActivationsCommand load_window(const WindowPlan& plan, const WindowBlock& bl
 
 /// The block's MATMUL.
 MatmulCommand matmul_window(const WindowPlan& plan, const WindowBlock& block);
+
+/// The same of one pass. The first one claims the block's pixels, the last one frees them.
+MatmulCommand matmul_window(const WindowPlan& plan, const WindowBlock& block, std::uint32_t pass);
 
 }  // namespace gemm64

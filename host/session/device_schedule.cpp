@@ -76,6 +76,7 @@ CompileOptions compile_options(const RunOptions& options) {
   CompileOptions result;
   result.convolutions = options.convolutions;
   result.lanes = options.lanes;
+  result.rate = rate_of(options.memory);
   result.why_sums = why_sums(options);
   if (options.precision != Precision::kFile) {
     result.floats = CompileOptions::Floats::kOnDevice;

@@ -67,9 +67,15 @@ std::shared_ptr<const ImportedNetwork> SweepNetworks::imported(const SweepPoint&
 
 std::shared_ptr<const DeviceWork> SweepNetworks::work(const SweepPoint& point) {
   const auto& [geometry, memory, lanes] = sweep_.designs[point.design];
-  const Cut cut{
-      point.network, point.batch, geometry.n, geometry.scratchpad_words, geometry.accumulator_rows,
-      lanes};
+  const MemoryRate rate = rate_of(memory);
+  const Cut cut{point.network,
+                point.batch,
+                geometry.n,
+                geometry.scratchpad_words,
+                geometry.accumulator_rows,
+                lanes,
+                rate.bytes_per_cycle,
+                rate.is_shared};
   return works_.get(cut, [&, &geometry = geometry, lanes = lanes] {
     const SweepNetwork& network = sweep_.networks[point.network];
     const auto batch = static_cast<std::uint64_t>(point.batch);
@@ -80,7 +86,7 @@ std::shared_ptr<const DeviceWork> SweepNetworks::work(const SweepPoint& point) {
       work = plan_product(network.name, shape, geometry);
     } else {
       const std::shared_ptr<const ImportedNetwork> model = imported(point);
-      work = plan_network(model->model, geometry, model->passes, lanes);
+      work = plan_network(model->model, geometry, model->passes, lanes, rate);
     }
     work.batch = batch;
     return work;

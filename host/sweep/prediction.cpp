@@ -100,7 +100,7 @@ DeviceWork plan_product(const std::string& name, const GemmShape& shape, const G
 }
 
 DeviceWork plan_network(const OnnxModel& model, const Geometry& geometry, std::int64_t passes,
-                        bool lanes) {
+                        bool lanes, const MemoryRate& rate) {
   require_supported(model);
   DeviceWork work;
   work.name = model.name();
@@ -109,6 +109,7 @@ DeviceWork plan_network(const OnnxModel& model, const Geometry& geometry, std::i
   work.whole_network = true;
   CompileOptions options;
   options.lanes = lanes;
+  options.rate = rate;
   const Executable compiled = compile_in_integers(model, geometry, options);
   const DevicePlan& plan = compiled.plan;
   // Otherwise quantized on the way, a job by itself each.

@@ -38,7 +38,7 @@ DeviceWork plan_product(const std::string& name, const GemmShape& shape, const G
 /// A network in QOperator form, as `gemm64 run` runs it, `passes` times. Throws UsageError where
 /// that refuses it, or a shape is not known.
 DeviceWork plan_network(const OnnxModel& model, const Geometry& geometry, std::int64_t passes,
-                        bool lanes = true);
+                        bool lanes = true, const MemoryRate& rate = {});
 
 /// The report of the work, whose counters are the predicted ones.
 RunReport predict(const DeviceWork& work, const MemoryTiming& memory);

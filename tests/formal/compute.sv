@@ -14,6 +14,8 @@
 // break gemm64_compute.v: end_of_tile) tile_q <= last_tile ? 32'd0 : tile_q + 32'd1 -> end_of_tile) tile_q <= last_tile ? 32'd0 : tile_q
 // break gemm64_compute.v: activation_pixels_i == of_window | least == 16'd0 -> 1'b1
 // break gemm64_compute.v: weights     = column_q == {LOG_N{1'b0}} & weight_words_i >= -> weights     = column_q == {LOG_N{1'b0}} & weight_words_i >
+// break gemm64_compute.v: weight_release_o     = start ? ~retain_weights : -> weight_release_o     = start ? 1'b1 :
+// break gemm64_compute.v: retain_weights & last_tile & last_pass; -> retain_weights & last_tile;
 // prove induction 1, cover 14; WINDOW=0 WINDOW=1 WINDOW=0,LANES=1
 // probe valid = dut.valid
 // probe set = dut.set
@@ -24,6 +26,11 @@
 // probe accumulate = dut.accumulate
 // probe retain = dut.retain
 // probe of_window = dut.of_window
+// probe retain_weights = dut.retain_weights
+// probe retain_weights_q = dut.retain_weights_q
+// probe rewind_weights_q = dut.rewind_weights_q
+// probe last_tile = dut.last_tile
+// probe last_pass = dut.last_pass
 // probe queue_in = dut.u_commands.u_fifo.tail_q
 // probe queue_out = dut.u_commands.u_fifo.head_q
 // probe row_q = dut.row_q
@@ -48,6 +55,7 @@ module compute_proof #(
     input wire         command_lanes_i,
     input wire         accumulate_i,
     input wire         retain_i,
+    input wire         retain_weights_i,
     input wire [15:0]  command_rows_i,
     input wire [31:0]  command_count_i,
     input wire [31:0]  command_passes_i,
@@ -62,14 +70,14 @@ module compute_proof #(
     wire [15:0] fresh;
     gemm64_compute #(.N(2), .LOG_N(1), .WEIGHT_WIDTH(3), .WORDS_WIDTH(7), .ROW_WIDTH(2), .PIPELINE(4)) dut (
        
-        .command_i ({command_window_i, 128'd0, command_blocks_i, command_passes_i, command_count_i, command_rows_i, 4'd0, WINDOW != 0, 1'b0, retain_i, accumulate_i | WINDOW != 0, WINDOW != 0 & command_set_i ? 8'd8 : LANES != 0 & command_lanes_i ? 8'd10 : 8'd3}),
+        .command_i ({command_window_i, 128'd0, command_blocks_i, command_passes_i, command_count_i, command_rows_i, retain_weights_i, 3'd0, WINDOW != 0, 1'b0, retain_i, accumulate_i | WINDOW != 0, WINDOW != 0 & command_set_i ? 8'd8 : LANES != 0 & command_lanes_i ? 8'd10 : 8'd3}),
         .activation_read_o (read), .activation_release_o (release_word), .activation_rewind_o (rewind),
         .activation_window_o (window_read), .activation_claim_o (claim), .activation_new_o (fresh),
         .activation_free_o (free_pixels), .lanes_load_o (lanes_load), .lanes_active_o (lanes_active), .lanes_place_o (lanes_place),
         .causes_o ({idle_clock, drain, wait_results, wait_activations, wait_weights, computes}), .*
     );
 
-    (* keep *) wire        valid, set, accumulate, retain, of_window, bank_q, start, first_tile, column_q, lanes_q, of_lanes;
+    (* keep *) wire        valid, set, accumulate, retain, of_window, retain_weights, retain_weights_q, rewind_weights_q, last_tile, last_pass, bank_q, start, first_tile, column_q, lanes_q, of_lanes;
     (* keep *) wire        finished, load;
     (* keep *) wire [15:0] rows, row_q;
     (* keep *) wire [31:0] count, passes, blocks, tile_q, pass_q, block_q;
@@ -78,6 +86,9 @@ module compute_proof #(
 
     reg        begun = 1'b0, was_retained;  // words were read that are to be read again
     reg [2:0]  weights_were;
+    reg        last_tile_was;
+    reg        weights_stay;  // words of weights were read that are to be read again
+    wire       begins_block = tile_q == 0 & pass_q == 0;  // the next tile, between two of them
     reg [6:0]  words_were;
     reg        pixels_were;
     reg        weight_was_read, word_was_read;
@@ -122,6 +133,8 @@ module compute_proof #(
         words_were      <= activation_words_i;
         pixels_were     <= activation_pixels_i;
         weight_was_read <= rst_ni & weight_read;
+        last_tile_was   <= last_tile;
+        weights_stay    <= rst_ni & (weight_read ? ~weight_release & ~weight_rewind : weights_stay);
         word_was_read   <= rst_ni & read & ~window_read;
         claimed         <= rst_ni & claim ? fresh[6:0] : 0;
         went_on         <= rst_ni & read & ~finished;
@@ -177,6 +190,7 @@ module compute_proof #(
             assume (rows != 0 & rows <= 4 & count != 0 & passes != 0 & blocks != 0);
             assume (of_window == WINDOW);
             if (WINDOW != 0) assume (tile_q != 32'hffff_ffff);  // taps and planes are fewer (window.sv)
+            if (WINDOW != 0 & begun & row_q != 0) assume (last_tile == last_tile_was);  // a tile stays the one it is (window.sv)
         end
         if (lanes_q) assume (of_lanes & ~set & rows != 0 & rows <= 4);
         assume (~(of_lanes & set));
@@ -223,6 +237,14 @@ module compute_proof #(
             if (valid) assert (pass_q < passes & block_q < blocks);
             else assert (pass_q == 0 & block_q == 0 & tile_q == 0);
             if (WINDOW == 0 & valid) assert (tile_q < count);
+            // Weights that are released were not read before, and all that stay are read again: from their block's first tile on.
+            if (rst_ni & weight_read & weight_release) assert (~weights_stay & ~weight_rewind);
+            if (rst_ni & weight_rewind) assert (weight_read & ~weight_release);
+            if (column_q != 0) assert (weights_stay == retain_weights_q);
+            if (column_q != 0 & row_q != 0) assert (valid & retain_weights == retain_weights_q & rewind_weights_q == (retain_weights & last_tile & last_pass));
+            if (column_q != 0 & row_q == 0 & begins_block) assert (rewind_weights_q == retain_weights_q);
+            if (column_q != 0 & row_q == 0 & ~begins_block) assert (valid & retain_weights == retain_weights_q & ~rewind_weights_q);
+            if (column_q == 0) assert (weights_stay == (valid & retain_weights & (row_q == 0 ? ~begins_block : ~(last_tile & last_pass))));
             // Words are read only where they are there, and released from the oldest on.
             if (rst_ni & weight_read) assert (weight_words_i != 0);
             if (rst_ni & read & ~window_read) assert (activation_words_i != 0 & ~activation_pixels_i);

@@ -18,6 +18,7 @@ struct Matmul {
   // gemm64_window tell.
   unsigned taps = 0, group_passes = 1, fresh = 0, freed = 0;
   bool set = false;  // a SET_WINDOW for the windows after it, of taps and group_passes
+  bool retain_weights = false;
   unsigned tiles() const { return count * (taps != 0 ? taps : 1); }  // of a pass
 };
 
@@ -30,6 +31,7 @@ struct Row {
   bool window = false, begins = false;  // begins: the block of a window
   int claim = -1;                       // pixels; below 0: none
   int freed = -1;
+  bool keeps_weights = false, rewinds_weights = false;  // its tile
 };
 
 struct Gates {
@@ -63,8 +65,11 @@ class Trial {
           rows_.push_back({r == 0, r == 0 && first, last_row, first, last_row && last, bank,
                            release, !release && last_row && tile % tiles == tiles - 1, r, m.rows,
                            command});
-          if (m.taps == 0) continue;
           Row& row = rows_.back();
+          const unsigned of_block = m.passes * tiles;
+          row.keeps_weights = m.retain_weights && (m.taps != 0 || tile / of_block + 1 != m.blocks);
+          row.rewinds_weights = row.keeps_weights && (tile + 1) % of_block == 0;
+          if (m.taps == 0) continue;
           row.window = true;
           row.begins = r == 0 && tile == 0;
           if (r == 0 && tile % m.taps == 0 && tile / tiles % m.group_passes == 0) {
@@ -117,6 +122,7 @@ class Trial {
     set_window_words(m);
     const Opcode opcode = m.set ? Opcode::kSetWindow : Opcode::kMatmul;
     bench->command_i[0] = static_cast<std::uint32_t>(opcode) | m.accumulate << 8 | m.retain << 9 |
+                          m.retain_weights << 15 |
                           (m.taps != 0 && !m.set ? flag::kWindow << 8 : 0) | m.rows << 16;
     bench->command_i[1] = m.count;
     bench->command_i[2] = m.passes;
@@ -188,6 +194,9 @@ class Trial {
     EXPECT_EQ(bench->weight_read_o, start || column_ > 0);
     if (bench->weight_read_o) {
       EXPECT_EQ(bench->weight_column_o, column_);
+      if (start) tile_ = row;
+      EXPECT_EQ(bench->weight_release_o, !tile_.keeps_weights) << done_;
+      EXPECT_EQ(bench->weight_rewind_o, tile_.rewinds_weights && column_ == kN - 1) << done_;
     }
     EXPECT_EQ(bench->activation_window_o, waiting && row.window);
     EXPECT_EQ(bench->activation_claim_o, start && row.claim >= 0) << done_;
@@ -253,6 +262,7 @@ class Trial {
   bool loaded_ = false;            // the walk of the window's block at the head
   unsigned zero_ = 0;
   bool its_kind_ = true;
+  Row tile_;  // whose weights are read
 };
 
 using TrialN2 = Trial<Vcompute_n2, 2, 4, false>;
@@ -260,6 +270,7 @@ using TrialN4 = Trial<Vcompute_n4, 4, 6, true>;
 
 TEST(Compute, StartsEachTileAsSoonAsItCanWhateverThePatterns) {
   const std::vector<Matmul> commands{{1, 2, 2, 2, true, true},
+                                     {1, 2, 2, 2, true, true, 0, 1, 0, 0, false, true},
                                      {5, 2, 2, 1, true, false},
                                      {2, 2, 1, 2, false, false},
                                      {4, 1, 1, 1, false, true}};
@@ -331,6 +342,7 @@ void add_windows(std::mt19937& random, std::vector<Matmul>& commands) {
     m.passes = draw(random, 1, 4);
     m.fresh = draw(random, 0, 12);
     m.freed = draw(random, 0, 12);
+    m.retain_weights = random() % 2 == 0;
     commands.push_back(m);
   }
 }
@@ -344,6 +356,7 @@ TEST(Compute, RunsWindowsAndProductsAtRandom) {
       } else {
         commands.push_back({draw(random, 1, 8), draw(random, 1, 4), draw(random, 1, 3),
                             draw(random, 1, 3), random() % 2 == 0, random() % 2 == 0});
+        commands.back().retain_weights = random() % 2 == 0;
       }
     }
     const auto gates = [&random] {
@@ -374,6 +387,7 @@ TEST(Compute, RunsAnyCommandsAtRandom) {
     for (unsigned i = draw(random, 1, 6); i > 0; --i) {
       commands.push_back({draw(random, 1, 8), draw(random, 1, 4), draw(random, 1, 3),
                           draw(random, 1, 3), random() % 2 == 0, random() % 2 == 0});
+      commands.back().retain_weights = random() % 2 == 0;
     }
     const auto gates = [&random] {
       return Gates{Gate::random(random), Gate::random(random), Gate::random(random),

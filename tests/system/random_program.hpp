@@ -65,6 +65,16 @@ class ProgramMaker {
     return kOperands + random_() % places * geometry_.n;
   }
 
+  /// Which of `blocks` blocks retain their weights for the next one, each of `tiles` tiles. A burst
+  /// may bring words after these, so they and a burst fit the buffer.
+  std::vector<bool> random_retained(std::uint64_t tiles, std::size_t blocks) {
+    std::vector<bool> retains(blocks, false);
+    const std::uint64_t words = tiles * geometry_.n + geometry_.weight_burst_beats();
+    if (words > std::uint64_t{geometry_.weight_tiles} * geometry_.n) return retains;
+    for (std::size_t i = 0; i + 1 < blocks; ++i) retains[i] = draw(random_, 0, 1) != 0;
+    return retains;
+  }
+
   /// One LOAD, or two, that bring `words` words.
   void add_loads(std::vector<Command>& part, Opcode opcode, std::uint64_t words) {
     const std::uint64_t first = draw(random_, 0, 1) != 0 ? random_() % words : 0;
@@ -144,12 +154,15 @@ class ProgramMaker {
     if (matmul.rows * matmul.count + geometry_.burst_beats > geometry_.scratchpad_words) {
       matmul.flags &= ~flag::kRetain;
     }
+    const std::uint64_t block_tiles = std::uint64_t{matmul.count} * matmul.passes;
+    const std::uint64_t tiles = block_tiles * matmul.blocks;
+    const bool retains_weights = random_retained(block_tiles, matmul.blocks)[0];
     part.push_back(matmul);
+    if (retains_weights) part.back().flags |= flag::kRetainWeights;
 
-    const std::uint64_t tiles = std::uint64_t{matmul.count} * matmul.passes * matmul.blocks;
     const bool retain = (matmul.flags & flag::kRetain) != 0;
     const bool accumulate = (matmul.flags & flag::kAccumulate) != 0;
-    add_loads(part, Opcode::kLoadWeights, tiles * geometry_.n);
+    add_loads(part, Opcode::kLoadWeights, (retains_weights ? block_tiles : tiles) * geometry_.n);
     add_loads(part, Opcode::kLoadActivations,
               std::uint64_t{matmul.rows} * (retain ? tiles / matmul.passes : tiles));
 

@@ -142,10 +142,12 @@ class WindowMaker : public ProgramMaker {
     const Window& w = plan.window;
     passes_ = w.passes() - draw(random_, 0, w.group_passes - 1);
     start_ = true;
-    const std::uint64_t tiles =
-        w.tiles() / w.passes() * passes_ * std::uint64_t{plan.blocks.size()};
+    const std::uint64_t tiles = w.tiles() / w.passes() * passes_;
+    const std::vector<bool> retains = random_retained(tiles, plan.blocks.size());
+    const auto loaded =
+        static_cast<std::uint64_t>(std::count(retains.begin(), retains.end(), false));
     std::vector<Command> program;
-    add_loads(program, Opcode::kLoadWeights, tiles * geometry_.n);
+    add_loads(program, Opcode::kLoadWeights, tiles * loaded * geometry_.n);
     for (unsigned sets = draw(random_, 0, 5) == 0 ? draw(random_, 2, 9) : 1; sets > 0; --sets) {
       program.push_back(set_window(plan, 0));
     }
@@ -157,6 +159,7 @@ class WindowMaker : public ProgramMaker {
       add_loads_of(plan, block, part);
       if (b != 0 && draw(random_, 0, 2) == 0) part.push_back(set_window(plan, 0));
       part.push_back(matmul_of(plan, block));
+      if (retains[b]) part.back().flags |= flag::kRetainWeights;
       if (covered == b) {
         std::size_t equal = 1;
         while (b + equal < plan.blocks.size() && plan.blocks[b + equal].rows == block.rows &&

@@ -70,11 +70,14 @@ inline Tiles planned_tiles(const Plan& plan) {
     return fmt::format("{} {} {}: {}", m, k, n, transfers);
   };
   std::int64_t m = plan.row_blocks() == 1 ? -1 : 0;
+  const bool own_weights = plan.weight_loads() == plan.row_blocks();  // are they loaded per block?
   for (const RowGroup& group : plan.groups) {
     for (std::uint32_t block = 0; block < group.blocks; ++block, ++m) {
       for (std::int64_t n = 0; n < plan.n_tiles; ++n) {
         for (std::int64_t k = 0; k < plan.k_tiles; ++k) {
-          tiles["weights"].push_back(text(m, k, n, plan.array));
+          if (own_weights || block == 0) {
+            tiles["weights"].push_back(text(own_weights ? m : -1, k, n, plan.array));
+          }
           tiles["compute"].push_back(text(m, k, n, group.rows));
           if (!group.retain || n == 0) {
             tiles["activations"].push_back(text(m, k, group.retain ? -1 : n, group.rows));

@@ -215,6 +215,36 @@ TEST_F(ProgramCheck, CountsWhatIsKeptOnce) {
   EXPECT_EQ(refusal(), "");
 }
 
+// Two blocks of two tiles, which are loaded once.
+TEST_F(ProgramCheck, CountsWeightsThatAreRetainedOnce) {
+  program_[2].flags |= flag::kRetainWeights;
+  program_[2].blocks = program_[3].blocks = 2;
+  program_[1].count = 10 + 6;
+  EXPECT_EQ(refusal(), "");
+  program_[0].count += 8;
+  EXPECT_THAT(refusal(), Says("command 0 (LOAD_WEIGHTS ", "take (16)"));
+}
+
+// The first tile of a block comes again only if its last one had space next to it.
+TEST_F(ProgramCheck, NamesRetainedWeightsThatDoNotFit) {
+  for (const std::uint32_t tiles : {16u, 17u}) {  // of a buffer of 16
+    SCOPED_TRACE(tiles);
+    program_[0].count = 4 * (tiles + 2);
+    program_[1].count = 3 * 2 * tiles + 4;
+    program_[2].count = tiles;
+    program_[2].flags = flag::kAccumulate | flag::kRetainWeights;
+    program_[2].blocks = program_[3].blocks = 2;
+    if (tiles == 16) {
+      program_[0].count = 4 * 16;  // a burst may not bring those of the next MATMUL
+      program_.insert(program_.begin() + 1, command(Opcode::kLoadWeights, 0, 8));
+      EXPECT_EQ(refusal(), "");
+      program_.erase(program_.begin() + 1);
+    } else {
+      EXPECT_THAT(refusal(), Says("never ends", "command 2 (MATMUL ", "waits for weights"));
+    }
+  }
+}
+
 TEST_F(ProgramCheck, NamesTheStoreThatDoesNotMatch) {
   program_[3].count = 2;
   EXPECT_THAT(refusal(), Says("command 3 (STORE ", "command 4 (MATMUL ", "have 2 rows"));

@@ -6,11 +6,15 @@
 #include <gtest/gtest.h>
 
 #include <cstdint>
+#include <random>
+#include <string>
 #include <vector>
 
+#include "host/error.hpp"
 #include "host/job/packing.hpp"
 #include "host/job/window_cut.hpp"
 #include "tests/host/job/known_programs.hpp"
+#include "tests/random.hpp"
 #include "tests/says.hpp"
 
 namespace gemm64 {
@@ -149,7 +153,30 @@ TEST(WindowCut, RefusesWhatNotEvenOneOutputPixelFits) {
   geometry.scratchpad_words = 64;
   EXPECT_THAT([&] { cut_convolution(same(64 * 10, 64, 64, 3), geometry); },
               Fails("does not fit the scratchpad of 64 words: one output pixel "
-                    "alone meets 3 rows of 10 planes"));
+                    "alone meets 3 rows of 10 planes of 64 channels, which take 5760 bytes; a "
+                    "scratchpad of 90 words is enough"));
+}
+
+// The least scratchpad that the refusal names is enough, and one word less is not.
+TEST(WindowCut, NamesTheLeastScratchpadThatIsEnough) {
+  for_seeds(41, 60, [](std::mt19937& random) {
+    Geometry geometry;
+    geometry.n = 4;
+    geometry.scratchpad_words = 1;
+    Convolution c =
+        same(draw(random, 1, 40), draw(random, 1, 40), draw(random, 2, 12), draw(random, 1, 4));
+    c.stride_height = c.stride_width = draw(random, 1, 3);
+    c.out_height = (c.height - 1) / c.stride_height + 1;
+    c.out_width = (c.width - 1) / c.stride_width + 1;
+    const std::string refusal = message_of([&] { cut_convolution(c, geometry); });
+    if (refusal.empty()) return;
+    const std::size_t place = refusal.rfind("scratchpad of ");
+    geometry.scratchpad_words = static_cast<std::uint32_t>(std::stoul(refusal.substr(place + 14)));
+    SCOPED_TRACE(refusal);
+    EXPECT_NO_THROW(cut_convolution(c, geometry));
+    --geometry.scratchpad_words;
+    EXPECT_THROW(cut_convolution(c, geometry), UsageError);
+  });
 }
 
 // Every weight lies once at the place where the device expects it, and zeros elsewhere.

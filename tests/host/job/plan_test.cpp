@@ -100,7 +100,10 @@ TEST(Traffic, IsTheClosedForm) {
         const std::uint64_t n = geometry.n;
         const std::uint64_t padded_k = ceiling(shape.k, n) * n, padded_n = ceiling(shape.n, n) * n;
         Traffic expected;
-        expected.weights = padded_k * padded_n * plan.row_blocks();
+        const std::uint64_t blocks = plan.row_blocks(), groups = plan.groups.size();
+        // All tiles stay in their buffer if they fit.
+        const bool stay = blocks > 1 && padded_k * padded_n <= geometry.weight_tiles * n * n;
+        expected.weights = padded_k * padded_n * (stay ? groups : blocks);
         for (const RowGroup& group : plan.groups) {
           const bool stays =
               std::uint64_t{group.rows} * (padded_k / n) <= geometry.scratchpad_words;
@@ -109,7 +112,7 @@ TEST(Traffic, IsTheClosedForm) {
         }
         expected.results =
             shape.m * padded_n * 4 * (accumulate == Accumulate::kDevice ? 1 : padded_k / n);
-        expected.commands = (4 * plan.groups.size() + 1) * 64;
+        expected.commands = (4 * groups + 1) * 64;
         const Traffic found = predict_traffic(plan);
         EXPECT_EQ(found.weights, expected.weights);
         EXPECT_EQ(found.activations, expected.activations);
@@ -117,6 +120,49 @@ TEST(Traffic, IsTheClosedForm) {
         EXPECT_EQ(found.commands, expected.commands);
         EXPECT_TRUE(found == expected);
       });
+}
+
+/// A convolution over a square map, padded so that the output is as large.
+Convolution square_map(std::uint32_t size, std::uint32_t channels, std::uint32_t out_channels,
+                       std::uint32_t kernel) {
+  Convolution c;
+  c.images = c.groups = 1;
+  c.height = c.width = c.out_height = c.out_width = size;
+  c.channels = channels;
+  c.out_channels = out_channels;
+  c.kernel_height = c.kernel_width = kernel;
+  c.pad_top = c.pad_left = kernel / 2;
+  c.stride_height = c.stride_width = c.dilation_height = c.dilation_width = 1;
+  return c;
+}
+
+// Layers of ResNet-50, in blocks of 128 rows at most.
+TEST(Traffic, OfWeightsIsWhatOrderAndBufferMakeOfIt) {
+  const struct {
+    std::uint32_t size, channels, out_channels, kernel;
+    std::uint64_t bytes, blocks;
+    std::uint64_t own_ports, shared;  // how often the weights are loaded
+  } layers[] = {
+      {56, 64, 64, 3, 36'864, 25, 1, 1},      // 9 tiles stay
+      {28, 128, 512, 1, 65'536, 7, 1, 1},     // so do 16
+      {28, 512, 256, 1, 131'072, 7, 7, 1},    // 4 passes of 8 tiles
+      {14, 1024, 256, 1, 262'144, 2, 2, 1},   // 4 passes of 16
+      {28, 128, 128, 3, 147'456, 7, 7, 7},    // a pass of 18 does not fit
+      {56, 256, 512, 1, 131'072, 25, 25, 2},  // its pixels stay in two parts
+      {7, 512, 512, 3, 2'359'296, 1, 1, 1},
+  };
+  for (const auto& layer : layers) {
+    const Convolution c = square_map(layer.size, layer.channels, layer.out_channels, layer.kernel);
+    SCOPED_TRACE(to_string(c));
+    const MemoryRate shared{12, true};
+    const Plan own = make_plan(c, Geometry(), {}), best = make_plan(c, Geometry(), {}, shared);
+    EXPECT_EQ(own.weight_bytes(), layer.bytes);
+    EXPECT_EQ(own.row_blocks(), layer.blocks);
+    EXPECT_EQ(predict_traffic(own).weights, layer.bytes * layer.own_ports);
+    EXPECT_EQ(predict_traffic(best).weights, layer.bytes * layer.shared);
+    EXPECT_EQ(predict_traffic(best).activations, predict_traffic(own).activations);
+    EXPECT_EQ(predict_traffic(best).results, predict_traffic(own).results);
+  }
 }
 
 TEST(Plan, TakesAnotherWindowInPlaceOfItsOwn) {

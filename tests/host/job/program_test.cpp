@@ -160,7 +160,16 @@ class Interpreter {
     if (retain) {
       ASSERT_LE(kept, geometry_.scratchpad_words);
     }
+    const bool retain_weights = (command.flags & flag::kRetainWeights) != 0;
     for (std::uint32_t block = 0; block < command.blocks; ++block) {
+      if (retain_weights && block + 1 != command.blocks) {  // the next block takes them again
+        const std::uint64_t tiles = std::uint64_t{command.count} * command.passes;
+        ASSERT_LE(tiles, geometry_.weight_tiles);
+        ASSERT_GE(weights_.size(), tiles * geometry_.n);
+        const std::vector<std::uint64_t> again(
+            weights_.begin(), weights_.begin() + static_cast<std::ptrdiff_t>(tiles * geometry_.n));
+        weights_.insert(weights_.begin(), again.begin(), again.end());
+      }
       for (std::uint32_t pass = 0; pass < command.passes; ++pass) {
         ASSERT_GE(activations_.size(), kept);
         std::vector<Sum> sums;
@@ -252,9 +261,9 @@ TEST(Program, OfASmallProductReadsAsDocumented) {
   for (const Command& command : make_program(plan, make_layout(plan)))
     words.push_back(to_string(command));
   EXPECT_EQ(words, (std::vector<std::string>{
-                       "LOAD_WEIGHTS count=48 passes=2 address=4096",
+                       "LOAD_WEIGHTS count=48 passes=1 address=4096",
                        "LOAD_ACTIVATIONS rows=65 count=3 passes=1 blocks=2 address=8192 stride=130",
-                       "MATMUL flags=3 rows=65 count=3 passes=2 blocks=2",
+                       "MATMUL flags=131 rows=65 count=3 passes=2 blocks=2",
                        "STORE rows=65 count=2 blocks=2 address=12288 format=0 zero=0 low=0 high=0 "
                        "stride=130",
                        "FINISH",

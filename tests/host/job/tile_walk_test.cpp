@@ -3,7 +3,9 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <set>
+#include <vector>
 
 #include "host/debug/tile_trace.hpp"
 #include "host/error.hpp"
@@ -99,6 +101,44 @@ TEST(TileWalk, MeetsEveryTapOfAWindow) {
   for (TileWalk walk(job); !walk.done(); walk.next()) ++tiles;
   EXPECT_EQ(plan.k_tiles, 3u * 15);
   EXPECT_EQ(tiles, plan.tiles() * plan.row_blocks());
+}
+
+// Bands; in each the passes; in each its blocks.
+TEST(TileWalk, MeetsEachTileOfBandsOnce) {
+  Geometry geometry = small();
+  geometry.weight_tiles = 16;
+  geometry.scratchpad_words = 100;
+  Convolution c;
+  c.images = c.groups = 1;
+  c.channels = 8;
+  c.out_channels = 136;
+  c.height = c.width = c.out_height = c.out_width = 13;
+  c.kernel_height = c.kernel_width = c.stride_height = c.stride_width = 1;
+  c.dilation_height = c.dilation_width = 1;
+  Job job = make_job("walked", c, geometry);
+  job.plan.window->strips[0].plan.band = 4;
+  job.program = make_program(job.plan, job.layout);
+  const Plan& plan = job.plan;
+  ASSERT_TRUE(plan.has_bands());
+  ASSERT_GT(plan.window->bands(), 1u);
+  const std::uint32_t band = plan.window->strips[0].plan.band;
+  std::vector<std::uint64_t> order;
+  std::set<std::uint64_t> rows;
+  for (TileWalk walk(job); !walk.done(); walk.next()) {
+    const TileStep& step = walk.tile();
+    const TileIndex& tile = step.tile;
+    order.push_back(
+        ((tile.m / band * plan.n_tiles + tile.n) * band + tile.m % band) * plan.k_tiles + tile.k);
+    EXPECT_EQ(step.begins_block, tile.k == 0);
+    if (step.ends_block) {
+      for (std::uint64_t row = 0; row < step.rows; ++row) {
+        EXPECT_TRUE(rows.insert(tile.n * 1000 + step.first_row + row).second);
+      }
+    }
+  }
+  EXPECT_TRUE(std::is_sorted(order.begin(), order.end()));
+  EXPECT_EQ(order.size(), plan.tiles() * plan.row_blocks());
+  EXPECT_EQ(rows.size(), 13u * 13 * plan.n_tiles);
 }
 
 TEST(TileWalk, TakesALayerOfTheLanesForOneTileOfAllItsClocks) {

@@ -1,0 +1,129 @@
+// SPDX-License-Identifier: Apache-2.0
+// Layers whose weights are loaded less often than they have blocks of rows: retained as a whole, or
+// pass by pass in bands of blocks. With each kind of memory, every value is right, and cycles and
+// bytes are as predicted.
+#include <gtest/gtest.h>
+
+#include <random>
+
+#include "host/error.hpp"
+#include "tests/system/convolution_programs.hpp"
+
+namespace gemm64::system_test {
+namespace {
+
+struct Setting {
+  int n;
+  const char* memory;
+  unsigned bytes_per_cycle;
+  double stalls;
+  bool tight;
+};
+
+class WeightsOnce : public testing::TestWithParam<Setting> {};
+
+/// A convolution of one group over the map that `before` gives, or over any.
+Convolution layer(std::mt19937& random, unsigned n, const Convolution* before) {
+  Convolution c;
+  const bool pointwise = draw(random, 0, 2) != 0;
+  c.images = before != nullptr ? before->images : draw(random, 1, 2);
+  c.height = before != nullptr ? before->out_height : draw(random, 6, 18);
+  c.width = before != nullptr ? before->out_width : draw(random, 10, 18);
+  c.channels = before != nullptr ? before->out_channels : draw(random, n, (pointwise ? 6 : 1) * n);
+  c.out_channels = draw(random, 1, 12 * n);
+  c.groups = 1;
+  c.kernel_height = c.kernel_width = pointwise ? 1 : 3;
+  c.pad_top = c.pad_left = pointwise ? 0 : 1;
+  c.stride_height = c.stride_width = draw(random, 0, 5) == 0 ? 2 : 1;
+  c.dilation_height = c.dilation_width = 1;
+  c.out_height = (c.height - 1) / c.stride_height + 1;
+  c.out_width = (c.width - 1) / c.stride_width + 1;
+  return c;
+}
+
+Output int8_output(std::mt19937& random) {
+  Output output = random_output(random);
+  while (output.format.code() != ResultCode::kInt8) output = random_output(random);
+  return output;
+}
+
+/// Joins a convolution's blocks in bands, if these are possible. On small arrays a command has more
+/// bytes than a tile, so the compiler does not.
+void join_blocks(Job& job, const Geometry& geometry, std::uint32_t band) {
+  if (job.plan.retains_weights || job.plan.window->in_strips()) return;
+  WindowPlan& plan = job.plan.window->strips[0].plan;
+  const Window& w = plan.window;
+  const std::uint64_t words =
+      std::uint64_t{job.plan.k_tiles} * geometry.n + geometry.weight_burst_beats() - 1;
+  if (w.planes != w.group_planes || words > std::uint64_t{geometry.weight_tiles} * geometry.n ||
+      !job.plan.has_one_set_of_lanes()) {
+    return;
+  }
+  for (; band > 1; --band) {
+    std::uint64_t freed = 0, most = 0;
+    for (std::size_t i = 0; i < plan.blocks.size(); ++i) {
+      const std::size_t last =
+          std::min<std::size_t>(i / band * band + band, plan.blocks.size()) - 1;
+      most = std::max(most, plan.blocks[last].loaded() - freed);
+      freed += plan.blocks[i].freed_pixels;
+    }
+    if (most <= plan.capacity) break;
+  }
+  plan.band = band;
+  job.layout = make_layout(job.plan);
+  job.program = make_program(job.plan, job.layout);
+}
+
+TEST_P(WeightsOnce, AreExact) {
+  const auto n = static_cast<unsigned>(GetParam().n);
+  RtlOptions options = Rig::options(GetParam().n, GetParam().stalls, 3, GetParam().bytes_per_cycle);
+  ASSERT_TRUE(set_memory(options.memory, GetParam().memory));
+  options.tight = GetParam().tight;
+  Rig rig(options);
+  unsigned retained = 0, bands = 0, several = 0;
+  for_seeds(6100, 40, [&](std::mt19937& random) {
+    rig.set_latency(draw(random, 1, 60));
+    ProgramParts program(random, rig.driver.geometry());
+    std::optional<Convolution> before;
+    for (unsigned i = 0; i < 3; ++i) {
+      const bool reads = before && draw(random, 0, 3) != 0;
+      const Convolution c = layer(random, n, reads ? &*before : nullptr);
+      try {
+        program.add(c, int8_output(random),
+                    reads ? std::optional<std::size_t>(i - 1) : std::nullopt, false);
+      } catch (const UsageError&) {
+        ASSERT_TRUE(GetParam().tight);  // a scratchpad too small for it
+        return;
+      }
+      before = c;
+      join_blocks(program.parts.back().job, rig.driver.geometry(), draw(random, 1, 6));
+      const Plan& plan = program.parts.back().job.plan;
+      retained += plan.retains_weights ? 1 : 0;
+      bands += plan.has_bands() ? 1 : 0;
+      several += plan.has_bands() && plan.window->bands() > 1 ? 1 : 0;
+    }
+    expect_program(rig, program.parts);
+  });
+  EXPECT_GE(retained, 4u);
+  EXPECT_GE(bands, 3u);
+  EXPECT_TRUE(several >= 3 || !GetParam().tight) << several;
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    Memories, WeightsOnce,
+    testing::Values(Setting{4, "independent", 0, 0, false},
+                    Setting{4, "independent", 0, 0.3, false}, Setting{4, "shared", 3, 0, false},
+                    Setting{4, "dram:ddr4,width=16", 0, 0, false}, Setting{4, "shared", 3, 0, true},
+                    Setting{4, "independent", 0, 0, true}, Setting{8, "independent", 2, 0, false},
+                    Setting{8, "exclusive", 3, 0, false},
+                    Setting{8, "dram:lpddr4,width=16", 0, 0, false}),
+    [](const auto& info) {
+      const Setting& setting = info.param;
+      const std::string memory = setting.memory;
+      return (setting.tight ? "TightN" : "N") + std::to_string(setting.n) +
+             memory.substr(0, memory.find(':')) + std::to_string(setting.bytes_per_cycle) +
+             (setting.stalls > 0 ? "Stalling" : "");
+    });
+
+}  // namespace
+}  // namespace gemm64::system_test
