@@ -60,6 +60,7 @@ sim:
 	$(call configure,main)
 	@$(compile) --target gemm64
 	@$(BUILD)/gemm64 run $(or $(ARGS),--convolutions host)
+	$(if $(ARGS),,@$(BUILD)/gemm64 run --batch 1 --quiet)
 
 # The same, with a page to look at; the program can write pages from then on.
 report:
@@ -350,7 +351,7 @@ clean:
 
 help:
 	@echo "make        builds the program, build/gemm64, with arrays of all sizes"
-	@echo "make sim    builds what that needs, runs AlexNet's Linear layers on the simulated accelerator and checks them"
+	@echo "make sim    builds what that needs, runs AlexNet's Linear layers for 64 images, then all of it for one, and checks them"
 	@echo "make report runs all of AlexNet for 64 images and writes a page, build/report.html; fetches its charts with npm"
 	@echo "make accuracy  classifies Fashion-MNIST's 10,000 test images in int8 and in float32"
 	@echo "make imagenet  names what three photos show, by EfficientNet-Lite0 with its published weights"

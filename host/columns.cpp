@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "host/columns.hpp"
 
+#include <algorithm>
 #include <clocale>
 #include <cwchar>
 
@@ -58,6 +59,44 @@ std::string cut_to_columns(std::string_view text, std::size_t columns) {
     bytes += step.bytes;
   }
   return std::string(text.substr(0, bytes)).append(kCut);
+}
+
+std::string end_in_columns(std::string_view text, std::size_t columns) {
+  std::size_t used = columns_of(text);
+  if (used <= columns) return std::string(text);
+  constexpr std::string_view kCut = "...";
+  if (columns < kCut.size()) return std::string(columns, '.');
+  while (used > columns - kCut.size()) {
+    const Step step = first_step(text);
+    used -= step.columns;
+    text.remove_prefix(step.bytes);
+  }
+  return std::string(kCut).append(text);
+}
+
+std::vector<std::string> wrapped(std::string_view text, std::size_t columns) {
+  std::vector<std::string> lines;
+  while (!text.empty()) {
+    const std::size_t end = std::min(text.find('\n'), text.size());
+    std::string_view line = text.substr(0, end);
+    text.remove_prefix(std::min(end + 1, text.size()));
+    const bool indented = !line.empty() && line.front() == ' ';
+    while (!indented && columns_of(line) > columns) {
+      std::size_t cut = std::string_view::npos;  // the last space within the columns
+      std::size_t used = 0;
+      for (std::size_t at = 0; at < line.size() && used <= columns;) {
+        if (line[at] == ' ') cut = at;
+        const Step step = first_step(line.substr(at));
+        used += step.columns;
+        at += step.bytes;
+      }
+      if (cut == std::string_view::npos) break;
+      lines.emplace_back(line.substr(0, cut));
+      line.remove_prefix(cut + 1);
+    }
+    lines.emplace_back(line);
+  }
+  return lines;
 }
 
 }  // namespace gemm64

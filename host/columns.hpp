@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <string>
 #include <string_view>
+#include <vector>
 
 namespace gemm64 {
 
@@ -15,5 +16,11 @@ std::size_t columns_of(std::string_view text);
 /// Returns `text` in at most `columns` columns, with "..." at the end of what was cut. No character
 /// is cut in two.
 std::string cut_to_columns(std::string_view text, std::size_t columns);
+/// The same, with "..." at the beginning: the end of a layer's name distinguishes it.
+std::string end_in_columns(std::string_view text, std::size_t columns);
+
+/// Returns `text` in lines of at most `columns` columns, cut at spaces. Line ends in it stay;
+/// longer words and indented lines are not cut.
+std::vector<std::string> wrapped(std::string_view text, std::size_t columns);
 
 }  // namespace gemm64

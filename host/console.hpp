@@ -3,7 +3,9 @@
 #pragma once
 
 #include <fmt/format.h>
+#include <unistd.h>
 
+#include <cstddef>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -17,10 +19,18 @@ namespace gemm64 {
 /// program.
 void secure_standard_streams();
 
+/// Returns the columns of the terminal that an open file is, standard output by default; 0 if it is
+/// none.
+std::size_t terminal_width(int file = STDOUT_FILENO);
+
 /// Writes to standard output, with all escaped that a terminal would act upon; or to standard
-/// error, where standard output belongs to a file that was asked for as "-". Never throws: what
-/// could not be written is remembered.
+/// error, where standard output belongs to a file that was asked for as "-". On a terminal, prose
+/// is cut at words, and verdicts and warnings have their color, unless NO_COLOR is set or TERM is
+/// "dumb". Never throws: what could not be written is remembered.
 void print_report(std::string_view text);
+
+/// The same for text that another program reads, such as a shell's: no line is cut or colored.
+void print_exactly(std::string_view text);
 
 /// The same, formatted.
 template <class... Args>
@@ -36,7 +46,8 @@ void give_standard_output_away();
 std::optional<std::string> report_loss();
 
 /// Writes "gemm64: message" as one line to standard error, with all escaped that a terminal would
-/// act upon. Every message about an error passes here. Never throws.
+/// act upon; on a terminal it is cut at words. Every message about an error passes here. Never
+/// throws.
 void print_error(std::string_view message) noexcept;
 
 /// The same for a message of several lines, which stay lines.

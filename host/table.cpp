@@ -82,6 +82,20 @@ std::string Table::render_part(const std::vector<std::size_t>& columns) const {
   return part;
 }
 
+void Table::fit_first_column(std::size_t width) {
+  constexpr std::size_t kLeast = 12;
+  std::size_t all = 0;
+  for (const Column& column : columns_) all += column.width + (all == 0 ? 0 : kGap);
+  if (all <= width) return;
+  Column& first = columns_.front();
+  const std::size_t over = all - width;
+  const std::size_t most = first.width > over + kLeast ? first.width - over : kLeast;
+  first.width = std::min(first.width, most);
+  for (auto& row : rows_) {
+    if (!row.empty()) row.front() = end_in_columns(row.front(), first.width);
+  }
+}
+
 std::string Table::render(std::size_t width) const {
   std::string text;
   for (std::size_t next = 1; next < columns_.size() || text.empty();) {

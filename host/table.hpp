@@ -20,6 +20,10 @@ class Table {
   /// A line between the rows before and after.
   void add_rule();
 
+  /// Cuts the first column, whose cells keep their ends, so that one part of `width` characters
+  /// holds the table, or as nearly as 12 characters of it allow.
+  void fit_first_column(std::size_t width);
+
   /// The table, at most `width` characters wide where columns allow: what does not fit beside the
   /// first column follows below in further parts, each with the first column again. 0: no limit.
   std::string render(std::size_t width = 0) const;

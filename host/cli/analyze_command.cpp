@@ -33,7 +33,7 @@ struct AnalyzeCommand : DeviceOptions, RunSettings {
   std::string model;
   std::int64_t batch = 0;
   std::vector<std::string> input_shapes, inputs;
-  std::string sort_by;
+  std::string sort_by, columns;
   std::size_t top = 0;
   std::string modules;
   bool quantized = false;
@@ -41,6 +41,7 @@ struct AnalyzeCommand : DeviceOptions, RunSettings {
 };
 
 int analyze_model(const AnalyzeCommand& options) {
+  table_columns(options.columns);  // refuses unknown ones
   ImportOptions import;
   import.shapes_only = true;
   import.batch = options.batch;
@@ -88,7 +89,7 @@ int analyze_model(const AnalyzeCommand& options) {
   if (!modules.empty()) analysis.modules = total(modules).activations;
   const std::vector<std::size_t> layers =
       sort_layers(analysis, shown_layers(analysis), options.sort_by, options.top);
-  print_report(analysis_tables(analysis, layers, terminal_width()));
+  print_report(analysis_tables(analysis, layers, options.columns, terminal_width()));
   if (!modules.empty()) print_report("\n" + module_totals_table(modules, terminal_width()));
   if (!options.modules.empty()) {
     print_report("\n" + modules_table(listed, terminal_width()));
@@ -148,6 +149,13 @@ void add_analyze_command(CLI::App& app, int& result) {
       "Weights may be missing: programs and clocks do not depend on them.");
   command->add_option("--sort-by", options->sort_by,
                       "column to sort layers by, largest first\nColumns: " + column_keys() + ".");
+  CLI::Option* const columns = command->add_option(
+      "--columns", options->columns, "columns of the table by layer: some, with commas, or all");
+  command
+      ->add_flag_callback(
+          "--wide", [options] { options->columns = "all"; },
+          "all columns of the table by layer, and attributes")
+      ->excludes(columns);
   command->add_option("--top", options->top, "shows only this many layers; 0: all")
       ->transform(whole_number(0, kMaxSize))
       ->capture_default_str();

@@ -25,9 +25,12 @@ const std::vector<std::pair<std::string, std::vector<std::string>>> kGroups{
     {"Device",
      {"--device", "--array", "--self-check", "--memory", "--memory-latency",
       "--memory-bytes-per-cycle", "--memory-stalls"}},
-    {"Output",
-     {"--junit", "--output", "--dump-activations", "--json", "--csv", "--plot", "--report",
-      "--engines", "--sort-by", "--top", "--modules"}},
+    {"Output", {"--junit",   "--output", "--dump-activations", "--json",    "--csv",
+                "--plot",    "--report", "--engines",          "--columns", "--wide",
+                "--explain", "--quiet",  "--progress",         "--where",   "--sort-by",
+                "--reverse", "--top",    "--objectives",       "--modules", "--resume"}},
+    {"Debugging",
+     {"--trace", "--inject", "--self-test", "--watchdog", "--view", "--timeline", "--no-trace"}},
 };
 
 /// What an option's value is called where it is not a file, nor a number or one of some words.
@@ -43,6 +46,7 @@ const std::map<std::string, std::string> kValues{
     {"--nodes-to-quantize", "NODES"},
     {"--nodes-to-exclude", "NODES"},
     {"--sort-by", "COLUMN"},
+    {"--columns", "COLUMNS"},
     {"--view", "VIEW"},
 };
 
@@ -135,17 +139,16 @@ OptionText option_text(const CLI::Option& option) {
   text.required = option.get_required();
   text.repeated = option.get_items_expected_max() > 1;
   if (option.get_type_size() != 0) {
-    const std::string whole = option.get_type_name();
-    // "TYPE:CHECK:CHECK"; words that are allowed say more than a range.
+    // "TYPE:CHECK:CHECK"; words that are allowed, "{a,b:c}", say more than a range.
+    std::string whole = option.get_type_name();
+    const std::size_t begin = whole.find('{'), end = whole.rfind('}');
+    if (begin != std::string::npos && end != std::string::npos) {
+      text.choices = parts_of(whole.substr(begin + 1, end - begin - 1), ',');
+      whole = whole.substr(0, begin);
+    }
     const std::vector<std::string> parts = parts_of(whole, ':');
     const std::string type = parts.empty() ? "" : parts.front();
-    for (std::size_t i = 1; i < parts.size(); ++i) {
-      if (parts[i].front() == '{') {
-        text.choices = parts_of(parts[i].substr(1, parts[i].size() - 2), ',');
-      } else if (text.range.empty()) {
-        text.range = parts[i];
-      }
-    }
+    for (std::size_t i = 1; i < parts.size() && text.range.empty(); ++i) text.range = parts[i];
     if (!text.choices.empty()) text.range.clear();
     text.value = value_of(main_name(option), type, text);
     text.standard = option.get_default_str();
@@ -255,22 +258,6 @@ std::string command_name(const CLI::App& command) {
   const CLI::App* const parent = command.get_parent();
   if (parent == nullptr || parent->get_parent() == nullptr) return command.get_name();
   return command_name(*parent) + " " + command.get_name();
-}
-
-std::vector<std::string> wrapped(const std::string& text, std::size_t width) {
-  std::vector<std::string> lines;
-  for (const std::string& paragraph : parts_of(text, '\n')) {
-    std::string line = paragraph;
-    while (line.size() > width) {
-      std::size_t cut = line.rfind(' ', width);
-      // A word that is longer, and what is indented, is left as it is.
-      if (cut == std::string::npos || cut == 0 || paragraph.front() == ' ') break;
-      lines.push_back(line.substr(0, cut));
-      line = line.substr(cut + 1);
-    }
-    lines.push_back(line);
-  }
-  return lines;
 }
 
 }  // namespace gemm64

@@ -54,7 +54,4 @@ std::vector<CLI::App*> all_commands(CLI::App& app);
 /// "dut run".
 std::string command_name(const CLI::App& command);
 
-/// `text` in lines of at most `width` characters. Line ends in it stay.
-std::vector<std::string> wrapped(const std::string& text, std::size_t width);
-
 }  // namespace gemm64

@@ -136,7 +136,7 @@ int compile_network(const CompileCommand& options) {
   if (keep_going([&] {
         written = save_executable(executable, model, "gemm64 " GEMM64_VERSION, output);
       })) {
-    print_report("{}: {}\n", escaped(options.output), bytes(written));
+    print_report("{0}: {1}\nNext: gemm64 run {0}\n", escaped(options.output), bytes(written));
   }
   if (json) keep_going([&] { json->write(report.json.dump(2) + "\n"); });
   return 0;

@@ -159,9 +159,9 @@ void add_completion_command(CLI::App& app) {
   command->callback([&app, shell] {
     std::vector<CommandText> commands;
     for (const CLI::App* one : listed_commands(app)) commands.push_back(command_text(*one));
-    print_report(*shell == "bash"  ? bash(commands)
-                 : *shell == "zsh" ? zsh(commands)
-                                   : fish(commands));
+    print_exactly(*shell == "bash"  ? bash(commands)
+                  : *shell == "zsh" ? zsh(commands)
+                                    : fish(commands));
   });
 }
 

@@ -4,6 +4,7 @@
 
 #include "host/cli/commands.hpp"
 #include "host/cli/dut_options.hpp"
+#include "host/cli/options.hpp"
 #include "host/cli/values.hpp"
 #include "host/console.hpp"
 #include "host/dut/templates.hpp"
@@ -19,6 +20,7 @@ void add_dut_options(CLI::App& command, DutOptions& options) {
                      "Without it: $XDG_CACHE_HOME/gemm64/dut, or ~/.cache/gemm64/dut.");
   command.add_flag("--warnings", options.warnings, "prints the compiler's warnings");
   command.add_option("--json", options.json, "writes the report to this file");
+  add_progress_option(command);
 }
 
 void add_icarus_option(CLI::App& command, DutOptions& options) {

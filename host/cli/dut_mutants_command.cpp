@@ -75,7 +75,9 @@ void add_dut_mutants_command(CLI::App& dut, int& result) {
   command->add_option("--seed", options->seed, "of their choice")
       ->transform(whole_number(0, kMaxSeed))
       ->capture_default_str();
-  command->footer("Needs Yosys, which must be able to read the sources.");
+  command->footer(
+      "Needs Yosys, which must be able to read the sources.\n"
+      "Exit codes: 0 every mutant was tried, 2 bad usage or input, 3 an output was lost.");
   command->callback([options, &result] { result = mutants(*options); });
 }
 

@@ -269,6 +269,7 @@ void add_faults_command(CLI::App& app, int& result) {
       ->transform(whole_number(0, kMaxFaults))
       ->capture_default_str()
       ->needs(model);
+  add_progress_option(*command);
   command->callback([options, &result] { result = faults(*options); });
   command->footer(
       "Exit codes: 0 nothing hung, went unnoticed, was misdiagnosed or differed (with --model: "

@@ -127,7 +127,7 @@ int run_model(const FirmwareCommand& options, const Elf& elf, const Outputs& out
   std::uint64_t bytes = 0;
   for (const FirmwareJob& job : network.jobs) bytes += job.result_bytes;
   print_report(
-      text_of(modes, network.work.jobs) + "\n" + host_text(network.report) +
+      text_of(modes, network.work.jobs) + "\n" + host_text(network.report, true) +
       (held ? fmt::format("VERIFIED: {} in one program; all {} bytes of results are the host's, "
                           "and the CRC of each layer is right{}.\n",
                           counted(network.jobs.size(), "layer"), grouped(bytes),

@@ -8,12 +8,21 @@
 #include <memory>
 
 #include "host/cli/command_text.hpp"
+#include "host/columns.hpp"
+#include "host/console.hpp"
 
 namespace gemm64 {
 namespace {
 
-constexpr std::size_t kWidth = 100;
+constexpr std::size_t kMostWidth = 100;
 constexpr std::size_t kColumn = 30;  // where descriptions begin
+
+/// That of a terminal, within limits.
+std::size_t help_width() {
+  constexpr std::size_t kLeastWidth = kColumn + 20;
+  const std::size_t width = terminal_width();
+  return width == 0 ? kMostWidth : std::clamp(width, kLeastWidth, kMostWidth);
+}
 
 /// A row: what is to be typed, and what it does beside it, or below it where it is long.
 void add_row(std::string& help, const std::string& typed, const std::string& text) {
@@ -22,7 +31,7 @@ void add_row(std::string& help, const std::string& typed, const std::string& tex
     help += line + "\n";
     line.clear();
   }
-  for (const std::string& part : wrapped(text, kWidth - kColumn)) {
+  for (const std::string& part : wrapped(text, help_width() - kColumn)) {
     help += fmt::format("{:<{}}{}\n", line, kColumn, part);
     line.clear();
   }
@@ -73,7 +82,7 @@ class Help : public CLI::FormatterBase {
   std::string make_help(const CLI::App* app, std::string, CLI::AppFormatMode) const override {
     const CommandText text = command_text(*app);
     std::string help;
-    for (const std::string& line : wrapped(text.brief, kWidth)) help += line + "\n";
+    for (const std::string& line : wrapped(text.brief, help_width())) help += line + "\n";
     help += fmt::format("\nUsage: {}\n", text.usage);
     add_options(help, "Operands", text.operands);
     for (OptionGroup group : text.groups) {
@@ -89,10 +98,11 @@ class Help : public CLI::FormatterBase {
     add_commands(help, *app);
     if (!text.example.empty()) {
       help += "\nExample:\n";
-      for (const std::string& line : wrapped(text.example, kWidth)) help += "  " + line + "\n";
+      for (const std::string& line : wrapped(text.example, help_width()))
+        help += "  " + line + "\n";
     }
     if (!text.notes.empty()) help += "\n";
-    for (const std::string& line : wrapped(text.notes, kWidth)) help += line + "\n";
+    for (const std::string& line : wrapped(text.notes, help_width())) help += line + "\n";
     if (app->get_parent() == nullptr) {
       help +=
           "`gemm64 COMMAND --help` lists a command's options, `gemm64 manual` tells all of them.\n";

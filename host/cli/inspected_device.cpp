@@ -16,8 +16,8 @@
 #include "host/page/page.hpp"
 #include "host/page/recording.hpp"
 #include "host/report/json.hpp"
-#include "host/report/progress.hpp"
 #include "host/report/run_table.hpp"
+#include "host/report/verdict.hpp"
 #include "sim/devices.hpp"
 #include "sim/save_file.hpp"
 
@@ -49,6 +49,7 @@ InspectedDevice::InspectedDevice(const CommonOptions& options, std::string comma
                                  nlohmann::ordered_json own)
     : options_(options), command_(std::move(command)), own_(std::move(own)) {
   const DebugOptions& debug = options_.debug;
+  check_columns(options_.view.columns);
   page_ = open_output(options_.page);
   ClockRange window{0, kNever};
   if (!debug.trace_window.empty()) window = parse_window(debug.trace_window);
@@ -276,10 +277,13 @@ int InspectedDevice::finish(RunReport report, OutputFile* json, bool allow_host_
   if (timeline_) keep_going([&] { timeline_->finish(); });
   report.problems = find_problems(clocks);
 
-  const std::size_t width = terminal_width();
+  ReportView view = options_.view;
+  view.width = terminal_width();
+  view.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin_).count();
   if (report.error.empty()) {
-    print_report(run_table(report, width));
-    if (options_.engines && report.timed()) print_report("\n{}", engine_table(report, width));
+    print_report(run_details(report, view));
+    if (options_.engines && report.timed())
+      print_report("\n{}\n", engine_table(report, view.width));
   }
   const nlohmann::ordered_json in_json = to_json(report);
   if (json != nullptr) {
@@ -293,9 +297,13 @@ int InspectedDevice::finish(RunReport report, OutputFile* json, bool allow_host_
     print_faults(report, clocks);
     return 1;
   }
+  if (report.problems.empty()) {
+    print_faults(report, clocks);
+    write_trace_view();
+  }
+  const std::string name = fmt::format("{}, batch {}: ", escaped(report.model), report.batch);
+  print_report((view.quiet ? name : "") + summary_line(report, view.seconds));
   if (!report.problems.empty()) return 2;
-  print_faults(report, clocks);
-  write_trace_view();
   const bool none = report.check == CheckLevel::kNone;
   if (report.host_only && none) return kNotChecked;
   if (report.layers.empty()) return allow_host_only ? 0 : 1;

@@ -2,6 +2,7 @@
 // The device of one run, with all that looks into it: traces, timeline, faults, failure files.
 #pragma once
 
+#include <chrono>
 #include <filesystem>
 #include <memory>
 #include <nlohmann/json.hpp>
@@ -60,6 +61,7 @@ class InspectedDevice {
   void write_trace_view() const;
   void write_page(const nlohmann::ordered_json& report) const;
 
+  const std::chrono::steady_clock::time_point begin_ = std::chrono::steady_clock::now();
   const CommonOptions options_;
   const std::string command_;
   const nlohmann::ordered_json own_;

@@ -152,7 +152,7 @@ void add_manual_command(CLI::App& app) {
       app.add_subcommand("manual", "prints the manual of all commands, as a page for man");
   command->add_flag("--markdown", *in_markdown, "as Markdown instead");
   command->callback(
-      [&app, in_markdown] { print_report(*in_markdown ? markdown(app) : man_page(app)); });
+      [&app, in_markdown] { print_exactly(*in_markdown ? markdown(app) : man_page(app)); });
 }
 
 }  // namespace gemm64

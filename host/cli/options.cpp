@@ -12,6 +12,8 @@
 #include "host/cli/values.hpp"
 #include "host/error.hpp"
 #include "host/page/page.hpp"
+#include "host/report/progress.hpp"
+#include "host/report/run_table.hpp"
 #include "sim/devices.hpp"
 
 namespace gemm64 {
@@ -101,8 +103,27 @@ void add_common_options(CLI::App& app, CommonOptions& options) {
       ->capture_default_str();
   app.add_option("--json", options.json, "writes the report to this file");
   add_page_option(app, options.page);
-  app.add_flag("--engines", options.engines, "also prints each engine's clocks by cause");
+  app.add_flag("--engines", options.engines, "also prints each engine's cycles by cause");
+  CLI::Option* const columns = app.add_option("--columns", options.view.columns,
+                                              "columns of the table: some, with commas, or all\n"
+                                              "Columns: " +
+                                                  run_column_keys() + ".");
+  app.add_flag_callback(
+         "--wide", [&options] { options.view.columns = "all"; },
+         "all columns of the table, as --columns all")
+      ->excludes(columns);
+  CLI::Option* const explain = app.add_flag("--explain", options.view.explain,
+                                            "also prints what was compared, and what the host did");
+  app.add_flag("--quiet", options.view.quiet, "prints a line only, and what did not hold")
+      ->excludes(columns)
+      ->excludes(explain);
+  add_progress_option(app);
   add_debug_options(app, options.debug);
+}
+
+void add_progress_option(CLI::App& app) {
+  app.add_flag_callback("--progress", ProgressBar::print_lines,
+                        "prints a line per 10 % of the work where there is no terminal");
 }
 
 void add_page_option(CLI::App& app, std::string& page) {

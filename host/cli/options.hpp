@@ -15,6 +15,7 @@
 #include "host/files/claimed_files.hpp"
 #include "host/onnx/model.hpp"
 #include "host/output_file.hpp"
+#include "host/report/report_view.hpp"
 #include "host/session/run_settings.hpp"
 
 namespace gemm64 {
@@ -44,6 +45,7 @@ struct CommonOptions : NamedDevice, RunSettings {
   std::string json;
   std::string page;  // --report
   bool engines = false;
+  ReportView view;
   DebugOptions debug;
   std::optional<Replay> replay;
 };
@@ -60,6 +62,8 @@ CLI::Option& add_setting(CLI::App& app, const Settings<Base>& settings, const ch
 
 void add_device_options(CLI::App& app, NamedDevice& options);
 void add_common_options(CLI::App& app, CommonOptions& options);
+/// --progress, of commands with a ProgressBar.
+void add_progress_option(CLI::App& app);
 /// --report FILE.html.
 void add_page_option(CLI::App& app, std::string& page);
 

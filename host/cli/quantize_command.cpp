@@ -75,7 +75,7 @@ int quantize(const QuantizeOptions& options) {
   }
   std::uint64_t written = 0;
   if (keep_going([&] { written = save_model(quantized.proto, output); })) {
-    print_report("{}: {}\n", options.output, bytes(written));
+    print_report("{}: {}\nNext: gemm64 run {}\n", options.output, bytes(written), options.output);
   }
   return 0;
 }

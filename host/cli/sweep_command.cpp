@@ -165,7 +165,9 @@ int run_sweep(const SweepCommand& options) {
   };
   write(csv, [&] { return rows_csv(shown); });
   write(json, [&] { return rows_json(rows); });
-  write(plot, [&] { return plot_svg(rows, options.file); });
+  RowSelection drawn;  // a plot of the best few says nothing of the others
+  drawn.where = options.selection.where;
+  write(plot, [&] { return plot_svg(selected(rows, drawn), options.file, options.objectives); });
   if (written) keeper.remove();
   if (!csv || !options.selection.empty())
     print_report(rows_table(shown, terminal_width(), varied_keys(rows)));
@@ -202,8 +204,10 @@ void add_sweep_command(CLI::App& app, int& result) {
   command->add_option("file", options->file, "the sweep")->required();
   command->add_option("--csv", options->csv, "writes a line a point to this file, not a table");
   command->add_option("--json", options->json, "writes all figures to this file");
-  command->add_option("--plot", options->plot,
-                      "writes clocks, utilization and bytes by point to this SVG file");
+  command->add_option(
+      "--plot", options->plot,
+      "writes cycles against cost, the first of two --objectives against the second, to this "
+      "SVG file");
   command
       ->add_option("--jobs", options->jobs,
                    "points side by side; whatever the number, rows are the same (default: one a "
@@ -225,6 +229,7 @@ void add_sweep_command(CLI::App& app, int& result) {
                    "columns that the Pareto front weighs, as cycles,array; less is better, but for "
                    "utilizations (default: cycles against array, buffers and memory)")
       ->delimiter(',');
+  add_progress_option(*command);
   command->footer(kExample);
   command->callback([options, &result] { result = run_sweep(*options); });
 }

@@ -160,6 +160,61 @@ std::string programs_after(const std::set<std::size_t>& programs) {
                      fmt::join(runs, ", "));
 }
 
+/// What is known of the host's part and of programs, in sentences.
+std::string all_text(const RunReport& report) {
+  const std::string kinds = operators_text(report.host->operators);
+  const std::string& runtime = report.host->runtime;
+  std::string text = fmt::format("{} {}{}, {:.2f} s", counted(report.host->nodes, "node"),
+                                 runtime.empty() ? "on the host" : "in " + runtime,
+                                 kinds.empty() ? "" : " (" + kinds + ")", report.host->seconds);
+  if (report.host->reference_seconds > 0) {
+    text += fmt::format("; {:.2f} s for results to compare the device's with",
+                        report.host->reference_seconds);
+  }
+  text += ".\n" + programs_text(report) + between_text(report.host->between);
+  if (report.timed()) {
+    text += waits_text(report.host->between, report.geometry.n,
+                       report.total().counters[counter::kTotalClocks]);
+    text += overlap_text(report);
+  }
+  if (!report.why_in_turn.empty()) {
+    text += fmt::format("The {} ran one after the other: {}.\n", counted(report.batch, "image"),
+                        escaped(report.why_in_turn));
+  } else if (report.images_at_once != 0) {
+    text += fmt::format(
+        "The {} ran {}.\n", counted(report.batch, "image"),
+        report.images_at_once == 1 ? "one at a time" : grouped(report.images_at_once) + " at once");
+  }
+  const std::uint64_t all = report.all_macs();
+  if (report.host_only || all == 0) return text;
+  return text + sums_text(report) +
+         fmt::format("MACs on the device: {}.\n", share(report.device_macs(), all));
+}
+
+/// Layers with MACs that ran on the host, a line for each reason.
+std::string kept_text(const RunReport& report) {
+  std::map<std::string, Group> groups;
+  for (const HostLayer& layer : report.host_layers) {
+    Group& group = groups[layer.reason];
+    group.add(layer.name);
+    group.macs += layer.macs;
+  }
+  std::string text;
+  for (const auto& [reason, group] : groups) {
+    text += fmt::format("On the host: {}, {} MACs ({}): {}.\n", counted(group.layers, "layer"),
+                        grouped(group.macs), group.listed(), reason);
+  }
+  const bool is_float = std::any_of(groups.begin(), groups.end(), [](const auto& group) {
+    return group.first.find("only where their values are of 8 bits") != std::string::npos;
+  });
+  if (!is_float) return text;
+  const std::string file = escaped(report.model);
+  return text + fmt::format(
+                    "Next: quantize it: gemm64 quantize {} --calibrate IMAGES -o q.onnx, then "
+                    "gemm64 run q.onnx\n",
+                    file);
+}
+
 }  // namespace
 
 std::string share_warning(std::uint64_t device_macs, std::uint64_t all_macs) {
@@ -217,58 +272,51 @@ std::string waits_text(const std::vector<HostLayer>& nodes, std::uint32_t n, std
       n, counted(all - clocks, "clock"), part(all - clocks), text);
 }
 
-std::string host_text(const RunReport& report) {
-  std::string warnings;
-  for (const std::string& warning : report.warnings) {
-    warnings += "Warning: " + escaped(warning) + ".\n";
-  }
-  if (!report.host) return warnings;
-  const std::string kinds = operators_text(report.host->operators);
-  const std::string& runtime = report.host->runtime;
-  std::string text =
-      warnings + fmt::format("{} {}{}, {:.2f} s", counted(report.host->nodes, "node"),
-                             runtime.empty() ? "on the host" : "in " + runtime,
-                             kinds.empty() ? "" : " (" + kinds + ")", report.host->seconds);
-  if (report.host->reference_seconds > 0) {
-    text += fmt::format("; {:.2f} s for results to compare the device's with",
-                        report.host->reference_seconds);
-  }
-  text += ".\n" + programs_text(report) + between_text(report.host->between);
-  if (report.timed()) {
-    text += waits_text(report.host->between, report.geometry.n,
-                       report.total().counters[counter::kTotalClocks]);
-    text += overlap_text(report);
-  }
-  if (!report.why_in_turn.empty()) {
-    text += fmt::format("The {} ran one after the other: {}.\n", counted(report.batch, "image"),
-                        escaped(report.why_in_turn));
-  } else if (report.images_at_once != 0) {
-    text += fmt::format(
-        "The {} ran {}.\n", counted(report.batch, "image"),
-        report.images_at_once == 1 ? "one at a time" : grouped(report.images_at_once) + " at once");
-  }
-  const std::uint64_t all = report.all_macs();
-  if (report.host_only || all == 0) return text;
-  text += sums_text(report);
-  text += fmt::format("MACs on the device: {}.\n", share(report.device_macs(), all));
-  const std::string warning = share_warning(report.device_macs(), all);
-  if (!warning.empty() && !report.layers.empty()) text += "Warning: " + warning + ".\n";
-  std::map<std::string, Group> groups;  // by reason
+std::string warnings_text(const RunReport& report) {
+  std::string text;
+  for (const std::string& warning : report.warnings) text += "Warning: " + escaped(warning) + ".\n";
+  if (report.host_only || report.layers.empty()) return text;
+  std::uint64_t kept = 0;  // by the user, on the host
   for (const HostLayer& layer : report.host_layers) {
-    Group& group = groups[layer.reason];
-    group.add(layer.name);
-    group.macs += layer.macs;
+    if (layer.reason.rfind("with --", 0) == 0) kept += layer.macs;
   }
-  for (const auto& [reason, group] : groups) {
-    text += fmt::format("On the host: {}, {} MACs ({}): {}.\n", counted(group.layers, "layer"),
-                        grouped(group.macs), group.listed(), reason);
-  }
-  return text;
+  const std::string warning = share_warning(report.device_macs(), report.all_macs() - kept);
+  return warning.empty() ? text : text + "Warning: " + warning + ".\n";
 }
 
-std::string quality_text(const RunReport& report) {
+std::string host_text(const RunReport& report, bool explain) {
+  std::string text = warnings_text(report);
+  if (!report.host) return text;
+  const std::uint64_t all = report.all_macs();
+  const std::string where =
+      report.host->runtime.empty() ? "on the host" : "in " + report.host->runtime;
+  if (explain) {
+    text += all_text(report);
+  } else {
+    std::uint64_t programs = 0;
+    for (const LayerReport& layer : report.layers) {
+      programs = std::max<std::uint64_t>(programs, layer.program);
+    }
+    if (!report.host_only && all != 0) {
+      const double part = static_cast<double>(report.device_macs()) / static_cast<double>(all);
+      text += fmt::format("On the device: {} of the MACs", percent(part));
+      if (programs != 0) text += ", " + counted(programs, "program");
+      text += "; ";
+    }
+    text += fmt::format("{} {}, {:.2f} s.\n", counted(report.host->nodes, "node"), where,
+                        report.host->seconds);
+    if (!report.host->between.empty()) {
+      text += fmt::format("Between programs, on the host: {} (--explain says which and why).\n",
+                          counted(report.host->between.size(), "node"));
+    }
+  }
+  if (report.host_only || all == 0) return text;
+  return text + kept_text(report);
+}
+
+std::string quality_text(const RunReport& report, bool explain) {
   std::string text;
-  if (!report.scales.empty()) text += "Scales of activations: " + report.scales + ".\n";
+  if (explain && !report.scales.empty()) text += "Scales of activations: " + report.scales + ".\n";
   if (report.classification) {
     text += classification_text(*report.classification, !report.in_float32());
   }

@@ -10,7 +10,11 @@
 namespace gemm64 {
 
 /// How much of the network ran where, and why not all of it on the device; empty for a product.
-std::string host_text(const RunReport& report);
+/// `explain`: in sentences, with what each means.
+std::string host_text(const RunReport& report, bool explain);
+
+/// Returns the warnings of a run's inputs, and share_warning().
+std::string warnings_text(const RunReport& report);
 
 /// What the host computes between programs, a line for each reason.
 std::string between_text(const std::vector<HostLayer>& nodes);
@@ -24,6 +28,6 @@ std::string waits_text(const std::vector<HostLayer>& nodes, std::uint32_t n, std
 std::string share_warning(std::uint64_t device_macs, std::uint64_t all_macs);
 
 /// How close the quantized network is to the float32 one; empty where that is not known.
-std::string quality_text(const RunReport& report);
+std::string quality_text(const RunReport& report, bool explain);
 
 }  // namespace gemm64

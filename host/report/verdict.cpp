@@ -3,6 +3,10 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <cmath>
+#include <string_view>
+
 #include "host/escaped.hpp"
 #include "host/text.hpp"
 
@@ -81,59 +85,130 @@ std::string quantized_text(const RunReport& report) {
       counted(layers, "layer"), layers == 1 ? "Its" : "Their");
 }
 
+std::uint64_t results_of(const RunReport& report) {
+  std::uint64_t results = 0;
+  for (const LayerReport& layer : report.layers) results += layer.shape.m * layer.shape.n;
+  return results;
+}
+
+/// "12 results".
+std::string results_text(const RunReport& report, std::uint64_t count) {
+  const bool sums =
+      std::none_of(report.layers.begin(), report.layers.end(),
+                   [](const LayerReport& layer) { return layer.results.takes_parameters(); });
+  return counted(count, sums ? "sum" : "result");
+}
+
 /// What values were compared with what, where all of it held.
 std::string compared_text(const RunReport& report) {
-  if (report.check == CheckLevel::kNone) {
-    return "NOT CHECKED: no value was compared (--check none)";
-  }
+  if (report.check == CheckLevel::kNone) return "No value was compared (--check none)";
   if (report.check == CheckLevel::kOutputs) {
     return fmt::format(
-        "VERIFIED: {} of the network's outputs equal{} a run on the host; layers were not compared",
-        report.outputs.values == 1 ? "the 1 value"
-                                   : "all " + counted(report.outputs.values, "value"),
+        "{} of the network's outputs equal{} a run on the host; layers were not compared",
+        report.outputs.values == 1 ? "The 1 value"
+                                   : "All " + counted(report.outputs.values, "value"),
         report.outputs.values == 1 ? "s" : "");
   }
-  std::uint64_t results = 0;
-  bool sums = true;
-  for (const LayerReport& layer : report.layers) {
-    results += layer.shape.m * layer.shape.n;
-    sums = sums && !layer.results.takes_parameters();
-  }
-  return fmt::format("VERIFIED: {} equal{} the reference{}",
-                     counted(results, sums ? "sum" : "result"), results == 1 ? "s" : "",
+  const std::uint64_t results = results_of(report);
+  return fmt::format("{} equal{} the reference{}", results_text(report, results),
+                     results == 1 ? "s" : "",
                      report.host ? " on the inputs that the device had" : "");
+}
+
+/// What was compared, and what came of it, in some words.
+std::string outcome(const RunReport& report) {
+  if (report.check == CheckLevel::kNone) return "no value compared (--check none)";
+  if (report.check == CheckLevel::kOutputs) {
+    const OutputCheck& outputs = report.outputs;
+    return outputs.mismatches == 0
+               ? fmt::format("{} of the outputs equal, layers not compared",
+                             counted(outputs.values, "value"))
+               : fmt::format("{} of {} of the outputs differ{}", grouped(outputs.mismatches),
+                             counted(outputs.values, "value"), outputs.mismatches == 1 ? "s" : "");
+  }
+  const std::uint64_t all = results_of(report), wrong = report.total().mismatches.count;
+  if (wrong == 0) return results_text(report, all) + " equal";
+  return fmt::format("{} of {} differ{}", grouped(wrong), results_text(report, all),
+                     wrong == 1 ? "s" : "");
+}
+
+/// "99.8 %"; not all is never "100.0 %".
+std::string short_percent(double fraction) {
+  constexpr double kNearlyAll = 0.999;
+  if (fraction < 1) fraction = std::min(fraction, kNearlyAll);
+  return fmt::format("{:.1f} %", 100 * fraction);
+}
+
+std::string time_text(double seconds) {
+  constexpr double kShort = 0.1, kMilliseconds = 1000;
+  return seconds < kShort ? fmt::format("{:.0f} ms", std::ceil(kMilliseconds * seconds))
+                          : fmt::format("{:.1f} s", seconds);
 }
 
 }  // namespace
 
-std::string verdict(const RunReport& report) {
-  const bool none = report.check == CheckLevel::kNone;
-  if (report.host_only && none) {
-    return "NOT CHECKED: the host computed all, and nothing was compared (--check none).\n";
+std::uint64_t all_bytes(const LayerReport& layer) {
+  std::uint64_t bytes = 0;
+  for (std::size_t i = 0; i < layer.counters.size(); ++i) {
+    if (std::string_view(kCounters[i].engine) == "bytes") bytes += layer.counters[i];
   }
-  if (report.layers.empty() && report.problems.empty()) {
-    return "No layer of the network ran on the device, so nothing was verified.\n";
+  return bytes;
+}
+
+std::string short_bytes(std::uint64_t count) {
+  constexpr double kKib = 1024, kMib = kKib * kKib, kGib = kKib * kMib;
+  const auto value = static_cast<double>(count);
+  if (value >= kGib) return fmt::format("{:.1f} GiB", value / kGib);
+  if (value >= kMib) return fmt::format("{:.1f} MiB", value / kMib);
+  if (value >= kKib) return fmt::format("{:.1f} KiB", value / kKib);
+  return count == 0 ? "-" : fmt::format("{} B", count);
+}
+
+std::string check_details(const RunReport& report, bool explain) {
+  if (report.layers.empty() && report.problems.empty()) return "";
+  if (!report.held()) return found_text(report) + faults(report);
+  const std::string rest = found_text(report) + quantized_text(report);
+  if (report.host_only) return rest;
+  std::string text;
+  if (explain) {
+    text = compared_text(report);
+    if (report.predictable()) {
+      text +=
+          fmt::format("; all {} counters of cycles and bytes equal their prediction in every layer",
+                      kCounters.size());
+    }
+    text += ".\n";
   }
-  if (!report.held()) {
-    return found_text(report) + faults(report) +
-           (none ? "FAILED; no value was compared (--check none)\n" : "FAILED\n");
-  }
-  if (report.host_only) {
-    return fmt::format("VERIFIED: {} as close to the product in double as float32 allows.\n",
-                       counted(report.layers.size(), "Linear layer"));
-  }
-  std::string text = compared_text(report);
-  if (report.predictable()) {
-    text +=
-        fmt::format("; all {} counters of clocks and bytes equal their prediction in every layer",
-                    kCounters.size());
-  } else if (report.timed()) {
+  if (report.timed() && !report.predictable()) {
     text += fmt::format(
-        "; all bytes over the ports equal their prediction; clocks are predicted for {} and were "
-        "not checked",
+        "All bytes over the ports equal their prediction; cycles are predicted for {} and were "
+        "not checked.\n",
         report.memory.is_modelled ? "a memory without stalls" : "another memory than the board's");
   }
-  return text + ".\n" + found_text(report) + quantized_text(report);
+  return text + rest;
+}
+
+std::string summary_line(const RunReport& report, std::optional<double> seconds) {
+  const bool none = report.check == CheckLevel::kNone;
+  if (report.layers.empty() && report.problems.empty() && !(report.host_only && none)) {
+    return "No layer of the network ran on the device, so nothing was verified.\n";
+  }
+  std::string text;
+  if (report.timed()) {
+    const LayerReport total = report.total();
+    text = fmt::format("{}, {} of the MACs, {}, ",
+                       counted(total.counters[counter::kTotalClocks], "cycle"),
+                       short_percent(total.utilization), short_bytes(all_bytes(total)));
+  }
+  if (report.host_only && !none) {
+    text += fmt::format("{} as close to the product in double as float32 allows",
+                        counted(report.layers.size(), "Linear layer"));
+  } else {
+    text += outcome(report);
+  }
+  text += !report.held() ? ": FAILED" : none ? ": NOT CHECKED" : ": VERIFIED";
+  if (seconds) text += " in " + time_text(*seconds);
+  return text + "\n";
 }
 
 }  // namespace gemm64

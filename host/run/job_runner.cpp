@@ -12,6 +12,7 @@
 #include "host/job/packing.hpp"
 #include "host/numerics/reference.hpp"
 #include "host/run/program_prediction.hpp"
+#include "host/run/simulated_cycles.hpp"
 #include "host/run/thread_clock.hpp"
 
 namespace gemm64 {
@@ -124,9 +125,14 @@ GemmResult JobRunner::run_on_device(const JobRun& run, const ProgressShare& prog
   begin_on_device();
   for (JobObserver* observer : options_.observers) observer->begin(job, first_clock_);
   GemmResult result;
+  CountedCycles cycles(device_.clocks());
   try {
     result = driver_.run(
-        job, run.packed, run.a, [&](double part) { progress.report(job.name, part); },
+        job, run.packed, run.a,
+        [&](double part) {
+          cycles.note(device_.clocks());
+          progress.report(job.name, part);
+        },
         [&](const FoundFault& fault) {
           begin_again(job);
           faults_.push_back(layer_fault(job, fault.command, fault));
@@ -198,7 +204,7 @@ LayerReport JobRunner::run(const Job& job, const MatrixI8& a, const MatrixI8& w,
 void JobRunner::finish(std::vector<LayerReport>& layers, const ProgressShare& progress) {
   if (listed_.empty()) return;
   jobs_ = 0;
-  run_list(listed_, layers, "all layers as one program", progress);
+  run_list(listed_, layers, progress);
   listed_.clear();
 }
 
@@ -227,6 +233,21 @@ void check_expected(const Job& job, std::uint32_t together, const MatrixI8& a, c
   }
 }
 
+/// Returns the name of the layer whose weights are read when `part` of all are.
+std::string layer_at(const std::vector<Job>& jobs, const ProgramPrediction& predicted,
+                     double part) {
+  double all = 0;
+  for (const Counters& layer : predicted.layers) {
+    all += static_cast<double>(layer[counter::kBytesWeights]);
+  }
+  double read = 0;
+  for (std::size_t i = 0; i < jobs.size(); ++i) {
+    read += static_cast<double>(predicted.layers[i][counter::kBytesWeights]);
+    if (read > part * all) return jobs[i].name;
+  }
+  return jobs.back().name;
+}
+
 }  // namespace
 
 bool ProgramResults::differ() const {
@@ -238,7 +259,6 @@ ProgramResults JobRunner::run_program(std::vector<ProgramLayer> layers,
                                       const ProgressShare& progress) {
   ProgramResults results;
   std::vector<Listed> list;
-  std::string names;
   for (ProgramLayer& layer : layers) {
     results.layers.push_back(layer_of(layer.job));
     results.layers.back().published = published_cycles(layer.job.plan);
@@ -263,7 +283,6 @@ ProgramResults JobRunner::run_program(std::vector<ProgramLayer> layers,
                               options_.check == CheckLevel::kLayers &&
                               !layer.job.plan.results().takes_parameters();
     if (by_reference) layer.expected = reference_gemm(layer.a, layer.w);
-    names += (names.empty() ? "" : ", ") + layer.job.name;
     list.push_back({std::move(layer.job), std::move(packed), std::move(parameters),
                     std::move(layer.a), std::move(layer.w), std::move(layer.operands),
                     std::move(layer.bias), std::move(layer.scale), std::move(layer.expected),
@@ -277,13 +296,13 @@ ProgramResults JobRunner::run_program(std::vector<ProgramLayer> layers,
     }
     return results;
   }
-  results.values = run_list(list, results.layers, names, progress);
+  results.values = run_list(list, results.layers, progress);
   return results;
 }
 
 std::vector<MatrixI32> JobRunner::run_list(const std::vector<Listed>& listed,
                                            std::vector<LayerReport>& layers,
-                                           const std::string& what, const ProgressShare& progress) {
+                                           const ProgressShare& progress) {
   const Geometry& geometry = driver_.geometry();
   std::vector<Job> jobs;
   std::vector<JobOperands> operands;
@@ -300,10 +319,15 @@ std::vector<MatrixI32> JobRunner::run_list(const std::vector<Listed>& listed,
     for (JobObserver* observer : options_.observers) observer->end(device_.clocks());
   };
   const double begin = thread_seconds();
+  CountedCycles cycles(device_.clocks());
   std::vector<GemmResult> results;
   try {
     results = driver_.run(
-        list, operands, [&](double part) { progress.report(what, part); },
+        list, operands,
+        [&](double part) {
+          cycles.note(device_.clocks());
+          progress.report(layer_at(jobs, predicted, part), part);
+        },
         [&](const FoundFault& fault) {
           begin_again(list);
           const CommandOrigin& origin = list.origins.at(fault.command);

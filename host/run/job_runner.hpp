@@ -124,9 +124,9 @@ class JobRunner {
   };
 
   /// Runs a list as one program, fills in its layers, and returns the values that are not as
-  /// expected. `what` is under way, for the progress.
+  /// expected.
   std::vector<MatrixI32> run_list(const std::vector<Listed>& list, std::vector<LayerReport>& layers,
-                                  const std::string& what, const ProgressShare& progress);
+                                  const ProgressShare& progress);
   std::vector<MatrixI32> check_list(const std::vector<Listed>& listed, const JobProgram& list,
                                     const std::vector<JobOperands>& operands,
                                     std::vector<GemmResult> results,

@@ -38,7 +38,7 @@ class AccuracyOfRun : public Program {
   }
 };
 
-constexpr const char* kRun = "run --model m.onnx --array 4 --input x.idx ";
+constexpr const char* kRun = "run --explain --model m.onnx --array 4 --input x.idx ";
 
 TEST_F(AccuracyOfRun, IsCountedInInt8AndFloat32) {
   write_all();
@@ -119,7 +119,7 @@ TEST_F(AccuracyOfRun, WhatIsCalibratedOnThreeImagesStillTakesOne) {
   const Outcome written = run("quantize m.onnx --calibrate x.idx -o q.onnx");
   ASSERT_EQ(written.code, 0) << written.err;
   EXPECT_EQ(run("run --model q.onnx --array 2 --input x.idx --images 1").code, 0);
-  const Outcome all = run("run --model m.onnx --array 2 --input x.idx --calibrate x.idx");
+  const Outcome all = run("run --explain --model m.onnx --array 2 --input x.idx --calibrate x.idx");
   EXPECT_EQ(all.code, 0) << all.err;
   EXPECT_THAT(all.out, Says("Same top-1 class as in float32: 100.0 % (3 of 3)"));
 }
@@ -127,7 +127,7 @@ TEST_F(AccuracyOfRun, WhatIsCalibratedOnThreeImagesStillTakesOne) {
 TEST_F(AccuracyOfRun, CalibratesOnOtherImages) {
   ASSERT_EQ(run("make-model mnist-cnn -o m.onnx").code, 0);
   const std::string data = "/usr/share/datasets/fashion-mnist/t10k-";
-  const std::string start = "run --model m.onnx --device tlm --input " + data +
+  const std::string start = "run --explain --model m.onnx --device tlm --input " + data +
                             "images-idx3-ubyte.gz --labels " + data +
                             "labels-idx1-ubyte.gz --images 5 --json r.json ";
   const Outcome outcome =

@@ -61,7 +61,7 @@ TEST_F(Debug, AMismatchIsToldTracedAndReplayed) {
   write("mended.json", mended.dump());
   const Outcome holds = run("replay mended.json");
   EXPECT_EQ(holds.code, 0) << holds.out << holds.err;
-  EXPECT_THAT(holds.out, Says("VERIFIED: 64 sums"));
+  EXPECT_THAT(holds.out, Says("64 sums equal: VERIFIED in "));
   EXPECT_FALSE(fs::exists(folder_ / "mended.fst"));
 }
 
@@ -107,7 +107,7 @@ TEST_F(Debug, AFaultReachesTheOutputsWhateverIsCompared) {
   const std::string fault = "--inject accumulator:0,0,0:20@9000 --check ";
   const Outcome right = run(lenet + "--check none");
   EXPECT_EQ(right.code, 4) << right.err;
-  EXPECT_THAT(right.out, Says("NOT CHECKED: no value was compared (--check none)"));
+  EXPECT_THAT(right.out, Says("no value compared (--check none): NOT CHECKED in "));
   EXPECT_EQ(json_of("report.json")["verified"], false);
   const Outcome none = run(lenet + fault + "none");
   EXPECT_EQ(none.code, 4) << none.err;
@@ -336,7 +336,11 @@ TEST_F(Debug, BadInputIsRefused) {
   expect_refused(gemm + "--trace t.fst --view everything", "overview");
   expect_refused(gemm + "--trace-mismatch nowhere/t.fst", "nowhere/t.fst: cannot be written");
   expect_refused(gemm + "--inject weight:8,0:0@1", "row 8; this accelerator has 0 to 7");
-  expect_refused(gemm + "--inject weight", "give weight:ROW,COLUMN:BIT@CLOCK");
+  expect_refused(gemm + "--inject weight", "--inject weight: use weight:ROW,COLUMN:BIT@CLOCK\n");
+  expect_refused(gemm + "--inject slverr:foo@1",
+                 ": use hang|slverr|decerr:weights|data|results@CLOCK\n");
+  expect_refused(gemm + "--inject wight:0,0:0@1",
+                 "no fault is called 'wight'; use one of weight, activation, ");
   expect_refused(gemm + "--device reference --inject weight:0,0:0@1",
                  "--inject needs a device with signals to look at: --device rtl; 'reference' has "
                  "none");

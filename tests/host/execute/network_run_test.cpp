@@ -11,9 +11,9 @@
 
 #include "host/analysis/analysis.hpp"
 #include "host/report/json.hpp"
-#include "host/report/run_table.hpp"
 #include "tests/host/execute/run_node.hpp"
 #include "tests/host/onnx_text.hpp"
+#include "tests/host/report/shown.hpp"
 #include "tests/host/run/small_device.hpp"
 #include "tests/says.hpp"
 
@@ -128,7 +128,7 @@ TEST_F(NetworkRunTest, ComputesAFloatFileInSlicesOnTheDevice) {
   ASSERT_EQ(found.report.layers_of(Arithmetic::kSlices), 2U);
   EXPECT_FALSE(found.report.quality.has_value()) << "there is no other arithmetic to compare with";
   EXPECT_EQ(to_json(found.report)["precision"], "float32");
-  EXPECT_THAT(run_table(found.report, 0), Says("float32 from four slices of 7 bits"));
+  EXPECT_THAT(shown(found.report), Says("float32 from four slices of 7 bits"));
   const auto expected = values_of<float>(Executor(network).run(inputs).at("y"));
   const auto y = values_of<float>(found.outputs.at("y"));
   for (std::size_t i = 0; i < y.size(); ++i) EXPECT_NEAR(y[i], expected[i], 1e-5);
@@ -136,14 +136,14 @@ TEST_F(NetworkRunTest, ComputesAFloatFileInSlicesOnTheDevice) {
 
 TEST_F(NetworkRunTest, SaysThatItQuantizedOnTheWayWhereThatWasAskedFor) {
   const NetworkRun found = run(two_layers(), {{"x", input({6, 20})}}, Precision::kInt8);
-  const std::string text = run_table(found.report, 0);
+  const std::string text = shown(found.report);
   EXPECT_THAT(text, Says("VERIFIED",
                          "Quantized on the way, as --precision int8 asks: 2 layers of float32. "
                          "Their reference is gemm64's own int8 arithmetic, not the file's "
                          "float32.\n"));
   EXPECT_EQ(to_json(found.report)["layers"][0]["arithmetic"], "quantized on the way");
   const NetworkRun plain = run(Executor(two_layers()), {{"x", input({6, 20})}}, {});
-  EXPECT_THAT(run_table(plain.report, 0), Lacks("on the way"));
+  EXPECT_THAT(shown(plain.report), Lacks("on the way"));
 }
 
 TEST_F(NetworkRunTest, ComputesOnTheHostWhatHasNoSlices) {
@@ -188,7 +188,7 @@ TEST_F(NetworkRunTest, SendsLinearLayersToTheDeviceAndNothingElse) {
   EXPECT_GT(found.report.quality->signal_to_noise_db, 30);
   EXPECT_LT(found.report.quality->signal_to_noise_db, 60);  // it was quantized
   EXPECT_GT(found.report.layers[0].max_abs_error, 0);
-  EXPECT_THAT(run_table(found.report, 0), Says("1 node on the host"));
+  EXPECT_THAT(shown(found.report), Says("1 node on the host"));
 }
 
 TEST_F(NetworkRunTest, AppliesEveryPartOfGemm) {
@@ -378,7 +378,7 @@ TEST_F(NetworkRunTest, NoticesAFlippedBit) {
   const NetworkRun found = run(two_layers(), {{"x", input({6, 20})}});
   EXPECT_FALSE(found.report.verified());
   EXPECT_EQ(found.report.layers[0].mismatches.count, 1U);
-  EXPECT_THAT(run_table(found.report, 0),
+  EXPECT_THAT(shown(found.report),
               Says("node1: 1 value differs; the first at row 0, column 0", "FAILED"));
   EXPECT_EQ(to_json(found.report)["layers"][0]["first_mismatch"]["row"], 0);
   EXPECT_FALSE(run(two_layers(), {{"x", input({6, 20})}}, Precision::kFloat32).report.verified());
@@ -392,7 +392,7 @@ TEST_F(NetworkRunTest, FailsWhereACounterIsNotAsPredicted) {
   EXPECT_TRUE(report.verified());
   ++report.layers[1].counters[counter::kWeightsIdle];
   EXPECT_FALSE(report.verified());
-  EXPECT_THAT(run_table(report, 0), Says("node3: counter weights.idle is"));
+  EXPECT_THAT(shown(report), Says("node3: counter weights.idle is"));
 }
 
 TEST_F(NetworkRunTest, TellsWhichLayersRanOnTheHostAndWhy) {
@@ -473,7 +473,7 @@ TEST_F(NetworkRunTest, WithoutALayerOnTheDeviceVerifiesNothing) {
   EXPECT_FALSE(found.report.verified());
   EXPECT_EQ(device_.runs, 0);
   EXPECT_FALSE(found.report.quality.has_value());
-  const std::string text = run_table(found.report, 0);
+  const std::string text = shown(found.report);
   EXPECT_THAT(text,
               testing::AllOf(Says("No layer of the network ran on the device"), Lacks("MxKxN")));
   EXPECT_EQ(to_json(found.report)["verified"], false);
@@ -494,7 +494,7 @@ TEST_F(NetworkRunTest, ComparesTheFloatPathWithProductsInDouble) {
   // The bound is tight enough to mean something: a float16 product would be far outside.
   EXPECT_LT(layer.error_bound, 1e-1);
   EXPECT_TRUE(found.report.verified());
-  EXPECT_THAT(run_table(found.report, 0), Says("VERIFIED: 1 Linear layer"));
+  EXPECT_THAT(shown(found.report), Says("1 Linear layer as close", ": VERIFIED\n"));
 }
 
 TEST_F(NetworkRunTest, AllowsALargeBiasToRoundTheFloatPathsResults) {
@@ -534,8 +534,7 @@ TEST_F(NetworkRunTest, RunsImagesOneAfterTheOther) {
   EXPECT_EQ(found.report.layers[0].shape.m, 6U);
   EXPECT_EQ(found.report.layers[0].tiles, 3U);
   EXPECT_TRUE(found.report.verified());
-  EXPECT_THAT(run_table(found.report, 0),
-              Says("The 3 images ran one after the other: one at a time.\n"));
+  EXPECT_THAT(shown(found.report), Says("The 3 images ran one after the other: one at a time.\n"));
 
   std::vector<double> told;
   const NetworkRun on_host =
@@ -617,7 +616,7 @@ TEST_F(NetworkRunTest, TellsLayersWithSumsInALineForEachReason) {
     report.layers.back().why_sums = "its weights have a zero point";
   }
   report.layers[0].why_sums = "its results are not of 8 bits";
-  const std::string text = run_table(report, 0);
+  const std::string text = shown(report);
   EXPECT_THAT(text, Says("int32 results of node1: its results are not of 8 bits.\n",
                          "int32 results of 6 layers (node1, node1, node1, node1, ...), of each: "
                          "its weights have a zero point.\n"));
@@ -628,12 +627,12 @@ TEST_F(NetworkRunTest, TellsWhatAChipWouldWaitForNodesBetweenPrograms) {
   report.geometry.n = 8;
   report.layers.resize(1);
   report.layers[0].counters[counter::kTotalClocks] = 84;
-  EXPECT_THAT(run_table(report, 0), Not(HasSubstr("would wait")));
+  EXPECT_THAT(shown(report), Not(HasSubstr("would wait")));
   report.host->between = {{"a", "Erf", 0, "why", 8},
                           {"b", "LayerNormalization", 0, "why", 100},
                           {"c", "LayerNormalization", 0, "why", 9},
                           {"d", "Softmax", 0, "of no known size", 0}};
-  EXPECT_THAT(run_table(report, 0),
+  EXPECT_THAT(shown(report),
               Says("With 8 lanes for these nodes, a value each a clock, the chip would wait at "
                    "least 16 clocks (16.00 % of all); 15 for LayerNormalization (15.00 %), 1 for "
                    "Erf (1.00 %).\n"));

@@ -8,9 +8,9 @@
 
 #include "host/execute/network_input.hpp"
 #include "host/report/json.hpp"
-#include "host/report/run_table.hpp"
 #include "host/session/network_run.hpp"
 #include "tests/host/execute/quantized_graph_text.hpp"
+#include "tests/host/report/shown.hpp"
 #include "tests/host/run/small_device.hpp"
 #include "tests/says.hpp"
 
@@ -61,7 +61,7 @@ TEST_F(QuantizedRunTest, RunsDepthwiseLayersAndPoolsAmongOthersAsOneProgram) {
   EXPECT_EQ(found.report.layers.size(), 9U);
   EXPECT_EQ(found.report.host->nodes, 1U);  // Flatten
   EXPECT_EQ(found.report.device_macs(), found.report.all_macs());
-  EXPECT_THAT(run_table(found.report, 0),
+  EXPECT_THAT(shown(found.report),
               Says("2x3 pool, lanes", "3x3 in 20 groups, lanes", "5x5 /2x1 in 20 groups, lanes"));
   RunOptions array;
   array.lanes = false;
@@ -78,7 +78,7 @@ TEST_F(QuantizedRunTest, RunsDepthwiseLayersAndPoolsAmongOthersAsOneProgram) {
 
 TEST_F(QuantizedRunTest, TellsOfProgramsWindowsAndPackedRows) {
   const NetworkRun found = run(quantized_branches());
-  const std::string text = run_table(found.report, 0);
+  const std::string text = shown(found.report);
   EXPECT_THAT(text, Says("3x3 /2 packed", "3x3 dilated 2 in 20 groups",
                          "2 nodes on the host (1 Flatten, 1 Transpose)",
                          "2 programs on the device.\n"
@@ -116,7 +116,7 @@ TEST_F(QuantizedRunTest, NoticesAFlippedBitInAConvolution) {
   const NetworkRun found = run(quantized_branches());
   EXPECT_FALSE(found.report.verified());
   EXPECT_EQ(found.report.layers[0].mismatches.count, 1U);
-  EXPECT_THAT(run_table(found.report, 0), Says("first: 1 value differs; the first at row 0"));
+  EXPECT_THAT(shown(found.report), Says("first: 1 value differs; the first at row 0"));
 }
 
 TEST_F(QuantizedRunTest, TellsProgressFromNothingToAll) {

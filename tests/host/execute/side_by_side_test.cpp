@@ -16,12 +16,12 @@
 #include "host/error.hpp"
 #include "host/execute/network_input.hpp"
 #include "host/report/json.hpp"
-#include "host/report/run_table.hpp"
 #include "host/session/network_parts.hpp"
 #include "host/session/network_run.hpp"
 #include "host/tlm/tlm_device.hpp"
 #include "tests/host/device/wrapped_device.hpp"
 #include "tests/host/execute/quantized_graph_text.hpp"
+#include "tests/host/report/shown.hpp"
 #include "tests/host/run/small_device.hpp"
 #include "tests/says.hpp"
 
@@ -86,7 +86,7 @@ class MarkedDevice : public WrappedDevice<TlmDevice> {
 std::string timeless(RunReport report) {
   for (LayerReport& layer : report.layers) layer.seconds = 0;
   report.host->seconds = report.host->reference_seconds = 0;
-  return to_json(report).dump(1) + (report.error.empty() ? run_table(report, 0) : "");
+  return to_json(report).dump(1) + (report.error.empty() ? shown(report) : "");
 }
 
 /// Ten images in passes of two: five passes of two programs each.

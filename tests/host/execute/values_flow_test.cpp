@@ -11,11 +11,11 @@
 #include <set>
 
 #include "host/report/json.hpp"
-#include "host/report/run_table.hpp"
 #include "host/session/network_run.hpp"
 #include "host/tlm/tlm_device.hpp"
 #include "tests/host/device/wrapped_device.hpp"
 #include "tests/host/execute/quantized_graph_text.hpp"
+#include "tests/host/report/shown.hpp"
 #include "tests/host/run/small_device.hpp"
 #include "tests/says.hpp"
 
@@ -124,7 +124,7 @@ class ValuesFlowTest : public testing::Test {
   static std::string timeless(RunReport report) {
     for (LayerReport& layer : report.layers) layer.seconds = 0;
     report.host->seconds = report.host->reference_seconds = 0;
-    return to_json(report).dump(1) + run_table(report, 0);
+    return to_json(report).dump(1) + shown(report);
   }
 
   const OnnxModel model_ = long_network();
@@ -191,16 +191,16 @@ TEST_F(ValuesFlowTest, SeveralFaultsInSeveralPassesAreEachFound) {
 }
 
 TEST_F(ValuesFlowTest, TheVerdictSaysWhatWasComparedWithWhat) {
-  EXPECT_THAT(run_table(run(CheckLevel::kLayers).report, 0),
+  EXPECT_THAT(shown(run(CheckLevel::kLayers).report),
               Says(" results equal the reference on the inputs that the device had; all "));
   const NetworkRun outputs = run(CheckLevel::kOutputs);
   EXPECT_TRUE(outputs.report.verified());
-  EXPECT_THAT(run_table(outputs.report, 0),
-              Says("VERIFIED: all 14 values of the network's outputs equal a run on the host; "
+  EXPECT_THAT(shown(outputs.report),
+              Says("All 14 values of the network's outputs equal a run on the host; "
                    "layers were not compared"));
   EXPECT_EQ(to_json(outputs.report)["outputs"]["values"], 14);
   const NetworkRun none = run(CheckLevel::kNone);
-  EXPECT_THAT(run_table(none.report, 0), Says("NOT CHECKED: no value was compared (--check none)"));
+  EXPECT_THAT(shown(none.report), Says("no value compared (--check none): NOT CHECKED\n"));
   const nlohmann::ordered_json json = to_json(none.report);
   EXPECT_EQ(json["check"], "none");
   EXPECT_EQ(json["verified"], false);
@@ -208,7 +208,7 @@ TEST_F(ValuesFlowTest, TheVerdictSaysWhatWasComparedWithWhat) {
   EXPECT_EQ(none.report.host->reference_seconds, 0) << "the host computed what it need not";
   learn();
   weights_.wrong = {layers_.back()};
-  EXPECT_THAT(run_table(run(CheckLevel::kOutputs).report, 0),
+  EXPECT_THAT(shown(run(CheckLevel::kOutputs).report),
               Says(" of 14 values of the network's outputs differ from a run on the host, the "
                    "first in 'y'\n"));
 }

@@ -19,14 +19,23 @@
 namespace gemm64 {
 namespace {
 
-TEST(ProgressBar, TellsTheShareAndWhatIsLeft) {
-  EXPECT_EQ(ProgressBar::line("classifier.1", 0.5, 3.0, 80),
-            "classifier.1  [###############...............]  50 %  3 s left");
+ProgressState at(const std::string& name, double done, std::optional<double> left,
+                 double cycles_per_second = 0) {
+  return {name, done, 4, left, cycles_per_second};
+}
+
+TEST(ProgressBar, ShowsShareTimesAndSpeed) {
+  EXPECT_EQ(ProgressBar::line(at("classifier.1", 0.5, 3.0, 1.23e6), 90),
+            "classifier.1  [###############...............]  50 %  4 s, 3 s left, 1.2 M cycles/s");
+  EXPECT_EQ(ProgressBar::line(at("classifier.1", 0.5, 3.0, 345678), 60),
+            "classifier.1  50 %  4 s, 3 s left, 346 k cycles/s");
+  EXPECT_EQ(ProgressBar::line(at("classifier.1", 0.5, 700.0), 80),
+            "classifier.1  [###############...............]  50 %  4 s, 12 min left");
 }
 
 TEST(ProgressBar, EstimatesNothingBeforeThereIsSomethingToEstimateFrom) {
-  EXPECT_EQ(ProgressBar::line("a", 0.0, std::nullopt, 80),
-            "a  [..............................]   0 %");
+  EXPECT_EQ(ProgressBar::line(at("a", 0.0, std::nullopt), 80),
+            "a  [..............................]   0 %  4 s");
   Remaining remaining;
   EXPECT_FALSE(remaining.left(1));
   remaining.note(0, 1);
@@ -51,8 +60,8 @@ TEST(Remaining, IsWithinHalfOfWhatItTakesAfterATenthOfTheWork) {
 }
 
 TEST(ProgressBar, StaysWithinItsBounds) {
-  EXPECT_EQ(ProgressBar::line("a", 1.5, 0.0, 80),
-            "a  [##############################] 100 %  0 s left");
+  EXPECT_EQ(ProgressBar::line(at("a", 1.5, 0.0), 80),
+            "a  [##############################] 100 %  4 s, 0 s left");
 }
 
 const std::string kLongName = "features.0, features.2, features.3, features.5, classifier.1";
@@ -63,20 +72,14 @@ const std::string kWideName =
     "🙂";
 
 TEST(ProgressBar, IsCutToTheColumnsThatThereAre) {
-  EXPECT_EQ(ProgressBar::line(kLongName, 0.5, 3.0, 100),
-            "features.0, features.2, features.3, features.5, classifier.1  "
-            "[##########..........]  50 %  3 s left");
-  EXPECT_EQ(ProgressBar::line(kLongName, 0.5, 3.0, 60),
-            "features.0, features.2, fea...  [#####.....]  50 %  3 s left");
-  EXPECT_EQ(ProgressBar::line(kLongName, 0.5, 3.0, 40), "features.0, features....  50 %  3 s left");
-  EXPECT_EQ(ProgressBar::line(kLongName, 0.5, 3.0, 20), "f...  50 %  3 s left");
-  EXPECT_EQ(ProgressBar::line("classifier.1", 0.5, 3.0, 44),
-            "classifier.1  [######......]  50 %  3 s left");
+  EXPECT_EQ(ProgressBar::line(at(kLongName, 0.5, 3.0), 60),
+            "features.0, features.2...  [#####.....]  50 %  4 s, 3 s left");
+  EXPECT_EQ(ProgressBar::line(at(kLongName, 0.5, 3.0), 20), "f...  50 %  3 s left");
   for (const std::string& name : {std::string("a"), kLongName, kWideName}) {
     for (const std::optional<double> left :
          {std::optional<double>(), std::optional<double>(12345)}) {
       for (std::size_t columns = 0; columns <= 160; ++columns) {
-        const std::string line = ProgressBar::line(name, 0.5, left, columns);
+        const std::string line = ProgressBar::line(at(name, 0.5, left, 1e6), columns);
         EXPECT_LE(columns_of(line), columns) << line;
         EXPECT_EQ(escaped(line), line) << "a character was cut in two";
         if (columns >= 19) EXPECT_THAT(line, testing::HasSubstr(" 50 %"));
@@ -94,7 +97,7 @@ std::string on_terminal(std::uint16_t columns, const std::string& name) {
   int screen = -1;
   EXPECT_EQ(openpty(&screen, &program, nullptr, nullptr, &size), 0);
   {
-    ProgressBar bar(program, true, std::chrono::milliseconds(10));
+    ProgressBar bar(program, ProgressBar::Form::kBar, std::chrono::milliseconds(10));
     bar.show(name, 0.25);
     std::this_thread::sleep_for(std::chrono::milliseconds(50));
   }
@@ -126,11 +129,11 @@ TEST(ProgressBar, NeverFillsALineOfATerminal) {
 }
 
 /// What a bar writes to a pipe in about 20 of its intervals, in which nobody calls it.
-std::string in_silence(bool terminal, bool erased) {
+std::string in_silence(bool erased) {
   int ends[2];
   EXPECT_EQ(pipe(ends), 0);
   {
-    ProgressBar bar(ends[1], terminal, std::chrono::milliseconds(10));
+    ProgressBar bar(ends[1], ProgressBar::Form::kBar, std::chrono::milliseconds(10));
     bar.show("comparing", 0.5);
     if (erased) bar.erase();
     std::this_thread::sleep_for(std::chrono::milliseconds(200));
@@ -152,26 +155,50 @@ std::size_t count(const std::string& text, const std::string& what) {
 }
 
 TEST(ProgressBar, GoesOnWhileNobodyCalls) {
-  EXPECT_GE(count(in_silence(true, false), "\r\x1b[Kcomparing  [#####"), 2U);
-  EXPECT_GE(count(in_silence(false, false), "gemm64: comparing: 50 %, 0 s"), 1U);
+  EXPECT_GE(count(in_silence(false), "\r\x1b[Kcomparing  [#####"), 2U);
 }
 
 TEST(ProgressBar, IsGoneOnceErased) {
-  const std::string bar = in_silence(true, true);
+  const std::string bar = in_silence(true);
   EXPECT_EQ(count(bar, "comparing"), 1U);
   EXPECT_EQ(bar.substr(bar.size() - 4), "\r\x1b[K");
-  EXPECT_EQ(in_silence(false, true), "");
 }
 
-TEST(ProgressBar, SaysTheSameOnALineOfItsOwn) {
-  EXPECT_EQ(ProgressBar::plain_line("a", 0.999, 99.9, 0.1), "a: 99 %, 100 s, 1 s left");
+/// What a bar writes to a pipe while 40 of 40 parts are finished.
+std::string off_terminal(ProgressBar::Form form) {
+  int ends[2];
+  EXPECT_EQ(pipe(ends), 0);
+  {
+    ProgressBar bar(ends[1], form, std::chrono::milliseconds(1));
+    constexpr int kParts = 40;
+    for (int part = 0; part <= kParts; ++part) {
+      bar.show("fc1", static_cast<double>(part) / kParts);
+    }
+  }
+  close(ends[1]);
+  std::string text;
+  char c = 0;
+  while (read(ends[0], &c, 1) == 1) text += c;
+  close(ends[0]);
+  return text;
 }
 
-TEST(ProgressBar, StaysSilentForTenSecondsWithoutATerminal) {
+TEST(ProgressBar, PrintsALinePerTenPercentIfAsked) {
+  const std::string lines = off_terminal(ProgressBar::Form::kLines);
+  EXPECT_EQ(count(lines, "\n"), 10U) << lines;
+  EXPECT_THAT(lines, testing::StartsWith("gemm64: fc1: 10 %, "));
+  EXPECT_EQ(count(lines, "gemm64: fc1: 100 %, "), 1U) << lines;
+  EXPECT_EQ(ProgressBar::plain_line(at("a", 0.999, 0.1, 2e6)),
+            "a: 99 %, 4 s, 1 s left, 2.0 M cycles/s");
+}
+
+TEST(ProgressBar, IsSilentWithoutATerminal) {
+  EXPECT_EQ(off_terminal(ProgressBar::Form::kNone), "");
   testing::internal::CaptureStderr();  // standard error is a file now
   {
     ProgressBar bar;
     bar.show("a", 0.5);
+    bar.show("a", 1);
   }
   EXPECT_EQ(testing::internal::GetCapturedStderr(), "");
 }
