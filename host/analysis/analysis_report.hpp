@@ -11,9 +11,9 @@
 namespace gemm64 {
 
 /// Totals, kinds of operators, and a row for each of `layers`, at most `width` characters wide
-/// where columns allow (0: no limit).
+/// where columns allow (0: no limit). `columns`: as of table_columns(); "all" adds attributes.
 std::string analysis_tables(const Analysis& analysis, const std::vector<std::size_t>& layers,
-                            std::size_t width);
+                            const std::string& columns, std::size_t width);
 
 /// Everything: totals, kinds, and all layers in the order in which they run.
 nlohmann::ordered_json to_json(const Analysis& analysis);

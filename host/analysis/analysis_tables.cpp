@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <map>
 #include <set>
 
@@ -254,28 +255,39 @@ std::string attributes_table(const Analysis& analysis, std::size_t width) {
   return any ? "\n" + table.render(width) : "";
 }
 
+/// The usual columns are in one part, for which long names are cut.
 std::string layers_table(const Analysis& analysis, const std::vector<std::size_t>& layers,
-                         std::size_t width) {
+                         const std::string& keys, std::size_t width) {
+  const bool all = keys == "all";
+  const std::vector<const LayerColumn*> columns = table_columns(keys);
   Table table;
-  for (const LayerColumn& column : layer_columns()) {
-    if (column.heading == nullptr) continue;
-    const std::string key = column.key;
+  for (const LayerColumn* column : columns) {
+    const std::string key = column->key;
     const bool left =
         key == "name" || key == "operator" || key == "outputs" || key == "bound" || key == "on";
-    table.add_column(column.heading, left ? Align::kLeft : Align::kRight);
+    const char* const heading = column->heading == nullptr ? column->key : column->heading;
+    table.add_column(heading, left ? Align::kLeft : Align::kRight);
   }
-  table.add_column("attributes", Align::kLeft);
-  table.add_column("inputs", Align::kLeft);
+  if (all) {
+    table.add_column("attributes", Align::kLeft);
+    table.add_column("inputs", Align::kLeft);
+  }
   for (const std::size_t i : layers) {
     const LayerAnalysis& layer = analysis.layers[i];
     std::vector<std::string> cells;
-    for (const LayerColumn& column : layer_columns()) {
-      if (column.heading == nullptr) continue;
-      cells.push_back(std::visit(CellDisplay{column.key}, column.cell(layer)));
+    for (const LayerColumn* column : columns) {
+      cells.push_back(std::visit(CellDisplay{column->key}, column->cell(layer)));
     }
-    cells.push_back(short_attributes(layer));
-    cells.push_back(fmt::format("{}", fmt::join(layer.inputs, " ")));
+    if (all) {
+      cells.push_back(short_attributes(layer));
+      cells.push_back(fmt::format("{}", fmt::join(layer.inputs, " ")));
+    }
     table.add_row(std::move(cells));
+  }
+  if (keys.empty()) {
+    constexpr std::size_t kMostWidth = 100;
+    width = width == 0 ? kMostWidth : std::min(width, kMostWidth);
+    table.fit_first_column(width);
   }
   std::string text = table.render(width);
   if (layers.size() < analysis.layers.size()) {
@@ -288,7 +300,7 @@ std::string layers_table(const Analysis& analysis, const std::vector<std::size_t
 }  // namespace
 
 std::string analysis_tables(const Analysis& analysis, const std::vector<std::size_t>& layers,
-                            std::size_t width) {
+                            const std::string& columns, std::size_t width) {
   std::string text = ends_text(analysis);
   text += "\n" + totals_table(analysis, width);
   text += partial_text(analysis);
@@ -298,8 +310,8 @@ std::string analysis_tables(const Analysis& analysis, const std::vector<std::siz
     text += to_text(DramUse(analysis.memory.dram, analysis.dram, analysis.counters));
   }
   text += "\n" + kinds_table(analysis, width);
-  text += attributes_table(analysis, width);
-  text += "\n" + layers_table(analysis, layers, width);
+  if (columns == "all") text += attributes_table(analysis, width);
+  text += "\n" + layers_table(analysis, layers, columns, width);
   if (!analysis.unknown.empty()) {
     constexpr std::size_t kMaxLines = 20;
     text += "\nUnknown, and missing from the totals:\n";

@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <sstream>
 
 #include "host/error.hpp"
 
@@ -172,6 +173,28 @@ std::string column_keys() {
     keys += fmt::format("{}{}", keys.empty() ? "" : ", ", column.key);
   }
   return keys;
+}
+
+std::vector<const LayerColumn*> table_columns(const std::string& keys) {
+  constexpr const char* kUsual = "operator,macs,on,product,clocks,utilization";
+  std::vector<const LayerColumn*> columns{&layer_columns().front()};
+  if (keys == "all") {
+    for (const LayerColumn& column : layer_columns()) {
+      if (column.heading != nullptr && &column != columns.front()) columns.push_back(&column);
+    }
+    return columns;
+  }
+  std::istringstream in(keys.empty() ? kUsual : keys);
+  for (std::string key; std::getline(in, key, ',');) {
+    const auto found = std::find_if(layer_columns().begin(), layer_columns().end(),
+                                    [&](const LayerColumn& column) { return key == column.key; });
+    if (found == layer_columns().end()) {
+      throw UsageError(fmt::format("--columns: no column is called '{}'; use all, or some of {}",
+                                   key, column_keys()));
+    }
+    if (&*found != columns.front()) columns.push_back(&*found);
+  }
+  return columns;
 }
 
 std::vector<std::size_t> shown_layers(const Analysis& analysis) {

@@ -27,6 +27,11 @@ const std::vector<LayerColumn>& layer_columns();
 /// Keys of all columns, separated by commas.
 std::string column_keys();
 
+/// Returns the columns of the terminal's table, the name first: those of `keys`, separated by
+/// commas; of "all" every one with a heading; of none at all the usual ones, which fit into 100
+/// columns. Throws UsageError if there is no such key.
+std::vector<const LayerColumn*> table_columns(const std::string& keys);
+
 /// Indices of the layers that move or keep data, or may do so: all but Identity and nodes that are
 /// computed before the network runs.
 std::vector<std::size_t> shown_layers(const Analysis& analysis);

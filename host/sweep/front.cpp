@@ -23,9 +23,7 @@ using Costs = std::vector<double>;
 Costs costs_of(const SweepRow& row, const std::vector<std::string>& objectives) {
   Costs costs;
   for (const std::string& objective : objectives) {
-    auto value = row.at(objective).get<double>();
-    if (objective == "memory_bytes_per_cycle" && value == 0)
-      value = row.at("array");  // a port's width
+    const double value = objective_value(row, objective);
     costs.push_back(larger_is_better(objective) ? -value : value);
   }
   return costs;
@@ -57,6 +55,12 @@ bool covers(const Costs& a, const Costs& b) {
 }
 
 }  // namespace
+
+double objective_value(const SweepRow& row, const std::string& objective) {
+  const auto value = row.at(objective).get<double>();
+  const bool whole_port = objective == "memory_bytes_per_cycle" && value == 0;
+  return whole_port ? row.at("array").get<double>() : value;
+}
 
 std::vector<bool> pareto_front(const std::vector<SweepRow>& rows,
                                const std::vector<std::string>& objectives) {

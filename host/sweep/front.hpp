@@ -9,6 +9,9 @@
 
 namespace gemm64 {
 
+/// Returns a row's value of a column of numbers; 0 bytes per cycle are a port's width.
+double objective_value(const SweepRow& row, const std::string& objective);
+
 /// Returns for each row whether its design is on the front of its network and batch: no other one
 /// is at least as good at each objective, and better at one.
 ///

@@ -9,8 +9,9 @@
 
 namespace gemm64 {
 
-/// An SVG with bars for each row's clocks, utilization and bytes by port, under a heading for each
-/// network and batch. Where there are more than some hundred rows, bars are thin and nameless.
-std::string plot_svg(const std::vector<SweepRow>& rows, const std::string& title);
+/// Returns an SVG with the designs as points (see draw_scatter) and, of a few dozen rows, bars for
+/// each one's cycles, utilization and bytes by port.
+std::string plot_svg(const std::vector<SweepRow>& rows, const std::string& title,
+                     const std::vector<std::string>& objectives = {});
 
 }  // namespace gemm64

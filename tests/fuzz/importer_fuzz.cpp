@@ -24,7 +24,7 @@ constexpr std::uint64_t kMaxTiles = 1000;
 void use(const OnnxModel& model) {
   const Analysis analysis = analyze(model, Geometry(), {}, true, kMaxTiles);
   const auto layers = sort_layers(analysis, shown_layers(analysis), "traffic_bytes", 0);
-  if (analysis_tables(analysis, layers, 80).empty()) std::abort();
+  if (analysis_tables(analysis, layers, "all", 80).empty()) std::abort();
   if (layers_csv(analysis, layers).empty()) std::abort();
   if (plot_svg(analysis, layers).find("</svg>") == std::string::npos) std::abort();
   to_json(analysis).dump();  // throws where a text is not UTF-8

@@ -49,13 +49,13 @@ TEST_F(Report, PredictsForAnyArrayAndMemory) {
   EXPECT_LE(analysis.totals.roof_clocks, analysis.totals.clocks);
   EXPECT_EQ(to_json(analysis)["array"]["memory"], "shared");
   EXPECT_EQ(to_json(alexnet())["array"]["memory"], "independent");
-  EXPECT_THAT(analysis_tables(analysis, {}, 0),
+  EXPECT_THAT(analysis_tables(analysis, {}, "all", 0),
               Says("int8, shared memory, memory latency 100", "on the 16x16 array"));
   EXPECT_THAT(plot_svg(analysis, shown_layers(analysis)), Says("memory"));
 }
 
 TEST_F(Report, WarnsWhereLessThanHalfOfTheMacsAreOnTheDevice) {
-  EXPECT_THAT(analysis_tables(alexnet(), {}, 0),
+  EXPECT_THAT(analysis_tables(alexnet(), {}, "all", 0),
               Says("Warning: in gemm64 run, only 8.2 % (58,621,952 of 714,188,480) of the "
                    "network's MACs are on the device"));
   EXPECT_EQ(to_json(alexnet())["warnings"].size(), 1U);
@@ -81,7 +81,7 @@ TEST_F(Report, ListsTheColumnsWhenAskedForAnother) {
 }
 
 TEST_F(Report, ShowsTotalsKindsAndLayers) {
-  const std::string text = analysis_tables(alexnet(), sorted("macs", 2), 0);
+  const std::string text = analysis_tables(alexnet(), sorted("macs", 2), "all", 0);
   for (const char* expected : {"61,100,840", "244,403,360", "714,188,480", "4,437,728", "Dropout",
                                "3 to 11", "/features/features.3/Conv", "2 of 26 nodes shown"}) {
     EXPECT_THAT(text, Says(expected));
@@ -118,7 +118,7 @@ Analysis analysis_of(const std::string& graph, const std::vector<std::string>& w
 }
 
 TEST_F(Report, SaysWhatRunsOnTheDevice) {
-  const std::string text = analysis_tables(alexnet(), sorted(""), 0);
+  const std::string text = analysis_tables(alexnet(), sorted(""), "all", 0);
   for (const char* expected :
        {"8.2 % (58,621,952 of 714,188,480) of their MACs", "predicted, if on the device",
         "On the host in gemm64 run: 5 Conv: convolutions run on the device only", "runs on"}) {
@@ -141,7 +141,7 @@ TEST_F(Report, SaysWhatRunsOnTheDevice) {
 TEST(PartialReport, MarksSumsAndPointsToTheOption) {
   const Analysis analysis = analysis_of(
       "(float[4,H] x, float[3,5] w) => (float[4,5] y) {a = Relu(x) y = MatMul(a, w)}", {"w"});
-  const std::string text = analysis_tables(analysis, shown_layers(analysis), 0);
+  const std::string text = analysis_tables(analysis, shown_layers(analysis), "all", 0);
   EXPECT_THAT(text, Says(">= 0", "Partial: totals marked >= omit what is listed at the end.",
                          "give them with --input-shape x=4xA.", "?"));
   const nlohmann::ordered_json json = to_json(analysis);
@@ -152,7 +152,7 @@ TEST(PartialReport, MarksSumsAndPointsToTheOption) {
 
 TEST(PartialReport, DoesNotPointToTheOptionWhereItWouldNotHelp) {
   const Analysis analysis = analysis_of("(float[4,4] a) => (float[] y) {y = Det(a)}");
-  const std::string text = analysis_tables(analysis, shown_layers(analysis), 0);
+  const std::string text = analysis_tables(analysis, shown_layers(analysis), "all", 0);
   EXPECT_THAT(text,
               testing::AllOf(Says("Partial", "gemm64 run refuses this network: not supported: Det"),
                              Lacks("--input-shape")));

@@ -93,14 +93,21 @@ TEST_F(Rows, AreOnTheFrontWhereNothingIsBetterForLess) {
   EXPECT_THAT(rows_table(rows, 0, varied_keys(rows)), Says("Pareto"));
 }
 
-TEST_F(Rows, ArePlottedAsLinesOverTheAxisWithMostValues) {
+TEST_F(Rows, ArePlottedAsPointsWithTheFrontOfTwoObjectives) {
   std::vector<SweepRow> rows;
   for (const int array : {8, 16, 32}) {
-    for (const int latency : {50, 100}) rows.push_back(design_row(rows_[0], array, latency, 900));
+    for (const int latency : {50, 100}) {
+      rows.push_back(design_row(rows_[0], array, latency, 10000 / array + latency));
+    }
   }
   const std::string svg = plot_svg(rows, "s.json");
-  EXPECT_THAT(svg, Says("Clocks over array", ">memory_latency 50<", "on the Pareto front"));
-  EXPECT_THAT(plot_svg({rows_[0]}, "s"), Lacks("Clocks over"));
+  EXPECT_THAT(svg, Says(">cycles against array<", ">memory_latency 50<", ">on the Pareto front",
+                        ">1.3 k: array 8, memory_latency 50<"));
+  // Of each array, the faster memory is on the front.
+  EXPECT_THAT(svg, Lacks("k: array 8, memory_latency 100<"));
+  EXPECT_THAT(plot_svg(rows, "s.json", {"cycles", "memory_latency"}),
+              Says(">cycles against memory_latency<", ">362: array 32, memory_latency 50<"));
+  EXPECT_THAT(plot_svg({rows_[0]}, "s"), Lacks(" against "));
 }
 
 TEST_F(Rows, OfAFileInAFolderArePlottedByTheEndOfItsPath) {
@@ -110,9 +117,15 @@ TEST_F(Rows, OfAFileInAFolderArePlottedByTheEndOfItsPath) {
   EXPECT_THAT(svg, testing::AllOf(Says(">…/nets/resnet50.onnx, batch 1<"), Lacks("someone/with")));
 }
 
-TEST_F(Rows, OfALargeSweepArePlottedThin) {
-  const std::string svg = plot_svg(std::vector<SweepRow>(1000, rows_[0]), "s.json");
-  EXPECT_THAT(svg, testing::AllOf(Says("1,000 points"), Lacks(">25.00 %<")));
+TEST_F(Rows, OfALargeSweepArePointsOnly) {
+  std::vector<SweepRow> rows;
+  for (int i = 0; i < 1000; ++i) {
+    rows.push_back(design_row(rows_[0], 2 << i % 6, 50 + i, 1000 + 7 * i));
+  }
+  const std::string svg = plot_svg(rows, "s.json");
+  EXPECT_THAT(svg, testing::AllOf(Says("1,000 points", "viewBox=\"0 0 860 "), Lacks(">25.00 %<")));
+  const std::size_t at = svg.find("viewBox=\"0 0 860 ") + 17;
+  EXPECT_LT(std::stoi(svg.substr(at)), 600) << "higher than a page";
 }
 
 }  // namespace
