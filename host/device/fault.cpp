@@ -3,6 +3,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <array>
 #include <charconv>
 #include <stdexcept>
@@ -184,10 +185,35 @@ bool is_in_array(Kind kind) {
   return kind == Kind::kWeight || kind == Kind::kActivation || kind == Kind::kPartialSum;
 }
 
+namespace {
+
+/// What `text` must be: the form of its kind or, of an unknown one, the kinds.
+std::string expected_form(const std::string& text) {
+  const std::string kind = text.substr(0, text.find_first_of(":@"));
+  std::string kinds;
+  for (const FaultKind& known : kFaultKinds) {
+    kinds += fmt::format("{}{}", kinds.empty() ? "" : ", ", known.name);
+    if (kind != known.name) continue;
+    const std::string_view forms = kFaultForms;
+    std::size_t at = forms.find(kind + ":");
+    if (at == std::string_view::npos) at = forms.find(kind + "|");
+    const auto after = [&](std::string_view border) {
+      const std::size_t found = forms.rfind(border, at);
+      return found == std::string_view::npos ? 0 : found + border.size();
+    };
+    const std::size_t begin = std::max(after(", "), after(" or "));
+    const std::size_t end = std::min(forms.find(", ", at), forms.find(" or ", at));
+    return fmt::format("use {}", forms.substr(begin, end - begin));
+  }
+  return fmt::format("no fault is called '{}'; use one of {}", kind, kinds);
+}
+
+}  // namespace
+
 Fault parse_fault(const std::string& text) {
   Fault fault;
   if (!parse(text, fault)) {
-    throw UsageError(fmt::format("--inject {}: give {}", text, kFaultForms));
+    throw UsageError(fmt::format("--inject {}: {}", text, expected_form(text)));
   }
   return fault;
 }
