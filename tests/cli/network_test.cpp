@@ -60,10 +60,10 @@ TEST_F(Network, ImagesThatAReshapeWouldMixRunOneAfterTheOther) {
   ASSERT_EQ(expected.size(), 18U);
   write_npy("three.npy", "<f4", 3, 4, images);
   for (const char* batch : {"", " --batch 3"}) {
-    const Outcome outcome =
-        run("run --precision int8 --model m.onnx --input three.npy --array 4 --output y.npy "
-            "--json report.json" +
-            std::string(batch));
+    const Outcome outcome = run(
+        "run --explain --precision int8 --model m.onnx --input three.npy --array 4 --output y.npy "
+        "--json report.json" +
+        std::string(batch));
     ASSERT_EQ(outcome.code, 0) << outcome.err;
     EXPECT_EQ(values("y.npy"), expected);
     EXPECT_THAT(outcome.out, Says("The 3 images ran one after the other: ", "the Reshape"));
