@@ -248,6 +248,7 @@ void Compute::state(State& state) {
   state.number(tap_.tap);
   state.number(row_);
   state.count(weight_words_, memories_.weights.filled());
+  state.count(weights_read_, memories_.weights.filled());
   state.count(pixel_words_, memories_.pixels.came());
   for (Clock* cycle : {&loaded_, &columns_, &free_, &drained_}) state.cycle(*cycle);
 }
