@@ -97,8 +97,14 @@ void drop_weights(onnx::ModelProto& proto) {
 onnx::ModelProto quantize_shapes(const OnnxModel& model) {
   onnx::ModelProto filled = model.proto();
   fill_weights(filled);
-  const OnnxModel file = OnnxModel::from_proto(std::move(filled), model.name());
-  const OnnxModel folded = with_folded_pads(file.rewritten(fold_batch_normalization(file)));
+  OnnxModel file = OnnxModel::from_proto(std::move(filled), model.name());
+  // To fold copies all weights, so it does not where there is nothing to fold.
+  const auto& nodes = file.graph().node();
+  const bool folds = std::any_of(nodes.begin(), nodes.end(), [](const onnx::NodeProto& node) {
+    return node.op_type() == "BatchNormalization";
+  });
+  const OnnxModel folded =
+      with_folded_pads(folds ? file.rewritten(fold_batch_normalization(file)) : std::move(file));
   onnx::ModelProto proto = quantize_model(folded, any_ranges(folded)).proto;
   drop_weights(proto);
   return proto;
