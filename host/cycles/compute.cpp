@@ -219,11 +219,13 @@ void Compute::account(Clock until) {
   ledger_.spend(counter::kComputeWaitResults, until);
 }
 
-/// Where the tile at hand is not its own block, and its start will not be asked for.
+/// If the tile at hand is not its own block and retains no weights, and its start will not be
+/// asked for.
 bool Compute::has_state() const {
   if (lanes_) return false;
   if (!walk_) return true;
-  return (order().command->flags & flag::kAccumulate) != 0 && !is_watched(order().index);
+  const std::uint32_t flags = order().command->flags & (flag::kAccumulate | flag::kRetainWeights);
+  return flags == flag::kAccumulate && !is_watched(order().index);
 }
 
 void Compute::state(State& state) {
@@ -262,8 +264,10 @@ bool Compute::follow(const Steps& steps) {
         const SetWindowCommand set(*command);
         layer_ = {taps_of(set), set.group_passes};
         skip_command();
-      } else {
+      } else if ((command->flags & flag::kRetainWeights) == 0) {
         begin_walk(MatmulCommand(*command));
+      } else {
+        return false;
       }
       continue;
     }
