@@ -195,7 +195,9 @@ void Compute::end_block() {
 std::uint32_t Compute::next_step() const {
   if (!walk_ || walk_->done()) return kWalkDone;
   const bool claims = window_ && tap_.pass == 0;
-  return (claims ? static_cast<std::uint32_t>(new_pixels_) << 2 : 0U) |
+  // Retained weights are taken again from the first pass of the next block on.
+  return (claims ? static_cast<std::uint32_t>(new_pixels_) << 4 : 0U) |
+         (walk_->releases_weights() ? 8U : 0U) | (walk_->n() == 0 ? 4U : 0U) |
          (walk_->releases() ? 2U : 0U) | (claims ? 1U : 0U);
 }
 
