@@ -118,9 +118,9 @@ test:
 	@$(compile)
 	@$(call run_tests,-LE,test)
 
-# The tests that `make test` leaves out because they take long, and the programs that only they need. Then random tests
-# and campaigns of faults with a new seed; with SEED=N or SEED=new, mutants of the RTL and of the host of that seed, too.
-fresh_options = $(if $(SEED),$(if $(filter new,$(SEED)),,--seed $(SEED)),--parts tests faults broken network)
+# The tests that `make test` leaves out because they take long, and the programs that only they need. With SEED=N or
+# SEED=new also random tests, campaigns of faults and mutants of the RTL and of the host with that seed or a new one.
+fresh_options = $(if $(filter new,$(SEED)),,--seed $(SEED))
 regression:
 	@$(SETUP) build test $(if $(SEED),mutants)
 	$(call configure,test)
@@ -128,7 +128,7 @@ regression:
 	@cmake -S . -B $(BUILD) -DGEMM64_FUNCTIONAL=ON >$(BUILD)/functional.log || { cat $(BUILD)/functional.log >&2; exit 1; }
 	@$(compile) --target all gemm64_regression
 	@status=0; $(call run_tests,-L,regression) || status=1; \
-	    $(if $(ARGS),,scripts/fresh_draw.py --build $(BUILD) --jobs $(JOBS) $(fresh_options) || status=1;) exit $$status
+	    $(if $(SEED),scripts/fresh_draw.py --build $(BUILD) --jobs $(JOBS) $(fresh_options) || status=1;) exit $$status
 
 # To be imported from build/python; `pip install .` makes a package of it.
 python:
