@@ -68,30 +68,6 @@ bool Arbiter::find_next(Port& port, bool stuck) {
   return true;
 }
 
-Clock Arbiter::next_event() const {
-  Clock next = kUnknown;
-  for (const Port& port : ports_) {
-    if (port.waits) next = std::min(next, port.valid());
-  }
-  return next;
-}
-
-void Arbiter::state(State& state) {
-  state.number(owner_);
-  state.cycle(owned_until_);
-  for (Port& port : ports_) {
-    port.memory.state(state);
-    state.number(port.waits);
-    state.number(port.found);
-    if (!port.waits && !port.found) continue;
-    std::size_t user = 0;
-    while (user + 1 < port.users.size() && port.users[user] != port.user) ++user;
-    state.number(user);
-    port.user = port.users[user];
-    state.cycle(port.asked);
-  }
-}
-
 void Arbiter::accept(Port& port, Clock at) {
   port.found = false;
   port.memory.accept(at);

@@ -31,10 +31,6 @@ class Arbiter {
   /// whether there was anything.
   bool advance_when_stuck() { return step(true); }
 
-  /// The first cycle in which a request that waits can be accepted.
-  Clock next_event() const;
-  void state(State& state);
-
  private:
   /// What comes next at a port: a request is handed over or, where one waits, accepted.
   struct Port {

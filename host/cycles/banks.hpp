@@ -6,7 +6,6 @@
 #include "host/cycles/queue.hpp"
 #include "host/cycles/rate.hpp"
 #include "host/cycles/runs.hpp"
-#include "host/cycles/state.hpp"
 
 namespace gemm64::cycles {
 
@@ -71,30 +70,6 @@ class Banks {
   /// First clock in which neither holds a block; kUnknown while one does.
   Clock empty() const { return stored_ == computed_ ? stored_until_ + 1 : kUnknown; }
 
-  /// Blocks that have been computed.
-  Clock computed() const { return computed_; }
-
-  void state(State& state) {
-    const Clock computed = state.origin(computed_);
-    const Clock sent = state.origin(sent_.count()), passed = state.origin(passed_.count());
-    if (!state.reads()) forget();
-    state.count(computed_, computed);
-    state.count(stored_, computed);
-    state.count(known_, computed);
-    state.cycle(stored_until_);
-    state.queue(complete_, [&](Clock& at) { state.cycle(at); });
-    state.queue(stores_, [&](Store& store) {
-      state.cycle(store.first);
-      state.cycle(store.last);
-      state.number(store.requantized);
-      state.count(store.begin, store.requantized ? passed : sent);
-      state.number(store.rows);
-      state.number(store.beats_per_row);
-    });
-    sent_.state(state, sent);
-    passed_.state(state, passed);
-  }
-
  private:
   static constexpr Clock kBanks = 2;
 
@@ -110,17 +85,6 @@ class Banks {
   const Store* before() {
     for (; known_ < computed_ - kBanks && !stores_.empty(); ++known_) stores_.pop();
     return known_ == computed_ - kBanks && !stores_.empty() ? &stores_.front() : nullptr;
-  }
-
-  /// Beats and rows of the blocks before those that are still to be waited for.
-  void forget() {
-    before();
-    Clock sent = sent_.count(), passed = passed_.count();
-    for (std::size_t i = stores_.size(); i-- > 0;) {
-      (stores_[i].requantized ? passed : sent) = stores_[i].begin;
-    }
-    sent_.forget(sent);
-    passed_.forget(passed);
   }
 
   Clock computed_ = 0, stored_ = 0;  // blocks

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "host/cycles/bus.hpp"
 
-#include <algorithm>
-
 namespace gemm64::cycles {
 
 Bus::Bus(const MemoryTiming& memory, const Rate& rate, std::uint32_t width,
@@ -45,17 +43,6 @@ bool Bus::advance() {
   bool moved = false;
   for (Arbiter& arbiter : arbiters_) moved |= arbiter.advance();
   return moved;
-}
-
-Clock Bus::next_event() const {
-  Clock next = kUnknown;
-  for (const Arbiter& arbiter : arbiters_) next = std::min(next, arbiter.next_event());
-  return next;
-}
-
-void Bus::state(State& state) {
-  for (Budget& budget : budgets_) budget.state(state);
-  for (Arbiter& arbiter : arbiters_) arbiter.state(state);
 }
 
 bool Bus::advance_when_stuck() {

@@ -28,11 +28,6 @@ class Bus {
   bool advance();
   bool advance_when_stuck();
 
-  /// Has it a state that can be the same again? The rows of a DRAM channel hardly are.
-  bool has_state() const { return !dram_; }
-  Clock next_event() const;
-  void state(State& state);
-
   /// What a DRAM channel counted.
   DramCounts dram_counts() const { return dram_ ? dram_->channel.counts() : DramCounts{}; }
 

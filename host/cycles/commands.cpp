@@ -15,9 +15,7 @@ void Commands::ask(Clock /*at*/) {
 
 void Commands::serve(MemoryPort& port) {
   const Clock last = port.read(ring_.address(served_), beats_, [this](const Beats& beats) {
-    if (!keeps_history_) return;
-    fetched_.push(beats);
-    if (recording_) recorded_fetches_.push_back(beats);
+    if (keeps_history_) fetched_.push(beats);
   });
   seen_.push(last + 1);
   ++served_;
@@ -73,83 +71,6 @@ bool Commands::advance() {
     free_ = at + 1;
   }
   return moved;
-}
-
-Clock Commands::next_event() {
-  const Clock request = when_next();
-  if (done() || seen_.empty()) return request;
-  return std::min(request, std::max({free_, seen_.front(), clear(program_[dispatched_])}));
-}
-
-void Commands::account(Clock until) {
-  if (done()) return;
-  ledger_.spend(counter::kCommandsIdle, std::min(until, given(dispatched_)));
-  ledger_.spend(counter::kCommandsWaitMemory,
-                seen_.empty() ? until : std::min(until, seen_.front()));
-  ledger_.spend(counter::kCommandsWaitEngine, until);
-}
-
-void Commands::state(State& state) {
-  state.note(shapes_->way_of(dispatched_));
-  std::size_t requested = requested_ - dispatched_, served = served_ - dispatched_;
-  state.number(requested);
-  state.number(served);
-  requested_ = dispatched_ + requested;
-  served_ = dispatched_ + served;
-  state.note(all_requested());
-  state.note(static_cast<Clock>(stores_ - engines_.results.stored().size()));
-  places_.state(state);
-  ledger_.state(state);
-  state.queue(seen_, [&](Clock& seen) { state.cycle(seen); });
-  state.cycle(free_);
-}
-
-void Commands::record() {
-  recording_ = true;
-  recorded_from_ = dispatched_;
-  requested_before_ = requested_;
-  recorded_fetches_.clear();
-}
-
-std::optional<Commands::Passed> Commands::recorded(Clock now) const {
-  Passed passed;
-  for (std::size_t i = recorded_from_; i < dispatched_; ++i) {
-    if (program_[i].opcode == Opcode::kFence || program_[i].opcode == Opcode::kFinish) return {};
-    passed.ways.push_back(shapes_->way_of(i));
-  }
-  passed.ways.push_back(shapes_->way_of(dispatched_));
-  passed.requested = requested_ - requested_before_;
-  passed.all_requested = all_requested();
-  for (Beats beats : recorded_fetches_) {
-    beats.first -= now;
-    beats.last -= now;
-    passed.fetched.push_back(beats);
-  }
-  return passed;
-}
-
-bool Commands::can_follow(const Passed& passed) const {
-  const std::size_t requested = requested_ + passed.requested;
-  if (requested > program_.size() || (requested == program_.size()) != passed.all_requested ||
-      dispatched_ + passed.ways.size() > end_) {
-    return false;
-  }
-  for (std::size_t i = 0; i < passed.ways.size(); ++i) {
-    if (shapes_->way_of(dispatched_ + i) != passed.ways[i]) return false;
-  }
-  return true;
-}
-
-void Commands::follow(const Passed& passed, Clock now) {
-  for (std::size_t i = 0; i + 1 < passed.ways.size(); ++i) {
-    if (is_store(program_[dispatched_++])) ++stores_;
-  }
-  requested_ += passed.requested;
-  for (Beats beats : passed.fetched) {
-    beats.first += now;
-    beats.last += now;
-    fetched_.push(beats);
-  }
 }
 
 void Commands::dispatch(const Command& command, Clock at) {

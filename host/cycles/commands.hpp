@@ -74,28 +74,6 @@ class Commands final : public Requester {
   void finish(Clock total) { ledger_.spend(counter::kCommandsIdle, total); }
   /// The clock after the last dispatch.
   Clock after_last() const { return free_; }
-  // As an engine's (repeats.hpp).
-  Clock next_event();
-  void account(Clock until);
-  void know(const Shapes& shapes) { shapes_ = &shapes; }
-  void state(State& state);
-  Clock accounted() const { return ledger_.accounted(); }
-  Ledger& ledger() { return ledger_; }
-
-  /// What it did with the commands since record().
-  struct Passed {
-    std::vector<std::uint32_t> ways;  // of those dispatched, and of the next one
-    std::size_t requested = 0;
-    bool all_requested = false;
-    std::vector<Beats> fetched;  // in cycles after `now`
-  };
-  void record();
-  void stop_recording() { recording_ = false; }
-  /// Nothing where one of them was no engine's.
-  std::optional<Passed> recorded(Clock now) const;
-  bool can_follow(const Passed& passed) const;
-  void follow(const Passed& passed, Clock now);
-
   /// The command that is next, and what it waits for.
   Blocked blocked() const;
 
@@ -125,10 +103,6 @@ class Commands final : public Requester {
   std::size_t stores_ = 0;  // dispatched
   std::vector<Snapshot> snapshots_;
 
-  const Shapes* shapes_ = nullptr;
-  bool recording_ = false;
-  std::size_t recorded_from_ = 0, requested_before_ = 0;
-  std::vector<Beats> recorded_fetches_;
   bool keeps_history_ = false;
   Rate rate_;
   std::size_t served_ = 0;  // commands

@@ -24,7 +24,6 @@ bool Compute::take() {
   if (walk_ || lanes_ || !has_order()) return false;
   const Command& command = *order().command;
   free_ = std::max(free_, order().seen);
-  step_command();
   if (command.opcode == Opcode::kSetWindow) {
     const SetWindowCommand set(command);
     layer_ = {taps_of(set), set.group_passes};
@@ -36,22 +35,17 @@ bool Compute::take() {
     begin_lanes(DepthwiseCommand(command));
     return true;
   }
-  begin_walk(MatmulCommand(command));
-  if (window_) loaded_ = free_ + 1;
-  wait_for_work(order().seen);
-  return true;
-}
-
-void Compute::begin_walk(const MatmulCommand& matmul) {
+  const MatmulCommand matmul(command);
   window_ = is_window(matmul);
   walk_.emplace(matmul, window_ ? layer_.taps : 1);
-  tap_ = {};
-  if (window_) set_pixels(matmul);
-}
-
-void Compute::set_pixels(const MatmulCommand& matmul) {
-  new_pixels_ = matmul.new_pixels;
-  freed_pixels_ = matmul.freed_pixels;
+  if (window_) {
+    new_pixels_ = matmul.new_pixels;
+    freed_pixels_ = matmul.freed_pixels;
+    tap_ = {};
+    loaded_ = free_ + 1;
+  }
+  wait_for_work(order().seen);
+  return true;
 }
 
 /// Without a MATMUL the array drains, then idles.
@@ -67,12 +61,9 @@ Clock Compute::claimed() const { return tap_.tap == 0 && tap_.pass == 0 ? new_pi
 /// The first tile of a MATMUL, or a DEPTHWISE, starts; at the next tile, another one is watched
 /// for.
 void Compute::note_start(Clock start) {
-  if (is_watched(order().index)) starts_.push_back(start);
-}
-
-/// Is it the next command whose start will be asked for?
-bool Compute::is_watched(std::size_t command) const {
-  return starts_.size() < watched_.size() && watched_[starts_.size()] == command;
+  if (starts_.size() < watched_.size() && watched_[starts_.size()] == order().index) {
+    starts_.push_back(start);
+  }
 }
 
 /// First cycle in which `words` words of weights have come. Words that were read have.
@@ -163,16 +154,13 @@ void Compute::end_tile() {
   drained_ = free_ + pipeline_;
   row_ = 0;
   if (walk_->ends_block()) memories_.banks.complete(drained_);
-  const bool block = walk_->ends_block();
   if (window_ && ++tap_.tap == layer_.taps) {
     tap_.tap = 0;
-    if (block && ++tap_.pass == layer_.group_passes) tap_.pass = 0;
+    if (walk_->ends_block() && ++tap_.pass == layer_.group_passes) tap_.pass = 0;
   }
   if (walk_->rewinds_weights()) weight_words_ -= static_cast<Clock>(walk_->block_tiles()) * n_;
   walk_->next();
-  if (block) step(next_step());
   if (walk_->done()) {
-    step(freed_step());
     if (window_) {
       memories_.pixels.free(freed_pixels_, free_ - 1);
     } else {
@@ -181,128 +169,6 @@ void Compute::end_tile() {
     walk_.reset();
     leave_queue(free_ - 1);
   }
-}
-
-/// Follows the tiles of a block of sums.
-void Compute::end_block() {
-  walk_->skip(walk_->left_in_block() - 1);
-  tap_.tap = 0;
-  if (window_ && ++tap_.pass == layer_.group_passes) tap_.pass = 0;
-  walk_->next();
-}
-
-/// What the block at hand has of its place in the MATMUL.
-std::uint32_t Compute::next_step() const {
-  if (!walk_ || walk_->done()) return kWalkDone;
-  const bool claims = window_ && tap_.pass == 0;
-  // Retained weights are taken again from the first pass of the next block on.
-  return (claims ? static_cast<std::uint32_t>(new_pixels_) << 4 : 0U) |
-         (walk_->releases_weights() ? 8U : 0U) | (walk_->n() == 0 ? 4U : 0U) |
-         (walk_->releases() ? 2U : 0U) | (claims ? 1U : 0U);
-}
-
-Clock Compute::next_event() {
-  if (!walk_) return has_order() ? std::max(free_, order().seen) : kUnknown;
-  if (row_ != 0) return std::max(free_, memories_.banks.room(row_));
-  const Ready ready = this->ready();
-  return std::max({free_, ready.weights, ready.activations, ready.bank});
-}
-
-void Compute::account(Clock until) {
-  if (!walk_) {
-    if (!has_order()) wait_for_work(until);
-    return;
-  }
-  if (row_ == 0) {
-    const Ready ready = this->ready();
-    ledger_.spend(counter::kComputeWaitWeights, std::min(until, ready.weights));
-    ledger_.spend(counter::kComputeWaitActivations, std::min(until, ready.activations));
-  }
-  ledger_.spend(counter::kComputeWaitResults, until);
-}
-
-/// If the tile at hand is not its own block and retains no weights, and its start will not be
-/// asked for.
-bool Compute::has_state() const {
-  if (lanes_) return false;
-  if (!walk_) return true;
-  const std::uint32_t flags = order().command->flags & (flag::kAccumulate | flag::kRetainWeights);
-  return flags == flag::kAccumulate && !is_watched(order().index);
-}
-
-void Compute::state(State& state) {
-  common_state(state);
-  state.note(walk_ ? 1 : 0);
-  state.note(layer_.taps);
-  state.note(layer_.group_passes);
-  Clock tile = 0, words = 0;
-  if (walk_) {
-    tile = walk_->k();
-    state.note(walk_->rows());
-    state.note(walk_->left_in_block() + tile);
-    state.note(next_step());
-    state.number(window_);
-    state.number(tile);
-    if (state.reads()) walk_->skip(static_cast<std::uint32_t>(tile) - walk_->k());
-    if (!window_) words = static_cast<Clock>(walk_->first_word());
-  }
-  words += activation_words_;
-  state.count(words, memories_.scratchpad.filled());
-  activation_words_ = words - (walk_ && !window_ ? static_cast<Clock>(walk_->first_word()) : 0);
-  state.number(tap_.tap);
-  state.number(row_);
-  state.count(weight_words_, memories_.weights.filled());
-  state.count(weights_read_, memories_.weights.filled());
-  state.count(pixel_words_, memories_.pixels.came());
-  for (Clock* cycle : {&loaded_, &columns_, &free_, &drained_}) state.cycle(*cycle);
-}
-
-bool Compute::follow(const Steps& steps) {
-  for (std::size_t i = 0; i < end_of(steps); ++i) {
-    if (steps[i] == kTaken) {
-      const Command* const command = follow_command(steps, i);
-      if (command == nullptr || is_watched(next_index())) return false;
-      if (command->opcode == Opcode::kSetWindow) {
-        const SetWindowCommand set(*command);
-        layer_ = {taps_of(set), set.group_passes};
-        skip_command();
-      } else if ((command->flags & flag::kRetainWeights) == 0) {
-        begin_walk(MatmulCommand(*command));
-      } else {
-        return false;
-      }
-      continue;
-    }
-    end_block();
-    if (next_step() != steps[i]) return false;
-    if (!walk_->done()) continue;
-    if (steps[++i] != freed_step()) return false;
-    walk_.reset();
-    skip_command();
-  }
-  return ends_as(steps);
-}
-
-/// The pixels that the MATMUL frees.
-std::uint32_t Compute::freed_step() const {
-  return window_ ? static_cast<std::uint32_t>(freed_pixels_) : 0;
-}
-
-void Compute::keep_position() {
-  EngineModel::keep_position();
-  kept_walk_ = walk_;
-  kept_tap_ = tap_;
-  kept_window_ = window_;
-  kept_layer_ = layer_;
-}
-
-void Compute::drop_position() {
-  EngineModel::drop_position();
-  walk_ = kept_walk_;
-  tap_ = kept_tap_;
-  window_ = kept_window_;
-  if (walk_ && window_) set_pixels(MatmulCommand(*next_command()));
-  layer_ = kept_layer_;
 }
 
 /// The array is empty when they do; it takes them a clock.

@@ -32,14 +32,6 @@ class Compute final : public EngineModel {
   bool waits_for_command() const override { return !walk_ && !lanes_ && !has_order(); }
   Clock not_before() const override { return free_ - 1; }
 
-  Clock next_event() override;
-  void account(Clock until) override;
-  bool has_state() const override;
-  void state(State& state) override;
-  bool follow(const Steps& steps) override;
-  void keep_position() override;
-  void drop_position() override;
-
   /// The starts of these MATMULs, indices in the program in ascending order, will be asked for.
   void watch(std::vector<std::size_t> matmuls) { watched_ = std::move(matmuls); }
   /// The clocks in which their first tiles start, as far as is known.
@@ -67,13 +59,6 @@ class Compute final : public EngineModel {
   void note_start(Clock start);
   bool start_tile();
   bool enter_rows();
-  bool is_watched(std::size_t command) const;
-  void begin_walk(const MatmulCommand& matmul);
-  void set_pixels(const MatmulCommand& matmul);
-  std::uint32_t freed_step() const;
-  void end_block();
-  std::uint32_t next_step() const override;
-  bool looks_at_order() const override { return !walk_; }
   void enter(Clock at, Clock rows);
   void end_tile();
   void wait_for_work(Clock until);
@@ -99,10 +84,6 @@ class Compute final : public EngineModel {
   std::optional<MatmulWalk> walk_;  // of the MATMUL under way
   bool window_ = false;             // it is one of a window
   std::optional<Lanes> lanes_;
-  std::optional<MatmulWalk> kept_walk_;
-  Tap kept_tap_;
-  Layer kept_layer_;
-  bool kept_window_ = false;
   Clock new_pixels_ = 0, freed_pixels_ = 0;
   Tap tap_;                     // of it
   Clock loaded_ = 0;            // first clock in which the walk over the window knows its row

@@ -12,8 +12,6 @@
 #include "host/cycles/compute.hpp"
 #include "host/cycles/loads.hpp"
 #include "host/cycles/program_check.hpp"
-#include "host/cycles/repeated.hpp"
-#include "host/cycles/repeats.hpp"
 #include "host/cycles/results.hpp"
 #include "host/device/snapshot.hpp"
 #include "host/error.hpp"
@@ -28,8 +26,7 @@ class Model {
   /// As Commands takes them, and MATMULs whose starts are asked for.
   Model(const std::vector<Command>& program, const Ring& ring, std::size_t end,
         const std::vector<std::uint64_t>& given, const Geometry& geometry,
-        const MemoryTiming& memory, const std::vector<std::size_t>& matmuls = {},
-        bool skips = false)
+        const MemoryTiming& memory, const std::vector<std::size_t>& matmuls = {})
       : program_(program),
         geometry_(geometry),
         rate_(geometry.n, memory.sharing == MemorySharing::kDram ? 0 : memory.bytes_per_cycle),
@@ -47,21 +44,7 @@ class Model {
         commands_(program, ring, end, given, geometry,
                   {weights_, activations_, compute_, parameters_, operands_, results_}, counters_),
         bus_(memory, rate_, geometry.n,
-             {{{&weights_}, {&commands_, &parameters_, &operands_, &activations_}, {&results_}}}),
-        repeats_({memories_,
-                  {{{&weights_, Engine::kWeights},
-                    {&activations_, Engine::kActivations},
-                    {&parameters_, Engine::kParameters},
-                    {&operands_, Engine::kOperands},
-                    {&compute_, Engine::kCompute},
-                    {&results_, Engine::kResults}}},
-                  compute_,
-                  results_,
-                  commands_,
-                  bus_,
-                  counters_},
-                 program, Clock{memory.latency} + 4 * Clock{geometry.n} + kMostCycles),
-        skips_(skips && !geometry.tensor_memory) {  // whose ports no state holds
+             {{{&weights_}, {&commands_, &parameters_, &operands_, &activations_}, {&results_}}}) {
     if (geometry.tensor_memory) {
       bus_.add_tensor_memory(rate_, {{{&operands_, &activations_}, {&results_}}});
     }
@@ -76,7 +59,7 @@ class Model {
   }
 
   RingPrediction run() {
-    RingPrediction& prediction = prediction_;
+    RingPrediction prediction;
     while (!commands_.done()) {
       if (!advance() && !commands_.done() && !bus_.advance_when_stuck()) refuse();
       if (!history_ || ++turns_ % kTurnsKept != 0) continue;
@@ -102,7 +85,7 @@ class Model {
     }
     if (open) prediction.finishes.push_back({commands_.last(), count_before(total)});
     prediction.dram = bus_.dram_counts();
-    return std::move(prediction_);
+    return prediction;
   }
 
  private:
@@ -123,26 +106,11 @@ class Model {
       more |= weights_.advance();
       more |= activations_.advance();
       if (more || first) more |= compute_.advance();
-      if (skips_ && memories_.banks.computed() != blocks_) more |= skip();
     }
     bool moved = parameters_.advance();
     moved |= operands_.advance();
     moved |= results_.advance();
     moved |= commands_.advance();
-    return moved;
-  }
-
-  /// Skips work that repeats. Returns whether there was any.
-  bool skip() {
-    blocks_ = memories_.banks.computed();
-    if (history_) take_snapshots(prediction_, false);
-    if (snapshots_ < commands_.snapshots().size() ||
-        prediction_.starts.size() < compute_.starts().size()) {
-      repeats_.forget();
-      return false;
-    }
-    const bool moved = repeats_.skip();
-    blocks_ = memories_.banks.computed();
     return moved;
   }
 
@@ -253,11 +221,6 @@ class Model {
   Results results_;
   Commands commands_;
   Bus bus_;
-  static constexpr Clock kMostCycles = 256;  // that constants add
-  Repeats repeats_;
-  bool skips_;
-  Clock blocks_ = 0;
-  RingPrediction prediction_;
   bool history_ = false;
   std::size_t snapshots_ = 0;                     // taken
   static constexpr std::size_t kTurnsKept = 256;  // between which nothing is forgotten
@@ -300,16 +263,9 @@ std::vector<std::size_t> ends_of(const std::vector<Command>& commands, const Geo
 Prediction predict(const std::vector<Command>& program, const Geometry& geometry,
                    const MemoryTiming& memory, const std::vector<std::size_t>& matmuls,
                    const Ring& ring) {
-  return predict(program, geometry, memory, matmuls, ring, Repeated::kSkip);
-}
-
-Prediction predict(const std::vector<Command>& program, const Geometry& geometry,
-                   const MemoryTiming& memory, const std::vector<std::size_t>& matmuls,
-                   const Ring& ring, Repeated repeated) {
   cycles::check_program(program, geometry);
-  RingPrediction found = cycles::Model(program, ring, program.size(), {}, geometry, memory, matmuls,
-                                       repeated == Repeated::kSkip)
-                             .run();
+  RingPrediction found =
+      cycles::Model(program, ring, program.size(), {}, geometry, memory, matmuls).run();
   return {found.finishes.back().counters, std::move(found.snapshots), std::move(found.starts),
           found.dram};
 }

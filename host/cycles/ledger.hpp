@@ -4,12 +4,10 @@
 
 #include <algorithm>
 #include <cstddef>
-#include <vector>
 
 #include "host/cycles/clock.hpp"
 #include "host/cycles/queue.hpp"
 #include "host/cycles/rate.hpp"
-#include "host/cycles/state.hpp"
 #include "host/device/counters.hpp"
 
 namespace gemm64::cycles {
@@ -61,23 +59,6 @@ class Ledger {
     next_ = until;
   }
 
-  /// What was spent from one cycle on up to another, with cycles relative to that one: as counters
-  /// and, of a history, as its latest spans.
-  struct Passage;
-  /// `from`: the first that was not accounted for then, when spent() was `before`; no counters will
-  /// be asked for before `now`.
-  Passage passage(Clock from, Clock now, const Counters& before) const;
-  /// What all cycles that are accounted for were spent on, in a history.
-  Counters spent() const {
-    Counters spent = past_;
-    for (std::size_t i = 0; i < history_.size(); ++i) count(history_[i], history_[i].until, spent);
-    return spent;
-  }
-  /// The same was spent again.
-  void repeat(const Passage& passage, Clock now);
-
-  void state(State& state) { state.exact_cycle(next_); }
-
   /// The first clock that is not accounted for.
   Clock accounted() const { return next_; }
 
@@ -108,20 +89,11 @@ class Ledger {
     Clock busy = 0, period = 0;
   };
 
-  static Span moved(Span span, Clock by) {
-    span.from += by;
-    span.until += by;
-    span.beats.first += by;
-    span.beats.last += by;
-    return span;
-  }
-
   /// The clocks from next_ to `until` were spent on `cause`.
   void remember(Clock until, std::size_t cause) {
     if (!history_.empty()) {
       Span& last = history_.back();
-      if (last.transfer == cause && last.beats.count == 0 && last.period == 0 &&
-          last.until == next_) {
+      if (last.transfer == cause && last.beats.count == 0 && last.period == 0) {
         last.until = until;
         return;
       }
@@ -150,33 +122,5 @@ class Ledger {
   Queue<Span> history_;  // since the last count_before()
   Counters past_{};      // of the spans before
 };
-
-struct Ledger::Passage {
-  Counters past{};          // of the spans that ended
-  std::vector<Span> spans;  // the others
-};
-
-inline Ledger::Passage Ledger::passage(Clock from, Clock now, const Counters& before) const {
-  Passage passage;
-  if (!keeps_history_) return passage;
-  Counters spans{};
-  for (std::size_t i = 0; i < history_.size(); ++i) {
-    Span span = history_[i];
-    if (span.until <= std::max(from, now)) continue;
-    span.from = std::max(span.from, from);  // one that went on has neither beats nor a period
-    count(span, span.until, spans);
-    passage.spans.push_back(moved(span, -now));
-  }
-  passage.past = spent();
-  for (std::size_t i = 0; i < spans.size(); ++i) passage.past[i] -= before[i] + spans[i];
-  return passage;
-}
-
-inline void Ledger::repeat(const Passage& passage, Clock now) {
-  if (!keeps_history_) return;
-  forget(now);
-  for (std::size_t i = 0; i < past_.size(); ++i) past_[i] += passage.past[i];
-  for (const Span& span : passage.spans) history_.push(moved(span, now));
-}
 
 }  // namespace gemm64::cycles

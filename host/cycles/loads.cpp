@@ -30,17 +30,12 @@ bool Loads::advance() {
     const LoadActivationsCommand load(command);
     if (load.place == 0) pixels_->keep(load.rows);
   }
-  begin_walk(command);
-  step_command();
+  walk_ = BurstWalk(walk_of(command, geometry_.n), geometry_.n, max_beats_);
   load_ = order().index;
   seen_ = order().seen;
   asked_ = begin;
   leave_queue(begin);
   return true;
-}
-
-void Loads::begin_walk(const Command& command) {
-  walk_ = BurstWalk(walk_of(command, geometry_.n), geometry_.n, max_beats_);
 }
 
 Clock Loads::next_request() {
@@ -55,7 +50,6 @@ void Loads::ask(Clock at) {
   tensor_ = asks_tensor_memory();
   address_ = walk_.address();
   beats_ = static_cast<Clock>(walk_.beats());
-  step(step_of(walk_));
   walk_.next();
   asked_ = at;
   if (!window_) words_ += beats_;
@@ -73,55 +67,6 @@ void Loads::serve(MemoryPort& port) {
     }
     ledger_.spend(tensor_ ? causes_.bytes : causes_.transfer, causes_.wait_memory, words);
   }));
-}
-
-Clock Loads::next_event() {
-  if (!walk_.done()) return next_request();
-  return has_order() ? std::max({order().seen, asked_ + 1, room()}) : kUnknown;
-}
-
-void Loads::account(Clock until) {
-  if (!known(under_way_.empty())) return;
-  if (walk_.done() && !has_order()) return ledger_.spend(causes_.idle, until);
-  ledger_.spend(causes_.idle, std::min(until, walk_.done() ? order().seen : seen_));
-  ledger_.spend(causes_.wait_room, until);
-}
-
-void Loads::state(State& state) {
-  common_state(state);
-  under_way_.state(state);
-  state.note(step_of(walk_));
-  if (state.reads()) load_ = last_index();
-  state.number(window_);
-  state.cycle(seen_);
-  state.cycle(asked_);
-  state.number(beats_);
-  state.count(words_, buffer_.filled());
-}
-
-bool Loads::follow(const Steps& steps) {
-  for (std::size_t i = 0; i < end_of(steps); ++i) {
-    if (steps[i] == kTaken) {
-      const Command* const command = follow_command(steps, i);
-      if (command == nullptr) return false;
-      begin_walk(*command);
-      skip_command();
-    } else {
-      if (step_of(walk_) != steps[i]) return false;
-      walk_.next();
-    }
-  }
-  return ends_as(steps);
-}
-
-void Loads::keep_position() {
-  EngineModel::keep_position();
-  kept_walk_ = walk_;
-}
-
-void Loads::drop_position() {
-  EngineModel::drop_position();
-  walk_ = kept_walk_;
 }
 
 Clock Loads::idle() const {

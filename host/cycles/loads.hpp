@@ -53,13 +53,6 @@ class Loads final : public EngineModel, public Requester {
   }
   Clock not_before() const override { return asked_; }
 
-  Clock next_event() override;
-  void account(Clock until) override;
-  void state(State& state) override;
-  bool follow(const Steps& steps) override;
-  void keep_position() override;
-  void drop_position() override;
-
   Clock next_request() override;
   bool asks_tensor_memory() const override {
     return !walk_.done() && geometry_.in_tensor_memory(walk_.address());
@@ -69,9 +62,6 @@ class Loads final : public EngineModel, public Requester {
 
  private:
   Clock room();
-  void begin_walk(const Command& command);
-  std::uint32_t next_step() const override { return step_of(walk_); }
-  bool looks_at_order() const override { return walk_.done(); }
 
   WordBuffer& buffer_;
   Pixels* const pixels_;
@@ -79,7 +69,7 @@ class Loads final : public EngineModel, public Requester {
   Geometry geometry_;
   std::uint32_t max_beats_;
   Slots under_way_;
-  BurstWalk walk_, kept_walk_;
+  BurstWalk walk_;
   std::size_t load_ = 0;       // index of the LOAD under way
   bool window_ = false;        // it is one of a window, and so are all bursts under way
   Clock seen_ = kNever;        // clock in which the engine saw it

@@ -6,7 +6,6 @@
 #include "host/cycles/clock.hpp"
 #include "host/cycles/pixels.hpp"
 #include "host/cycles/runs.hpp"
-#include "host/cycles/state.hpp"
 #include "host/device/geometry.hpp"
 #include "host/device/result_format.hpp"
 
@@ -47,16 +46,6 @@ class WordBuffer {
     return freed_.count() * freed_words_ == filled_.count() ? freed_.after_last() : kUnknown;
   }
 
-  /// Words that have come.
-  Clock filled() const { return filled_.count(); }
-
-  void state(State& state) {
-    const Clock filled = state.origin(filled_.count());
-    state.note(filled % freed_words_);
-    filled_.state(state, filled);
-    freed_.state(state, filled / freed_words_);
-  }
-
  private:
   Clock capacity_, freed_words_;
   Runs filled_, freed_;
@@ -71,12 +60,6 @@ struct Memories {
         operands(geometry.operand_words(), 1, rate),
         pixels(rate),
         banks(rate) {}
-
-  void state(State& state) {
-    for (WordBuffer* buffer : {&weights, &scratchpad, &parameters, &operands}) buffer->state(state);
-    pixels.state(state);
-    banks.state(state);
-  }
 
   WordBuffer weights, scratchpad, parameters, operands;
   Pixels pixels;  // in the scratchpad, where it holds no word of the ring

@@ -141,12 +141,6 @@ class MemoryPort {
     answered_ = std::max(dram_->crossing.there(end) + latency_, answered_ + 1);
     return last;
   }
-  /// But for a DRAM channel's.
-  void state(State& state) {
-    state.cycle(accepted_);
-    state.cycle(answered_);
-  }
-
   /// Clock in which it was answered: the last beat of a read, the answer to a write.
   Clock answered() const { return answered_; }
 

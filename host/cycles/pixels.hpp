@@ -6,7 +6,6 @@
 #include "host/cycles/queue.hpp"
 #include "host/cycles/rate.hpp"
 #include "host/cycles/runs.hpp"
-#include "host/cycles/state.hpp"
 
 namespace gemm64::cycles {
 
@@ -43,23 +42,6 @@ class Pixels {
     total_freed_ += pixels;
     last_freed_ = at;
     freed_.push({total_freed_, at});
-  }
-
-  /// Words that have come.
-  Clock came() const { return came_.count(); }
-
-  void state(State& state) {
-    const Clock loaded = state.origin(loaded_);
-    state.count(loaded_, loaded);
-    state.count(total_freed_, loaded);
-    state.cycle(last_freed_);
-    const auto freed = [&](Freed& pixels) {
-      state.count(pixels.total, loaded);
-      state.cycle(pixels.at);
-    };
-    freed(latest_);
-    state.queue(freed_, freed);
-    came_.state(state, state.origin(came_.count()));
   }
 
  private:

@@ -20,13 +20,10 @@ class Queue {
   const T& operator[](std::size_t index) const { return items_[head_ + index]; }
 
   void push(const T& item) { items_.push_back(item); }
-  void clear() {
-    items_.clear();
-    head_ = 0;
-  }
   void pop() {
     if (++head_ == items_.size()) {
-      clear();
+      items_.clear();
+      head_ = 0;
     } else if (head_ >= kMaxGone && 2 * head_ >= items_.size()) {
       items_.erase(items_.begin(), items_.begin() + static_cast<std::ptrdiff_t>(head_));
       head_ = 0;

@@ -5,7 +5,6 @@
 #include <algorithm>
 
 #include "host/cycles/clock.hpp"
-#include "host/cycles/state.hpp"
 
 namespace gemm64::cycles {
 
@@ -59,12 +58,6 @@ class Budget {
     next_ = first + rate_.until(count, left);
     left_ = rate_.left(count, left);
     return {first, first + rate_.until(count - 1, left), count, left};
-  }
-
-  void state(State& state) {
-    if (!state.reads() && next_ <= state.floor()) left_ = 0;
-    state.cycle(next_);
-    state.number(left_);
   }
 
  private:

@@ -6,7 +6,6 @@
 
 #include "host/cycles/clock.hpp"
 #include "host/cycles/queue.hpp"
-#include "host/cycles/state.hpp"
 
 namespace gemm64::cycles {
 
@@ -37,15 +36,6 @@ class Requantizer {
   /// Nobody asks for clocks before this one any more.
   void forget(Clock before) {
     while (!held_.empty() && held_.front().until <= before) held_.pop();
-  }
-
-  void state(State& state) {
-    if (!state.reads()) forget(state.floor());
-    state.number(stages_);
-    state.queue(held_, [&](Span& span) {
-      state.exact_cycle(span.from);
-      state.exact_cycle(span.until);
-    });
   }
 
  private:

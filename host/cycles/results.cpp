@@ -24,6 +24,13 @@ bool Results::advance() {
   if ((!follows || changes) && sending_ != 0) return false;
   snapshot_ = !fact.of_format;
   requantizes_ = false;
+  if (!snapshot_) {
+    const ResultFormat format = ResultFormat::of(command.format).value();
+    requantizes_ = format.takes_parameters();
+    beats_per_row_ = format.beats_per_row();
+    rows_ = command.rows;
+  }
+  walk_ = BurstWalk(walk_of(command, geometry_.n), geometry_.n, geometry_.burst_beats);
   store_ = order().index;
   seen_ = order().seen;
   Clock taken = std::max(seen_, listed_);
@@ -31,23 +38,13 @@ bool Results::advance() {
   tensor_ = tensor;
   if (!snapshot_) {
     if (!follows) taken = std::max(taken, free_);
-    begin_store(command);
+    vector_.begin(StoreCommand(command));
     requantizer_.set_vector(vector);
     table_due_ = vector_.table_words(geometry_.n) != 0;
   }
-  walk_ = BurstWalk(walk_of(command, geometry_.n), geometry_.n, geometry_.burst_beats);
-  step_command();
   leave_queue(taken);
   listed_ = taken + 1;
   return true;
-}
-
-void Results::begin_store(const Command& command) {
-  const ResultFormat format = ResultFormat::of(command.format).value();
-  requantizes_ = format.takes_parameters();
-  beats_per_row_ = format.beats_per_row();
-  rows_ = command.rows;
-  vector_.begin(StoreCommand(command));
 }
 
 /// Without a STORE the engine waits for answers, then idles.
@@ -102,7 +99,6 @@ void Results::ask(Clock at) {
   burst_ = {valid,     walk_.address(), static_cast<Clock>(walk_.beats()),
             snapshot_, requantizes_,    walk_.last(),
             false};
-  step(step_of(walk_));
   walk_.next();
   burst_.ends_store = walk_.done() && !snapshot_;
   listed_ = at + 1;
@@ -207,91 +203,6 @@ void Results::serve(MemoryPort& port) {
   }
   done_ = last;
   if (burst_.ends_pass) banks_.stored(last);
-}
-
-Clock Results::next_event() {
-  // A burst that waits for a memory of others.
-  if (sending_ != 0) return rows_left_ > 0 ? entered_ + 1 : kUnknown;
-  if (!walk_.done()) return next_request();
-  return has_order() ? std::max(order().seen, listed_) : kUnknown;
-}
-
-void Results::account(Clock until) {
-  if (sending_ != 0) return;
-  if (walk_.done() && !has_order()) return wait_for_work(until);
-  wait_for_work(std::min(until, walk_.done() ? order().seen : seen_));
-  if (!walk_.done()) {
-    ledger_.spend(counter::kResultsWaitCompute, std::min(until, complete()));
-    if (known(complete())) {
-      ledger_.spend(counter::kResultsWaitParameters, std::min(until, set_here()));
-      ledger_.spend(counter::kResultsWaitOperands, std::min(until, here()));
-      ledger_.spend(counter::kResultsWaitMemory, until);
-    }
-  }
-  ledger_.spend(counter::kResultsWaitCompute, until);
-}
-
-void Results::state(State& state) {
-  common_state(state);
-  state.note(step_of(walk_));
-  if (state.reads()) store_ = last_index();
-  state.number(snapshot_);
-  state.number(rows_);
-  state.number(beats_per_row_);
-  state.number(requantizes_);
-  state.number(table_due_);
-  state.number(reads_);
-  state.note(vector_.used());
-  state.note(vector_.tile_words());
-  state.note(vector_.table_words(geometry_.n));
-  state.note(vector_.store().broadcast);
-  state.count(parameter_words_, parameters_.filled());
-  state.count(operand_words_, operands_.filled());
-  data_.state(state);
-  answers_.state(state);
-  snapshots_.state(state);
-  state.number(sending_);
-  state.number(rows_left_);
-  if (sending_ != 0) {
-    state.cycle(burst_.valid);
-    state.number(burst_.beats);
-    state.number(burst_.of_snapshot);
-    state.number(burst_.requantized);
-    state.number(burst_.ends_pass);
-    state.number(burst_.ends_store);
-  }
-  requantizer_.state(state);
-  for (Clock* cycle : {&seen_, &entered_, &listed_, &free_, &wide_free_, &done_, &answered_}) {
-    state.cycle(*cycle);
-  }
-}
-
-bool Results::follow(const Steps& steps) {
-  for (std::size_t i = 0; i < end_of(steps); ++i) {
-    if (steps[i] == kTaken) {
-      const Command* const command = follow_command(steps, i);
-      if (command == nullptr || !is_store(*command)) return false;
-      begin_store(*command);
-      walk_ = BurstWalk(walk_of(*command, geometry_.n), geometry_.n, geometry_.burst_beats);
-      skip_command();
-    } else {
-      if (step_of(walk_) != steps[i]) return false;
-      walk_.next();
-    }
-  }
-  return ends_as(steps);
-}
-
-void Results::keep_position() {
-  EngineModel::keep_position();
-  kept_walk_ = walk_;
-  kept_vector_ = vector_;
-}
-
-void Results::drop_position() {
-  EngineModel::drop_position();
-  walk_ = kept_walk_;
-  vector_ = kept_vector_;
 }
 
 Clock Results::answered(std::size_t stores) const {

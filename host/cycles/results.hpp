@@ -37,16 +37,6 @@ class Results final : public EngineModel, public Requester {
   }
   Clock not_before() const override { return listed_ - 1; }
 
-  Clock next_event() override;
-  void account(Clock until) override;
-  bool has_state() const override { return !snapshot_ || (walk_.done() && sending_ == 0); }
-  void state(State& state) override;
-  bool follow(const Steps& steps) override;
-  void keep_position() override;
-  void drop_position() override;
-  /// The clock of the last answer of each STORE that is answered.
-  std::vector<Clock>& stored() { return stored_; }
-
   /// First clock in which every write of the first `stores` STOREs is answered.
   Clock answered(std::size_t stores) const;
   /// First clock in which a snapshot may be taken: one is kept until it has been sent.
@@ -59,9 +49,6 @@ class Results final : public EngineModel, public Requester {
   void serve(MemoryPort& port) override;
 
  private:
-  void begin_store(const Command& command);
-  std::uint32_t next_step() const override { return step_of(walk_); }
-  bool looks_at_order() const override { return walk_.done(); }
   bool begins_block() const { return walk_.first() && !snapshot_; }
   Clock complete() const;
   Clock set_here() const;
@@ -78,8 +65,6 @@ class Results final : public EngineModel, public Requester {
   WordBuffer &parameters_, &operands_;
   Geometry geometry_;
   Rate rate_;
-  BurstWalk kept_walk_;
-  VectorSettings kept_vector_;
   BurstWalk walk_;         // of the STORE or snapshot under way
   std::size_t store_ = 0;  // its index
   bool snapshot_ = false;

@@ -9,7 +9,6 @@
 #include "host/cycles/clock.hpp"
 #include "host/cycles/queue.hpp"
 #include "host/cycles/rate.hpp"
-#include "host/cycles/state.hpp"
 
 namespace gemm64::cycles {
 
@@ -30,7 +29,7 @@ class Runs {
   /// before.
   void push(Clock first, Clock count, Clock step, Clock groups) {
     if (step == count || groups == 1) return push(first, count * groups);
-    if (!goes_on(first, count, step)) runs_.push({count_, first, 0, count, step});
+    runs_.push({count_, first, 0, count, step});
     count_ += count * groups;
     last_ = first + step * (groups - 1) + count - 1;
     next_ = kUnknown;  // no run goes on behind gaps
@@ -58,10 +57,11 @@ class Runs {
   /// later than that of the latest.
   Clock at(Clock event) {
     if (event >= count_) return kUnknown;
-    asked_ = std::max(asked_, event);
     const Run& run = find(event);
     if (event <= run.event) return run.clock;
-    return at(run, event);
+    const Clock behind = event - run.event;
+    if (run.group != 0) return run.clock + behind / run.group * run.step + behind % run.group;
+    return run.clock + rate_.until(behind, run.left);
   }
   /// Returns how many groups of `size` events, of which `event` is the first one, have come when
   /// they are asked for: the first before cycle `before`, each later one `step` cycles after that.
@@ -96,76 +96,11 @@ class Runs {
     return (runs_.size() > 1 ? runs_[1].event : count_) - event;
   }
 
-  /// No event before this one will be asked for.
-  void forget(Clock event) { asked_ = std::max(asked_, event); }
-
-  /// `origin`: of events.
-  void state(State& state, Clock origin) {
-    if (!state.reads()) simplify(state.floor());
-    state.count(count_, origin);
-    state.cycle(next_);
-    state.cycle(last_);
-    state.queue(runs_, [&](Run& run) {
-      state.count(run.event, origin);
-      state.exact_cycle(run.clock);
-      state.number(run.left);
-      state.number(run.group);
-      state.number(run.step);
-    });
-    if (state.reads()) asked_ = runs_.empty() ? 0 : runs_.front().event;
-  }
-
  private:
   struct Run {
     Clock event, clock, left;  // of its first
     Clock group, step;         // events without a gap, and from one such group to the next; or 0
   };
-
-  /// Is a group that begins in cycle `first` the next one of the last run?
-  bool goes_on(Clock first, Clock count, Clock step) const {
-    if (runs_.empty()) return false;
-    const Run& last = runs_.back();
-    const Clock events = count_ - last.event;
-    return last.group == count && last.step == step && events % count == 0 &&
-           first == last.clock + events / count * step;
-  }
-
-  /// The cycle of an event of a run.
-  Clock at(const Run& run, Clock event) const {
-    const Clock after = event - run.event;
-    if (run.group != 0) return run.clock + after / run.group * run.step + after % run.group;
-    return run.clock + rate_.until(after, run.left);
-  }
-  Clock end(std::size_t run) const {
-    return run + 1 < runs_.size() ? runs_[run + 1].event : count_;
-  }
-
-  /// Begins with the last event that was asked for. Runs that ended by cycle `floor` become one.
-  void simplify(Clock floor) {
-    if (runs_.empty()) return;
-    if (asked_ >= count_) {
-      runs_.clear();
-      return;
-    }
-    find(asked_);
-    Run& run = runs_.front();
-    if (asked_ > run.event) {
-      Clock past = asked_ - run.event;
-      if (run.group != 0) past -= past % run.group;
-      const Clock cycle = at(run, run.event + past);
-      if (run.group == 0) run.left = rate_.left(past, run.left);
-      run.clock = cycle;
-      run.event += past;
-    }
-    const Clock first = run.event;
-    while (runs_.size() > 1 && at(runs_.front(), end(0) - 1) <= floor &&
-           at(runs_[1], end(1) - 1) <= floor) {
-      runs_.pop();
-    }
-    Run& old = runs_.front();
-    if (at(old, end(0) - 1) > floor) return;
-    old = {first, floor - rate_.until(end(0) - first, 0), 0, 0, 0};
-  }
 
   const Run& find(Clock event) {
     while (runs_.size() > 1 && runs_[1].event <= event) runs_.pop();
@@ -175,8 +110,7 @@ class Runs {
   Rate rate_;
   Queue<Run> runs_;
   Clock count_ = 0;
-  Clock asked_ = 0;  // the last event that was asked for
-  Clock next_ = 0;   // the clock of the next event, should the last run go on
+  Clock next_ = 0;  // the clock of the next event, should the last run go on
   Clock last_ = kNever;
 };
 

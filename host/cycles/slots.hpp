@@ -6,7 +6,6 @@
 #include <vector>
 
 #include "host/cycles/clock.hpp"
-#include "host/cycles/state.hpp"
 
 namespace gemm64::cycles {
 
@@ -31,19 +30,6 @@ class Slots {
 
   /// First clock in which none is under way; kUnknown while the end of one is.
   Clock empty() const { return begun_ == 0 ? last_end_ + 1 : kUnknown; }
-
-  void state(State& state) {
-    state.number(begun_);
-    state.cycle(last_end_);
-    if (state.reads()) {
-      next_ = 0;
-      oldest_ = begun_ == 0 ? 0 : ends_.size() - begun_;
-    }
-    std::size_t place = next_;  // of those in use the end is not known
-    for (std::size_t i = begun_; i < ends_.size(); ++i, place = after(place)) {
-      state.cycle(ends_[place]);
-    }
-  }
 
  private:
   std::size_t after(std::size_t place) const { return place + 1 == ends_.size() ? 0 : place + 1; }
