@@ -48,8 +48,7 @@ Geometry geometry_of(const DesignSizes& sizes) {
   }
   geometry.scratchpad_words = static_cast<std::uint32_t>(sizes.scratchpad_words);
   geometry.accumulator_rows = static_cast<std::uint32_t>(sizes.accumulator_rows);
-  const std::int64_t third = sizes.scratchpad_words / 3;
-  geometry.tensor_words = third >= words ? static_cast<std::uint32_t>(2 * third) : 0;
+  geometry.tensor_words = usual_tensor_words(geometry);
   return geometry;
 }
 

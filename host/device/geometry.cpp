@@ -42,10 +42,13 @@ Geometry read_sizes(Device& device) {
   geometry.burst_beats = field::kBusBurstBeats.get(bus);
   geometry.address_width = device.read_register(reg::kAddressWidth);
   geometry.parameter_sets = device.read_register(reg::kParameterSets);
-  geometry.tensor_words = device.read_register(reg::kTensorWords);
-  geometry.tensor_memory =
-      field::kTensorMemoryEnable.get(device.read_register(reg::kTensorMemory)) != 0;
+  geometry.tensor_words = usual_tensor_words(geometry);
   return geometry;
+}
+
+std::uint32_t usual_tensor_words(const Geometry& geometry) {
+  const std::uint32_t third = geometry.scratchpad_words / 3;
+  return third >= geometry.accumulator_rows + geometry.burst_beats - 1 ? 2 * third : 0;
 }
 
 }  // namespace gemm64

@@ -82,5 +82,7 @@ struct Geometry {
 Geometry read_geometry(Device& device);
 /// The same of a device that is known to be a gemm64: register ID is not read.
 Geometry read_sizes(Device& device);
+/// The words of the tensor memory of an accelerator whose parameter TENSOR_WORDS has its default.
+std::uint32_t usual_tensor_words(const Geometry& geometry);
 
 }  // namespace gemm64

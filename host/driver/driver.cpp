@@ -7,6 +7,7 @@
 #include <limits>
 #include <stdexcept>
 
+#include "host/device/registers.hpp"
 #include "host/device/snapshot.hpp"
 #include "host/error.hpp"
 #include "host/job/packing.hpp"
@@ -140,6 +141,7 @@ void Driver::give_up(std::uint64_t spent, std::uint64_t clock_limit) {
 }
 
 void Driver::enable_tensor_memory() {
+  if (!geometry_.tensor_memory) geometry_.tensor_words = device_.read_register(reg::kTensorWords);
   if (!geometry_.has_tensor_memory()) {
     throw UsageError(fmt::format("device '{}' has no tensor memory", device_.name()));
   }

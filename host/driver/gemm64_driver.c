@@ -85,6 +85,7 @@ enum gemm64_result gemm64_probe(struct gemm64_driver *driver, const struct gemm6
   if (GEMM64_GET(info->version, VERSION_MAJOR) != GEMM64_VERSION_MAJOR) return GEMM64_NO_VERSION;
   TRY(gemm64_read(driver, GEMM64_REG_ARRAY, &array));
   info->n = GEMM64_GET(array, ARRAY_N);
+  info->weight_tiles = GEMM64_GET(array, ARRAY_WEIGHT_TILES);
   TRY(gemm64_read(driver, GEMM64_REG_SCRATCHPAD_WORDS, &info->scratchpad_words));
   TRY(gemm64_read(driver, GEMM64_REG_ACCUMULATOR_ROWS, &info->accumulator_rows));
   TRY(gemm64_read(driver, GEMM64_REG_ADDRESS_WIDTH, &info->address_width));

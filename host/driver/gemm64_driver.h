@@ -58,6 +58,7 @@ enum gemm64_result {
 struct gemm64_info {
   uint32_t id, version;
   uint32_t n;                /* rows and columns of the array, bytes of a beat */
+  uint32_t weight_tiles;     /* in the weight buffer */
   uint32_t scratchpad_words; /* of n bytes */
   uint32_t accumulator_rows; /* rows of a block at most */
   uint32_t address_width;    /* bits */

@@ -50,6 +50,7 @@ enum gemm64_result gemm64_read_geometry(struct gemm64_driver *driver,
   const enum gemm64_result result = gemm64_read(driver, GEMM64_REG_BUS, &bus);
   if (result != GEMM64_OK) return result;
   geometry->n = driver->info.n;
+  geometry->weight_tiles = driver->info.weight_tiles;
   geometry->scratchpad_words = driver->info.scratchpad_words;
   geometry->accumulator_rows = driver->info.accumulator_rows;
   geometry->burst_beats = GEMM64_GET(bus, BUS_BURST_BEATS);
@@ -77,6 +78,7 @@ enum gemm64_result gemm64_plan_product(struct gemm64_plan *plan,
   blocks = divide_up(product->m, most_rows);
   low = product->m / blocks;
   higher = product->m % blocks; /* blocks that have one row more */
+  plan->retains_weights = blocks > 1 && tiles <= geometry->weight_tiles;
   plan->groups = 0;
   if (!add_group(plan, geometry, 0, low + 1, higher) ||
       !add_group(plan, geometry, higher * (low + 1), low, blocks - higher)) {
@@ -118,7 +120,7 @@ uint32_t gemm64_plan_commands(const struct gemm64_plan *plan,
     const struct gemm64_row_group *const group = &plan->group[i];
     command = command_at(GEMM64_OP_LOAD_WEIGHTS, plan->weights);
     command.count = plan->k_tiles * plan->n_tiles * plan->array;
-    command.passes = group->blocks;
+    command.passes = plan->retains_weights ? 1 : group->blocks;
     append(bytes, &count, &command);
 
     command = command_at(GEMM64_OP_LOAD_ACTIVATIONS,
@@ -131,7 +133,8 @@ uint32_t gemm64_plan_commands(const struct gemm64_plan *plan,
     append(bytes, &count, &command);
 
     command = command_at(GEMM64_OP_MATMUL, 0);
-    command.flags = GEMM64_FLAG_ACCUMULATE | (group->retain ? GEMM64_FLAG_RETAIN : 0);
+    command.flags = GEMM64_FLAG_ACCUMULATE | (group->retain ? GEMM64_FLAG_RETAIN : 0) |
+                    (plan->retains_weights && group->blocks > 1 ? GEMM64_FLAG_RETAIN_WEIGHTS : 0);
     command.rows = group->rows;
     command.count = plan->k_tiles;
     command.passes = plan->n_tiles;

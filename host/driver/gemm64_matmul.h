@@ -19,6 +19,7 @@ extern "C" {
 /* What a plan depends on. */
 struct gemm64_geometry {
   uint32_t n;                /* rows and columns of the array */
+  uint32_t weight_tiles;     /* in the weight buffer */
   uint32_t scratchpad_words; /* of n bytes */
   uint32_t accumulator_rows; /* rows of a block at most */
   uint32_t burst_beats;      /* in the longest burst */
@@ -42,7 +43,8 @@ struct gemm64_row_group {
 struct gemm64_plan {
   struct gemm64_product product;
   uint32_t array, k_tiles, n_tiles;
-  uint32_t groups; /* 1 or 2 */
+  uint32_t retains_weights; /* all tiles stay in the weight buffer for all blocks of a group */
+  uint32_t groups;          /* 1 or 2 */
   struct gemm64_row_group group[2];
   uint64_t weights, parameters, activations, results, end;
   uint64_t weight_bytes, parameter_bytes, activation_bytes, result_bytes;

@@ -220,8 +220,8 @@ std::string kept_text(const RunReport& report) {
 std::string share_warning(std::uint64_t device_macs, std::uint64_t all_macs) {
   if (device_macs >= all_macs - device_macs) return "";
   return fmt::format(
-      "only {} of the network's MACs are on the device; clocks and bytes are of these "
-      "layers alone",
+      "only {} of the network's MACs are on the device; cycles and bytes are of these "
+      "layers only",
       share(device_macs, all_macs));
 }
 

@@ -32,7 +32,8 @@ class GraphChecks : public InFolder {
     return graphs_checked() - before;
   }
   static std::uint64_t of_run(const std::string& model, std::vector<std::string> arguments) {
-    const std::vector<std::string> all{"run", "--model", model, "--device", "reference"};
+    const std::vector<std::string> all{"run",       "--model", model, "--device",
+                                       "reference", "--host",  "own"};
     arguments.insert(arguments.begin(), all.begin(), all.end());
     return of(std::move(arguments));
   }

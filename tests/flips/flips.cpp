@@ -75,7 +75,7 @@ class Machine {
 
   void prepare(std::uint32_t format) {
     std::memset(&world, 0, sizeof world);
-    const gemm64_geometry geometry{kN, 79, 16, 64};
+    const gemm64_geometry geometry{kN, 2, 79, 16, 64};
     gemm64_product product{};
     product.m = product.k = product.n = kN;
     product.format = format;

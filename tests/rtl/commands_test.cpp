@@ -52,7 +52,7 @@ class Trial {
  public:
   Trial(std::vector<Command> program, unsigned mask, Gates gates)
       : program_(std::move(program)), mask_(mask), gates_(std::move(gates)) {
-    bench->stop_i = bench->beat_i = 0;
+    bench->stop_i = bench->beat_i = bench->tensor_i = 0;
     bench->ring_base_i = kBase;
     bench->ring_mask_i = static_cast<std::uint16_t>(mask);
   }

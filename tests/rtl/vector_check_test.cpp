@@ -42,6 +42,7 @@ bool is_refused(Bench<Vvector_check_n8>& bench, const StoreCommand& store) {
   Command(store).encode(bytes);
   for (unsigned i = 0; i < kCommandBytes; ++i) set_lane(bench->command_i, i, bytes[i]);
   bench->valid_i = 1;
+  bench->whole_i = 0;
   bench->tag_i = 0x9abc;
   bench.step();
   bench->valid_i = 0;

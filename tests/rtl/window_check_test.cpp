@@ -116,7 +116,7 @@ TEST(WindowCheck, FindsWhatDoesNotFitTwoClocksLater) {
   for (const Case& c : cases()) {
     SCOPED_TRACE(c.what);
     Bench<Vwindow_check_w100> bench;
-    bench->valid_i = 0;
+    bench->valid_i = bench->tensor_i = 0;
     for (unsigned t = 0; t < 3; ++t) bench.step();
     if (c.command.opcode != Opcode::kSetWindow) {
       for (const Command& before : {good_set(), good_load()}) {

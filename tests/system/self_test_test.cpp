@@ -40,7 +40,7 @@ TEST(StuckBit, IsWrittenWithItsValue) {
   EXPECT_EQ(to_string(fault), "weight:0,3:7=1@350");
   EXPECT_EQ(in_words(fault), "bit 7 of the weight at row 0, column 3, stuck at 1");
   for (const char* wrong : {"weight:0,3:7=2@350", "accumulator:0,0,0:1=1@350"}) {
-    EXPECT_THAT(message_of<UsageError>([&] { parse_fault(wrong); }), Says(wrong, "BIT=0 or BIT=1"));
+    EXPECT_THAT(message_of<UsageError>([&] { parse_fault(wrong); }), Says(wrong, "BIT@CLOCK"));
   }
 }
 

@@ -290,7 +290,7 @@ TEST(TensorMemory, IsNotEnabledWhileBusy) {
   device.write_register(reg::kTensorMemory, 1);
   device.write_register(reg::kControl, field::kControlReset.put(1));
   EXPECT_EQ(device.read_register(reg::kScratchpadWords), 3072u);
-  EXPECT_EQ(read_geometry(device), rig.driver.geometry().with_tensor_memory());
+  EXPECT_EQ(device.read_register(reg::kTensorWords), rig.driver.geometry().tensor_words);
   rig.set_latency(1000);
   rig.driver.start_program(0, {finish()});
   EXPECT_THROW(device.write_register(reg::kTensorMemory, 0), DeviceError);

@@ -22,7 +22,8 @@ namespace {
 constexpr std::uint64_t kFrom = 0x1'2345'6789;
 
 gemm64_geometry in_c(const Geometry& geometry) {
-  return {geometry.n, geometry.scratchpad_words, geometry.accumulator_rows, geometry.burst_beats};
+  return {geometry.n, geometry.weight_tiles, geometry.scratchpad_words, geometry.accumulator_rows,
+          geometry.burst_beats};
 }
 
 gemm64_product in_c(const GemmShape& shape, const Output& output) {
