@@ -113,6 +113,15 @@ RingPrediction expect(const std::vector<Command>& commands, const std::vector<st
   return {mix(low.finishes, high.finishes, part), mix(low.snapshots, high.snapshots, part), {}, {}};
 }
 
+/// The sizes now, which depend on whether the tensor memory is enabled.
+Geometry sizes_with_tensor_memory(Device& device) {
+  Geometry geometry = read_sizes(device);
+  geometry.tensor_words = device.read_register(reg::kTensorWords);
+  geometry.tensor_memory =
+      field::kTensorMemoryEnable.get(device.read_register(reg::kTensorMemory)) != 0;
+  return geometry;
+}
+
 }  // namespace
 
 TlmDevice::TlmDevice(const Geometry& geometry, const MemoryTiming& memory,
@@ -136,7 +145,7 @@ void TlmDevice::forget() {
 
 void TlmDevice::reset() {
   function_.reset();
-  geometry_ = read_sizes(function_);
+  geometry_ = sizes_with_tensor_memory(function_);
   counters_ = {};
   dram_before_ = dram_ = {};
   reset_until_ = 0;
@@ -446,7 +455,7 @@ void TlmDevice::write_register(std::uint32_t offset, std::uint32_t value) {
             fmt::format("write of the register at {:#05x}: answered with SLVERR", offset));
       }
       function_.write_register(offset, value);
-      geometry_ = read_sizes(function_);
+      geometry_ = sizes_with_tensor_memory(function_);
       reset_until_ = clock_ + kSoftResetClocks;
       forget();
       return;
