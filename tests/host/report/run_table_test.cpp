@@ -166,8 +166,8 @@ TEST(RunTable, NamesAFigureThatCannotBe) {
 TEST(RunTable, WarnsWhereLessThanHalfOfTheMacsAreOnTheDevice) {
   RunReport report = example_report();
   const std::string warning =
-      "only 6.4 % (64 of 1,000) of the network's MACs are on the device; clocks and bytes are of "
-      "these layers alone";
+      "only 6.4 % (64 of 1,000) of the network's MACs are on the device; cycles and bytes are of "
+      "these layers only";
   EXPECT_THAT(shown(report), Says("Warning: " + warning + ".\n"));
   EXPECT_EQ(to_json(report)["warnings"], nlohmann::ordered_json::array({warning}));
   report.host_layers = {{"conv1", "Conv", 64, "why"}};
