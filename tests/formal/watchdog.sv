@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // Work of the whole accelerator that stands still ends with an error: where it is busy and nothing moves for WATCHDOG clocks
-// at its pins, in dispatch, in the array or in the lanes, however memory behaves, the next clock finds it halted with an error that the
+// at its pins, in dispatch, in the array, in the lanes or in the tensor memory, however memory behaves, the next clock finds it halted with an error that the
 // registers show and, where the host wants it, the interrupt.
 //
-// break gemm64.v: | m_results_bvalid_i | causes[`GEMM64_COUNTER_COMMANDS_DISPATCH] -> | m_results_bvalid_i | busy
+// break gemm64.v: | tensor_write | causes[`GEMM64_COUNTER_COMMANDS_DISPATCH] -> | tensor_write | busy
 // break gemm64.v: .watchdog_i (watchdog) -> .watchdog_i (32'd0)
 // short
 // prove induction 1, cover 12
@@ -14,6 +14,8 @@
 // probe error = dut.error
 // probe read = dut.activation_read
 // probe lanes_move = dut.lanes_move
+// probe tensor_read = dut.tensor_read
+// probe tensor_write = dut.tensor_write
 // probe dispatch = dut.u_commands.dispatch_o
 // probe still_q = dut.u_control.still_q
 // probe error_shown = dut.u_registers.error_q
@@ -30,7 +32,7 @@ module watchdog_proof ();
         .m_data_rlast_i (1'b1), .m_results_bid_i (1'b0), .*
     );
 
-    (* keep *) wire        busy, halted, resetting, read, lanes_move, dispatch, error_shown;
+    (* keep *) wire        busy, halted, resetting, read, lanes_move, tensor_read, tensor_write, dispatch, error_shown;
     (* keep *) wire [31:0] watchdog, error, still_q;
     (* keep *) wire [1:0]  enabled;
 
@@ -38,7 +40,8 @@ module watchdog_proof ();
     reg [31:0]  still;  // clocks in a row in which nothing moved while there was work
     wire        moves = weights_arvalid & weights_arready_i | weights_rvalid_i & weights_rready
                       | data_arvalid & data_arready_i | data_rvalid_i | results_awvalid & results_awready_i
-                      | results_wvalid & results_wready_i | results_bvalid_i | read | lanes_move | dispatch;
+                      | results_wvalid & results_wready_i | results_bvalid_i | read | lanes_move | tensor_read
+                      | tensor_write | dispatch;
     always @(posedge clk_i) begin
         begun <= 1'b1;
         still <= ~rst_ni | ~busy | moves | halted ? 0 : still + 1;
