@@ -8,7 +8,7 @@
 
 BUILD := build
 JOBS  := $(shell nproc)
-SETUP := scripts/setup
+SETUP := scripts/setup/setup.sh
 ARGS  :=
 ARRAY := 4
 CELLS := 20
@@ -27,7 +27,7 @@ MAKEFLAGS += --no-print-directory
 # Fetches ONNX Runtime, if SETUP installs what is missing. Configures where nothing is configured, the compiler is another one, or more is wanted than was so far; all else
 # CMake and Ninja see by themselves. $(1): what is wanted, main (the main job alone), all, or test.
 define configure
-$(if $(filter true,$(SETUP)),,@scripts/fetch-onnxruntime.sh $(BUILD)/onnxruntime || \
+$(if $(filter true,$(SETUP)),,@scripts/setup/fetch-onnxruntime.sh $(BUILD)/onnxruntime || \
     echo "make: the program's own executor runs what ONNX Runtime would" >&2)
 @compiler=$$(command -v $(COMPILER)) || \
     { echo "make: no compiler is called $(COMPILER)" >&2; exit 1; }; \
@@ -66,7 +66,7 @@ sim:
 report:
 	@$(SETUP) build report
 	$(call configure,main)
-	@scripts/charts $(BUILD)/page
+	@scripts/setup/charts.sh $(BUILD)/page
 	@$(compile) --target gemm64
 	@$(BUILD)/gemm64 run --report $(BUILD)/report.html $(ARGS)
 
@@ -85,7 +85,7 @@ imagenet:
 	@$(SETUP) build models test
 	$(call configure,main)
 	@$(compile) --target gemm64
-	@scripts/imagenet --build $(BUILD) $(ARGS)
+	@scripts/models/imagenet.sh --build $(BUILD) $(ARGS)
 
 # A trained T5 in int8 writes titles, token by token.
 text:
@@ -93,12 +93,12 @@ text:
 	$(call configure,all)
 	@cmake -S . -B $(BUILD) -DGEMM64_PYTHON=ON >$(BUILD)/python.log || { cat $(BUILD)/python.log >&2; exit 1; }
 	@$(compile) --target gemm64_python_package
-	@scripts/text --build $(BUILD) $(ARGS)
+	@scripts/models/text.sh --build $(BUILD) $(ARGS)
 
 # What the tutorials and the course name, into the working directory.
 samples:
 	@$(SETUP) build
-	@scripts/samples $(ARGS)
+	@scripts/codegen/samples.py $(ARGS)
 
 # The accelerator that finds faults of its own, N = 64 or ARRAY, for --self-check; those built before stay.
 self-check: SELF_CHECKED = $(if $(filter file,$(origin ARRAY)),64,$(ARRAY))
@@ -114,7 +114,7 @@ self-check:
 test:
 	@$(SETUP) build test
 	$(call configure,test)
-	@scripts/charts --test $(BUILD)/page || echo "make: the tests of pages will fail" >&2
+	@scripts/setup/charts.sh --test $(BUILD)/page || echo "make: the tests of pages will fail" >&2
 	@$(compile)
 	@$(call run_tests,-LE,test)
 
@@ -124,11 +124,11 @@ fresh_options = $(if $(filter new,$(SEED)),,--seed $(SEED))
 regression:
 	@$(SETUP) build test $(if $(SEED),mutants)
 	$(call configure,test)
-	@scripts/charts --test $(BUILD)/page || echo "make: the tests of pages will fail" >&2
+	@scripts/setup/charts.sh --test $(BUILD)/page || echo "make: the tests of pages will fail" >&2
 	@cmake -S . -B $(BUILD) -DGEMM64_FUNCTIONAL=ON >$(BUILD)/functional.log || { cat $(BUILD)/functional.log >&2; exit 1; }
 	@$(compile) --target all gemm64_regression
 	@status=0; $(call run_tests,-L,regression) || status=1; \
-	    $(if $(SEED),scripts/fresh_draw.py --build $(BUILD) --jobs $(JOBS) $(fresh_options) || status=1;) exit $$status
+	    $(if $(SEED),scripts/ci/fresh_draw.py --build $(BUILD) --jobs $(JOBS) $(fresh_options) || status=1;) exit $$status
 
 # To be imported from build/python; `pip install .` makes a package of it.
 python:
@@ -150,11 +150,11 @@ torchscript:
 
 # The viewer is needed only where there is a display to show it on.
 wave:
-	@scripts/wave --check $(VIEW)
+	@scripts/waves/wave.sh --check $(VIEW)
 	@$(SETUP) build $(if $(DISPLAY)$(WAYLAND_DISPLAY),wave)
 	$(call configure,all)
 	@$(compile) --target gemm64
-	@scripts/wave --build $(BUILD) $(VIEW) $(ARGS)
+	@scripts/waves/wave.sh --build $(BUILD) $(VIEW) $(ARGS)
 
 # On the fast device, then on the RTL: AlexNet's Linear layers, and a small quantized network.
 FIRMWARE_NETWORK := --model tests/data/fashion_cnn.onnx --calibrate $(FASHION)/train-images-idx3-ubyte.gz \
@@ -204,13 +204,13 @@ ifdef SANITIZE
 	@$(SETUP) build test debug
 	$(call configure,test)
 	@$(compile) --target gemm64_sanitized
-	@tests/abuse/abuse $(BUILD)/gemm64_sanitized --sanitized --tries 2000 --limit 300 \
+	@tests/signoff/abuse/abuse $(BUILD)/gemm64_sanitized --sanitized --tries 2000 --limit 300 \
 	    --jobs $(JOBS) $(ARGS)
 else
 	@$(SETUP) build
 	$(call configure,all)
 	@$(compile) --target gemm64
-	@tests/abuse/abuse $(BUILD)/gemm64 --tries 20000 --jobs $(JOBS) $(ARGS)
+	@tests/signoff/abuse/abuse $(BUILD)/gemm64 --tries 20000 --jobs $(JOBS) $(ARGS)
 endif
 
 # What README.md, docs/ and the folders' READMEs say, as pages with a search. Before: are links and the reference (firmware too) right?
@@ -220,26 +220,26 @@ docs:
 	@cmake -S . -B $(BUILD) -DGEMM64_PLATFORM=ON >$(BUILD)/platform.log || \
 	    { cat $(BUILD)/platform.log >&2; exit 1; }
 	@$(compile) --target gemm64
-	@tests/readme/links.py
-	@scripts/reference --build $(BUILD) --check
-	@scripts/docs --build $(BUILD)/docs
+	@tests/docs/links.py
+	@scripts/codegen/reference.py --build $(BUILD) --check
+	@scripts/codegen/docs.py --build $(BUILD)/docs
 
 lint:
 	@$(SETUP) lint
-	@scripts/lint
+	@scripts/ci/lint.sh
 
 # The accelerator in a browser: build/web/index.html, a file that needs nothing else.
 web:
 	@$(SETUP) build web
-	@scripts/web --build $(BUILD)/web --jobs $(JOBS)
+	@scripts/setup/web.py --build $(BUILD)/web --jobs $(JOBS)
 
 # Does the page give what this machine's own simulation gives? And can everybody use it?
 web-check:
 	@$(SETUP) build test web
 	$(call configure,test)
-	@scripts/charts --test $(BUILD)/page
+	@scripts/setup/charts.sh --test $(BUILD)/page
 	@$(compile) --target gemm64_web_native
-	@scripts/web --build $(BUILD)/web --jobs $(JOBS)
+	@scripts/setup/web.py --build $(BUILD)/web --jobs $(JOBS)
 	@/usr/bin/python3 -B tests/web/check --build $(BUILD) $(ARGS)
 
 # clang-tidy on host/, sim/ and python/src; takes what the tests are built of.
@@ -247,104 +247,104 @@ tidy:
 	@$(SETUP) build test tidy
 	$(call configure,test)
 	@$(compile)
-	@scripts/tidy --build $(BUILD) --jobs $(JOBS) $(ARGS)
+	@scripts/ci/tidy.py --build $(BUILD) --jobs $(JOBS) $(ARGS)
 
 synth:
 	@$(SETUP) synth
-	@scripts/synth $(ARGS)
+	@scripts/asic/synth.py $(ARGS)
 
 # The longest path with the wires of a layout in it: that of a column of the array's stage.
 wires:
 	@$(SETUP) wires
-	@scripts/wires --out $(BUILD)/wires $(ARGS)
+	@scripts/asic/wires.py --out $(BUILD)/wires $(ARGS)
 
 # The gates of N = $(ARRAY), as `make synth` maps them, behind the driver; CELLS of them are broken, one at a time.
 netlist:
 	@$(SETUP) build test synth
 	$(call configure,test)
-	@scripts/netlist --array $(ARRAY) --out $(BUILD)/netlist
+	@scripts/asic/netlist.py --array $(ARRAY) --out $(BUILD)/netlist
 	@cmake -S . -B $(BUILD) -DGEMM64_NETLIST=$(abspath $(BUILD)/netlist/gemm64_n$(ARRAY).v) >$(BUILD)/netlist.log || \
 	    { cat $(BUILD)/netlist.log >&2; exit 1; }
 	@$(compile) --target gemm64_netlist_test
-	@tests/netlist/reset $(BUILD)/netlist/gemm64_n$(ARRAY).json
+	@tests/signoff/netlist/reset $(BUILD)/netlist/gemm64_n$(ARRAY).json
 	@GEMM64_BROKEN_CELLS=$(CELLS) $(BUILD)/gemm64_netlist_test $(ARGS)
 
 # The gates of each block, and of all else around the blocks, proved to do what the RTL does.
 equivalence:
 	@$(SETUP) synth
-	@scripts/equivalence --out $(BUILD)/synth $(ARGS)
+	@scripts/asic/equivalence.py --out $(BUILD)/synth $(ARGS)
 
 # The operands are a run's own: what a tile's waveform shows.
 energy:
 	@$(SETUP) build energy
 	$(call configure,all)
 	@$(compile) --target gemm64
-	@scripts/energy --program $(BUILD)/gemm64 --build $(BUILD)/energy --jobs $(JOBS) $(ARGS)
+	@scripts/asic/energy.py --program $(BUILD)/gemm64 --build $(BUILD)/energy --jobs $(JOBS) $(ARGS)
 
 # Each pin of the array's gates, stuck, in the self-test.
 stuck:
 	@$(SETUP) build energy
 	$(call configure,all)
 	@$(compile) --target gemm64
-	@scripts/stuck --program $(BUILD)/gemm64 --build $(BUILD)/stuck $(ARGS)
+	@scripts/asic/stuck.py --program $(BUILD)/gemm64 --build $(BUILD)/stuck $(ARGS)
 
 # Each bit of each register, flipped in each clock of a product of one tile.
 flips:
 	@$(SETUP) build
-	@tests/flips/run --build $(BUILD)/flips --jobs $(JOBS) $(ARGS)
+	@tests/signoff/faults/run --build $(BUILD)/flips --jobs $(JOBS) $(ARGS)
 
 fpga:
 	@$(SETUP) fpga
-	@scripts/fpga --build $(BUILD)/fpga --jobs $(JOBS) $(ARGS)
+	@scripts/fpga/fpga.py --build $(BUILD)/fpga --jobs $(JOBS) $(ARGS)
 
 # build/bitstream/n4/gemm64_ulx3s_n4.bit, and what it takes of the device.
 bitstream:
 	@$(SETUP) bitstream
-	@scripts/bitstream --build $(BUILD)/bitstream $(ARGS)
+	@scripts/fpga/bitstream.py --build $(BUILD)/bitstream $(ARGS)
 
 # A VexRiscv, the accelerator beside it, and firmware that multiplies on it. In LiteX's simulator.
 litex:
 	@$(SETUP) litex
-	@scripts/litex --build $(BUILD)/litex --jobs $(JOBS) $(ARGS)
+	@scripts/fpga/litex.py --build $(BUILD)/litex --jobs $(JOBS) $(ARGS)
 
 formal:
 	@$(SETUP) formal
-	@tests/formal/prove --cover --jobs $(JOBS) $(ARGS)
+	@tests/signoff/formal/prove --cover --jobs $(JOBS) $(ARGS)
 
 # ARGS="--draw 60": so many of them, drawn by the commit.
 mutants:
 	@$(SETUP) build test
-	@tests/mutants/run --jobs $(JOBS) $(ARGS)
+	@tests/signoff/mutation/run --jobs $(JOBS) $(ARGS)
 
 # The same with the host's sources and their tests. ARGS="--seed WORD": other mutants of all that there could be.
 host-mutants:
 	@$(SETUP) build test mutants
-	@tests/mutants/host/run --jobs $(JOBS) $(ARGS)
+	@tests/signoff/mutation/host/run --jobs $(JOBS) $(ARGS)
 
 # Which bins of functional coverage the tests reach, and which lines, branches and toggles of the RTL.
 coverage:
 	@$(SETUP) build test
 	$(call configure,test)
-	@status=0; $(if $(filter --summary,$(ARGS)),,scripts/functional_coverage.py --build $(BUILD) --jobs $(JOBS) || status=1;) \
-	    scripts/coverage --jobs $(JOBS) $(ARGS) || status=1; exit $$status
+	@status=0; $(if $(filter --summary,$(ARGS)),,scripts/ci/functional_coverage.py --build $(BUILD) --jobs $(JOBS) || status=1;) \
+	    scripts/ci/coverage.py --jobs $(JOBS) $(ARGS) || status=1; exit $$status
 
 # The bins only.
 functional-coverage:
 	@$(SETUP) build test
 	$(call configure,test)
-	@scripts/functional_coverage.py --build $(BUILD) --jobs $(JOBS) $(ARGS)
+	@scripts/ci/functional_coverage.py --build $(BUILD) --jobs $(JOBS) $(ARGS)
 
 # The results of the last `make test` and `make regression`, by testpoint of tests/testplan.hjson.
 testplan:
 	@$(SETUP) build test
 	$(call configure,test)
-	@scripts/venv $(BUILD)/venv-verification scripts/verification-requirements.txt
-	@$(BUILD)/venv-verification/bin/python scripts/testplan.py --build $(BUILD) \
+	@scripts/setup/venv.sh $(BUILD)/venv-verification scripts/ci/verification-requirements.txt
+	@$(BUILD)/venv-verification/bin/python scripts/ci/testplan.py --build $(BUILD) \
 	    --results $(BUILD)/results-test.xml $(wildcard $(BUILD)/results-regression.xml) $(ARGS)
 
 # All of the above that takes long, as one table. Each check installs and builds what it needs.
 signoff:
-	@scripts/signoff --build $(BUILD) $(ARGS)
+	@scripts/ci/signoff.py --build $(BUILD) $(ARGS)
 
 clean:
 	rm -rf $(BUILD)
@@ -385,7 +385,7 @@ help:
 	@echo "make fpga   counts what the accelerator takes of an FPGA, at N = 8, 16, 32 and 64"
 	@echo "make bitstream  places and routes the accelerator for a ULX3S board (ECP5-85F), at N = 4, and writes a bitstream"
 	@echo "make litex  runs pieces of AlexNet on the accelerator of a simulated LiteX SoC, by firmware on its VexRiscv"
-	@echo "make formal proves what tests/formal states of the RTL"
+	@echo "make formal proves what tests/signoff/formal states of the RTL"
 	@echo "make mutants  changes the RTL in some 1,500 places, one at a time, and lists those that no test notices"
 	@echo "make host-mutants  does so in some 260 places of the host's C++, drawn from 12,000"
 	@echo "make coverage  measures which bins of functional coverage, lines, branches and toggles of the RTL the tests reach"

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 # The layers of host/ as targets. README.md has the one table of them: a row for each folder, with its layer and the
-# folders that it may include. Targets link what it says, and scripts/check-includes reads each include by it, before
+# folders that it may include. Targets link what it says, and scripts/ci/check-includes.py reads each include by it, before
 # anything is compiled.
 
 # Half of the time to compile goes into these headers; sources include what they use all the same.
@@ -11,8 +11,8 @@ set(GEMM64_HOST_HEADERS <algorithm> <filesystem> <functional> <map> <memory> <op
 set(includes_checked ${CMAKE_CURRENT_BINARY_DIR}/includes_checked)
 add_custom_command(
   OUTPUT ${includes_checked}
-  COMMAND Python3::Interpreter -B ${PROJECT_SOURCE_DIR}/scripts/check-includes --stamp ${includes_checked}
-  DEPENDS ${PROJECT_SOURCE_DIR}/scripts/check-includes
+  COMMAND Python3::Interpreter -B ${PROJECT_SOURCE_DIR}/scripts/ci/check-includes.py --stamp ${includes_checked}
+  DEPENDS ${PROJECT_SOURCE_DIR}/scripts/ci/check-includes.py
   DEPFILE ${includes_checked}.d
   WORKING_DIRECTORY ${PROJECT_SOURCE_DIR}
   COMMENT "Checking which folder includes which" VERBATIM)
@@ -20,7 +20,6 @@ add_custom_target(gemm64_includes DEPENDS ${includes_checked})
 
 set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${CMAKE_CURRENT_SOURCE_DIR}/README.md)
 file(STRINGS README.md rows ENCODING UTF-8 REGEX "^\\| [a-z]+ \\| \\[[a-z/]+\\]")
-set(layer_of_ base)  # host/ itself
 foreach(row IN LISTS rows)
   string(REGEX MATCH "^\\| ([a-z]+) \\| \\[([a-z/]+)\\].*\\|([^|]*)\\|$" row "${row}")
   set(layer ${CMAKE_MATCH_1})

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-# How the programs of tests are made; builds of their own (tests/mutants) include it, too.
+# How the programs of tests are made; builds of their own (tests/signoff/mutation) include it, too.
 find_package(GTest REQUIRED)
 include(GoogleTest)
 
@@ -18,7 +18,7 @@ function(gemm64_precompile_tests name)
   set(more)
   if(libraries MATCHES "gemm64_(onnx|commands)")
     set(headers gemm64_onnx_test_headers)
-    set(more ${PROJECT_BINARY_DIR}/generated/host/proto/onnx.pb.h)
+    set(more ${PROJECT_BINARY_DIR}/generated/host/graph/proto/onnx.pb.h)
   endif()
   if(NOT TARGET ${headers})
     set(empty ${PROJECT_BINARY_DIR}/generated/${headers}.cpp)

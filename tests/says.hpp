@@ -7,7 +7,7 @@
 
 #include <string>
 
-#include "host/error.hpp"
+#include "host/util/error.hpp"
 
 namespace gemm64 {
 

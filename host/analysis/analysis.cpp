@@ -11,13 +11,13 @@
 #include "host/analysis/modules.hpp"
 #include "host/analysis/operands.hpp"
 #include "host/compile/executable.hpp"
-#include "host/error.hpp"
-#include "host/onnx/checked.hpp"
-#include "host/onnx/linear_layer.hpp"
-#include "host/onnx/operator.hpp"
-#include "host/onnx/supported.hpp"
-#include "host/onnx/work.hpp"
-#include "host/proto/tensor_data.hpp"
+#include "host/util/error.hpp"
+#include "host/graph/onnx/checked.hpp"
+#include "host/graph/onnx/linear_layer.hpp"
+#include "host/graph/onnx/operator.hpp"
+#include "host/graph/onnx/supported.hpp"
+#include "host/graph/onnx/work.hpp"
+#include "host/graph/proto/tensor_data.hpp"
 
 namespace gemm64 {
 namespace {

@@ -13,7 +13,7 @@
 #include "host/analysis/array_cost.hpp"
 #include "host/device/geometry.hpp"
 #include "host/device/memory_timing.hpp"
-#include "host/onnx/model.hpp"
+#include "host/graph/onnx/model.hpp"
 #include "host/run/run_report.hpp"
 
 namespace gemm64 {

@@ -10,8 +10,8 @@
 #include "host/analysis/columns.hpp"
 #include "host/report/dram_use.hpp"
 #include "host/report/network_text.hpp"
-#include "host/table.hpp"
-#include "host/text.hpp"
+#include "host/util/table.hpp"
+#include "host/util/text.hpp"
 
 namespace gemm64 {
 namespace {

@@ -5,10 +5,10 @@
 #include <cmath>
 
 #include "host/cycles/cycle_model.hpp"
-#include "host/divide.hpp"
-#include "host/error.hpp"
-#include "host/job/program.hpp"
-#include "host/onnx/checked.hpp"
+#include "host/util/divide.hpp"
+#include "host/util/error.hpp"
+#include "host/tiling/program.hpp"
+#include "host/graph/onnx/checked.hpp"
 
 namespace gemm64 {
 namespace {

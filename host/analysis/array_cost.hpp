@@ -12,8 +12,8 @@
 #include "host/device/counters.hpp"
 #include "host/device/geometry.hpp"
 #include "host/device/memory_timing.hpp"
-#include "host/job/job.hpp"
-#include "host/onnx/work.hpp"
+#include "host/tiling/job.hpp"
+#include "host/graph/onnx/work.hpp"
 
 namespace gemm64 {
 

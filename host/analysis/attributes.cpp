@@ -7,7 +7,7 @@
 #include <cmath>
 #include <set>
 
-#include "host/proto/tensor_data.hpp"
+#include "host/graph/proto/tensor_data.hpp"
 
 namespace gemm64 {
 namespace {

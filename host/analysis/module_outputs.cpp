@@ -8,9 +8,9 @@
 #include <algorithm>
 #include <map>
 
-#include "host/error.hpp"
-#include "host/table.hpp"
-#include "host/text.hpp"
+#include "host/util/error.hpp"
+#include "host/util/table.hpp"
+#include "host/util/text.hpp"
 
 namespace gemm64 {
 namespace {

@@ -5,7 +5,7 @@
 #include <map>
 #include <set>
 
-#include "host/onnx/checked.hpp"
+#include "host/graph/onnx/checked.hpp"
 
 namespace gemm64 {
 namespace {

@@ -3,7 +3,7 @@
 #pragma once
 
 #include "host/execute/batched_model.hpp"
-#include "host/onnx/model.hpp"
+#include "host/graph/onnx/model.hpp"
 
 namespace gemm64 {
 

@@ -3,7 +3,7 @@
 
 #include <algorithm>
 
-#include "host/onnx/operator.hpp"
+#include "host/graph/onnx/operator.hpp"
 
 namespace gemm64 {
 namespace {

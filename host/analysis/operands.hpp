@@ -6,7 +6,7 @@
 #include <set>
 #include <string>
 
-#include "host/onnx/model.hpp"
+#include "host/graph/onnx/model.hpp"
 
 namespace gemm64 {
 

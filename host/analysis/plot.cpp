@@ -7,7 +7,7 @@
 #include <cmath>
 
 #include "host/analysis/svg.hpp"
-#include "host/text.hpp"
+#include "host/util/text.hpp"
 
 namespace gemm64 {
 namespace {

@@ -12,10 +12,10 @@
 #include <cerrno>
 #include <cstring>
 
-#include "host/console.hpp"
-#include "host/error.hpp"
+#include "host/util/console.hpp"
+#include "host/util/error.hpp"
 #include "host/execute/memory_need.hpp"
-#include "host/text.hpp"
+#include "host/util/text.hpp"
 
 namespace gemm64 {
 namespace {

@@ -8,7 +8,7 @@
 #include "host/cli/command_text.hpp"
 #include "host/cli/commands.hpp"
 #include "host/cli/values.hpp"
-#include "host/console.hpp"
+#include "host/util/console.hpp"
 
 namespace gemm64 {
 namespace {

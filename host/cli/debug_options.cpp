@@ -8,7 +8,7 @@
 
 #include "host/cli/values.hpp"
 #include "host/device/fault.hpp"
-#include "host/error.hpp"
+#include "host/util/error.hpp"
 
 namespace gemm64 {
 

@@ -6,10 +6,10 @@
 #include "host/cli/dut_options.hpp"
 #include "host/cli/options.hpp"
 #include "host/cli/values.hpp"
-#include "host/console.hpp"
+#include "host/util/console.hpp"
 #include "host/dut/templates.hpp"
 #include "host/report/progress.hpp"
-#include "host/text.hpp"
+#include "host/util/text.hpp"
 
 namespace gemm64 {
 

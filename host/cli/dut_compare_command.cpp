@@ -7,15 +7,15 @@
 #include "host/cli/dut_options.hpp"
 #include "host/cli/options.hpp"
 #include "host/cli/values.hpp"
-#include "host/console.hpp"
+#include "host/util/console.hpp"
 #include "host/dut/mutants.hpp"
 #include "host/dut/network_run.hpp"
 #include "host/dut/yosys.hpp"
-#include "host/files/claimed_files.hpp"
-#include "host/files/lost_outputs.hpp"
+#include "host/util/claimed_files.hpp"
+#include "host/util/lost_outputs.hpp"
 #include "host/report/progress.hpp"
-#include "host/table.hpp"
-#include "host/text.hpp"
+#include "host/util/table.hpp"
+#include "host/util/text.hpp"
 
 namespace gemm64 {
 namespace {

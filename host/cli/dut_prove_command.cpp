@@ -5,10 +5,10 @@
 #include "host/cli/dut_options.hpp"
 #include "host/cli/options.hpp"
 #include "host/cli/values.hpp"
-#include "host/console.hpp"
+#include "host/util/console.hpp"
 #include "host/dut/proof.hpp"
-#include "host/files/claimed_files.hpp"
-#include "host/files/lost_outputs.hpp"
+#include "host/util/claimed_files.hpp"
+#include "host/util/lost_outputs.hpp"
 #include "host/report/progress.hpp"
 
 namespace gemm64 {

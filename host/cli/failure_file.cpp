@@ -3,10 +3,10 @@
 
 #include <fmt/format.h>
 
-#include "host/error.hpp"
-#include "host/files/input_file.hpp"
+#include "host/util/error.hpp"
+#include "host/util/input_file.hpp"
 #include "host/report/json.hpp"
-#include "sim/devices.hpp"
+#include "sim/models/devices.hpp"
 
 namespace gemm64 {
 namespace {

@@ -11,7 +11,7 @@
 
 #include "host/cli/options.hpp"
 #include "host/debug/failure.hpp"
-#include "host/error.hpp"
+#include "host/util/error.hpp"
 
 namespace gemm64 {
 

@@ -7,8 +7,8 @@
 #include <cmath>
 #include <vector>
 
-#include "sim/save_file.hpp"
-#include "sim/signals.hpp"
+#include "sim/waves/save_file.hpp"
+#include "sim/waves/signals.hpp"
 
 namespace gemm64 {
 namespace {

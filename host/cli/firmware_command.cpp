@@ -13,15 +13,15 @@
 #include "host/cli/firmware_modes.hpp"
 #include "host/cli/firmware_network.hpp"
 #include "host/cli/values.hpp"
-#include "host/console.hpp"
+#include "host/util/console.hpp"
 #include "host/cosim/cosim.hpp"
 #include "host/device/array_geometry.hpp"
-#include "host/error.hpp"
-#include "host/files/claimed_files.hpp"
-#include "host/files/lost_outputs.hpp"
+#include "host/util/error.hpp"
+#include "host/util/claimed_files.hpp"
+#include "host/util/lost_outputs.hpp"
 #include "host/report/network_text.hpp"
-#include "host/text.hpp"
-#include "sim/devices.hpp"
+#include "host/util/text.hpp"
+#include "sim/models/devices.hpp"
 
 namespace gemm64 {
 

@@ -8,11 +8,11 @@
 #include <cmath>
 #include <utility>
 
-#include "host/console.hpp"
-#include "host/error.hpp"
-#include "host/table.hpp"
-#include "host/text.hpp"
-#include "sim/platform/firmware/job_list.h"
+#include "host/util/console.hpp"
+#include "host/util/error.hpp"
+#include "host/util/table.hpp"
+#include "host/util/text.hpp"
+#include "sim/integrations/systemc/firmware/job_list.h"
 
 namespace gemm64 {
 

@@ -10,7 +10,7 @@
 
 #include "host/cli/firmware_timeline.hpp"
 #include "host/cli/network_source.hpp"
-#include "sim/platform/cosim_sides.hpp"
+#include "sim/integrations/systemc/cosim_sides.hpp"
 
 namespace gemm64 {
 

@@ -10,12 +10,12 @@
 
 #include "host/cli/network_source.hpp"
 #include "host/device/reference_device.hpp"
-#include "host/error.hpp"
-#include "host/job/packing.hpp"
-#include "host/onnx/supported.hpp"
+#include "host/util/error.hpp"
+#include "host/tiling/packing.hpp"
+#include "host/graph/onnx/supported.hpp"
 #include "host/run/program_prediction.hpp"
 #include "host/session/session.hpp"
-#include "sim/platform/cosim_sides.hpp"
+#include "sim/integrations/systemc/cosim_sides.hpp"
 
 namespace gemm64 {
 namespace {

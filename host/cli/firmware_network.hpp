@@ -9,9 +9,9 @@
 #include "host/cosim/cosim.hpp"
 #include "host/device/memory_timing.hpp"
 #include "host/execute/head.hpp"
-#include "host/onnx/model.hpp"
+#include "host/graph/onnx/model.hpp"
 #include "host/run/run_report.hpp"
-#include "sim/platform/platform.hpp"
+#include "sim/integrations/systemc/platform.hpp"
 
 namespace gemm64 {
 

@@ -8,9 +8,9 @@
 
 #include "host/debug/timeline.hpp"
 #include "host/debug/trace_events.hpp"
-#include "host/job/job.hpp"
-#include "host/job/job_program.hpp"
-#include "sim/platform/platform.hpp"
+#include "host/tiling/job.hpp"
+#include "host/tiling/job_program.hpp"
+#include "sim/integrations/systemc/platform.hpp"
 
 namespace gemm64 {
 

@@ -8,8 +8,8 @@
 #include <memory>
 
 #include "host/cli/command_text.hpp"
-#include "host/columns.hpp"
-#include "host/console.hpp"
+#include "host/util/columns.hpp"
+#include "host/util/console.hpp"
 
 namespace gemm64 {
 namespace {

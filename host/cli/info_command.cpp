@@ -6,18 +6,18 @@
 
 #include "host/cli/commands.hpp"
 #include "host/cli/options.hpp"
-#include "host/console.hpp"
+#include "host/util/console.hpp"
 #include "host/device/fault.hpp"
 #include "host/device/geometry.hpp"
 #include "host/device/registers.hpp"
 #include "host/driver/driver.hpp"
-#include "host/files/claimed_files.hpp"
-#include "host/files/lost_outputs.hpp"
+#include "host/util/claimed_files.hpp"
+#include "host/util/lost_outputs.hpp"
 #include "host/report/json.hpp"
 #include "host/run/self_test.hpp"
-#include "host/table.hpp"
-#include "host/text.hpp"
-#include "sim/devices.hpp"
+#include "host/util/table.hpp"
+#include "host/util/text.hpp"
+#include "sim/models/devices.hpp"
 
 namespace gemm64 {
 namespace {

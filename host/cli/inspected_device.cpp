@@ -8,18 +8,18 @@
 
 #include "host/cli/failure_file.hpp"
 #include "host/cli/failure_view.hpp"
-#include "host/console.hpp"
+#include "host/util/console.hpp"
 #include "host/debug/investigation.hpp"
-#include "host/error.hpp"
-#include "host/escaped.hpp"
-#include "host/files/lost_outputs.hpp"
-#include "host/page/page.hpp"
-#include "host/page/recording.hpp"
+#include "host/util/error.hpp"
+#include "host/util/escaped.hpp"
+#include "host/util/lost_outputs.hpp"
+#include "host/report/page/page.hpp"
+#include "host/report/page/recording.hpp"
 #include "host/report/json.hpp"
 #include "host/report/run_table.hpp"
 #include "host/report/verdict.hpp"
-#include "sim/devices.hpp"
-#include "sim/save_file.hpp"
+#include "sim/models/devices.hpp"
+#include "sim/waves/save_file.hpp"
 
 namespace gemm64 {
 namespace {

@@ -5,9 +5,9 @@
 
 #include <algorithm>
 
-#include "host/error.hpp"
+#include "host/util/error.hpp"
 #include "host/images/labels.hpp"
-#include "host/text.hpp"
+#include "host/util/text.hpp"
 
 namespace gemm64 {
 namespace {

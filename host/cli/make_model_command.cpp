@@ -6,12 +6,12 @@
 #include "host/cli/commands.hpp"
 #include "host/cli/options.hpp"
 #include "host/cli/values.hpp"
-#include "host/console.hpp"
-#include "host/escaped.hpp"
-#include "host/files/claimed_files.hpp"
-#include "host/onnx/networks.hpp"
-#include "host/onnx/save.hpp"
-#include "host/text.hpp"
+#include "host/util/console.hpp"
+#include "host/util/escaped.hpp"
+#include "host/util/claimed_files.hpp"
+#include "host/graph/onnx/networks.hpp"
+#include "host/graph/onnx/save.hpp"
+#include "host/util/text.hpp"
 
 namespace gemm64 {
 namespace {

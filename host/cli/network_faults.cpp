@@ -10,7 +10,7 @@
 #include "host/report/progress.hpp"
 #include "host/run/network_campaign_run.hpp"
 #include "host/session/session.hpp"
-#include "sim/devices.hpp"
+#include "sim/models/devices.hpp"
 
 namespace gemm64 {
 namespace {

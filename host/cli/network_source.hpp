@@ -13,8 +13,8 @@
 #include "host/execute/head.hpp"
 #include "host/execute/narrowed_ranges.hpp"
 #include "host/images/fashion_mnist.hpp"
-#include "host/onnx/model.hpp"
-#include "host/rewrite/quantize.hpp"
+#include "host/graph/onnx/model.hpp"
+#include "host/graph/passes/quantize.hpp"
 
 namespace gemm64 {
 

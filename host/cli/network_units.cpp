@@ -6,10 +6,10 @@
 #include <algorithm>
 #include <utility>
 
-#include "host/console.hpp"
-#include "host/error.hpp"
+#include "host/util/console.hpp"
+#include "host/util/error.hpp"
 #include "host/execute/image_source.hpp"
-#include "host/files/lost_outputs.hpp"
+#include "host/util/lost_outputs.hpp"
 #include "host/images/image_file.hpp"
 #include "host/report/json.hpp"
 

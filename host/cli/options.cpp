@@ -10,11 +10,11 @@
 #include <utility>
 
 #include "host/cli/values.hpp"
-#include "host/error.hpp"
-#include "host/page/page.hpp"
+#include "host/util/error.hpp"
+#include "host/report/page/page.hpp"
 #include "host/report/progress.hpp"
 #include "host/report/run_table.hpp"
-#include "sim/devices.hpp"
+#include "sim/models/devices.hpp"
 
 namespace gemm64 {
 namespace {

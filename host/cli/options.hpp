@@ -12,9 +12,9 @@
 
 #include "host/cli/debug_options.hpp"
 #include "host/device/registry.hpp"
-#include "host/files/claimed_files.hpp"
-#include "host/onnx/model.hpp"
-#include "host/output_file.hpp"
+#include "host/util/claimed_files.hpp"
+#include "host/graph/onnx/model.hpp"
+#include "host/util/output_file.hpp"
 #include "host/report/report_view.hpp"
 #include "host/session/run_settings.hpp"
 

@@ -20,10 +20,10 @@
 #include "host/cli/inspected_device.hpp"
 #include "host/cli/suggestion.hpp"
 #include "host/cli/values.hpp"
-#include "host/console.hpp"
-#include "host/error.hpp"
-#include "host/files/lost_outputs.hpp"
-#include "host/interrupt.hpp"
+#include "host/util/console.hpp"
+#include "host/util/error.hpp"
+#include "host/util/lost_outputs.hpp"
+#include "host/util/interrupt.hpp"
 
 namespace gemm64 {
 namespace {

@@ -12,13 +12,13 @@
 #include "host/cli/failure_file.hpp"
 #include "host/cli/values.hpp"
 #include "host/compile/executable_file.hpp"
-#include "host/console.hpp"
-#include "host/error.hpp"
-#include "host/files/claimed_files.hpp"
-#include "host/onnx/networks.hpp"
-#include "host/onnx/operator.hpp"
-#include "host/onnx/supported.hpp"
-#include "host/rewrite/quantize.hpp"
+#include "host/util/console.hpp"
+#include "host/util/error.hpp"
+#include "host/util/claimed_files.hpp"
+#include "host/graph/onnx/networks.hpp"
+#include "host/graph/onnx/operator.hpp"
+#include "host/graph/onnx/supported.hpp"
+#include "host/graph/passes/quantize.hpp"
 
 namespace gemm64 {
 namespace {
@@ -47,7 +47,7 @@ const Setting<NetworkOptions>& host_setting() {
       "host",
       "what runs the nodes that the device does not\n"
       "onnxruntime: ONNX Runtime, with gemm64 as its execution provider; "
-      "scripts/fetch-onnxruntime.sh installs it. own: the program's executor, for one more "
+      "scripts/setup/fetch-onnxruntime.sh installs it. own: the program's executor, for one more "
       "release. Without this option it runs compiled files, --one-program and --jobs, "
       "and all networks if ONNX Runtime is missing.",
       std::vector<std::pair<std::string, HostRuntime>>{{"onnxruntime", HostRuntime::kOnnxRuntime},

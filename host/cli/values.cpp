@@ -9,7 +9,7 @@
 #include <cstdlib>
 #include <utility>
 
-#include "host/error.hpp"
+#include "host/util/error.hpp"
 
 namespace gemm64 {
 namespace {

@@ -11,7 +11,7 @@
 #include "host/compile/channel_order.hpp"
 #include "host/compile/table_node.hpp"
 #include "host/kernels/quantization.hpp"
-#include "host/onnx/model.hpp"
+#include "host/graph/onnx/model.hpp"
 
 namespace gemm64 {
 

@@ -5,9 +5,9 @@
 #include <numeric>
 #include <set>
 
-#include "host/divide.hpp"
-#include "host/onnx/supported.hpp"
-#include "host/proto/attribute.hpp"
+#include "host/util/divide.hpp"
+#include "host/graph/onnx/supported.hpp"
+#include "host/graph/proto/attribute.hpp"
 
 namespace gemm64 {
 namespace {

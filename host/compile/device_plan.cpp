@@ -6,7 +6,7 @@
 
 #include "host/compile/planner.hpp"
 #include "host/kernels/matmul_bits.hpp"
-#include "host/onnx/linear_layer.hpp"
+#include "host/graph/onnx/linear_layer.hpp"
 #include "host/run/program_prediction.hpp"
 
 namespace gemm64 {

@@ -17,9 +17,9 @@
 #include "host/compile/strips.hpp"
 #include "host/device/counters.hpp"
 #include "host/device/memory_timing.hpp"
-#include "host/job/job.hpp"
-#include "host/job/job_program.hpp"
-#include "host/job/shared_tiles.hpp"
+#include "host/tiling/job.hpp"
+#include "host/tiling/job_program.hpp"
+#include "host/tiling/shared_tiles.hpp"
 
 namespace gemm64 {
 
@@ -153,7 +153,7 @@ struct PlanOptions {
   MemoryRate rate = {};      // of the memory that the plan is to be best for
 };
 
-/// Plans a model in QOperator form (host/rewrite/quantized_graph.hpp makes it of QDQ).
+/// Plans a model in QOperator form (host/graph/passes/quantized_graph.hpp makes it of QDQ).
 DevicePlan plan_device(const OnnxModel& model, const Geometry& geometry,
                        const PlanOptions& options = {});
 

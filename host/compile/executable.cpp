@@ -10,11 +10,11 @@
 #include <utility>
 
 #include "host/compile/device_layer.hpp"
-#include "host/divide.hpp"
-#include "host/error.hpp"
-#include "host/job/packing.hpp"
-#include "host/onnx/linear_layer.hpp"
-#include "host/onnx/supported.hpp"
+#include "host/util/divide.hpp"
+#include "host/util/error.hpp"
+#include "host/tiling/packing.hpp"
+#include "host/graph/onnx/linear_layer.hpp"
+#include "host/graph/onnx/supported.hpp"
 
 namespace gemm64 {
 namespace {

@@ -12,7 +12,7 @@
 #include "host/compile/pass_order.hpp"
 #include "host/device/geometry.hpp"
 #include "host/execute/executor.hpp"
-#include "host/onnx/work.hpp"
+#include "host/graph/onnx/work.hpp"
 #include "host/run/job_runner.hpp"
 
 namespace gemm64 {
@@ -114,7 +114,7 @@ struct Executable {
   bool has_constants() const;
 };
 
-/// Compiles a model in QOperator form (host/rewrite/quantized_graph.hpp makes it of QDQ). From
+/// Compiles a model in QOperator form (host/graph/passes/quantized_graph.hpp makes it of QDQ). From
 /// shapes and scales alone, so that a file without weights can be compiled.
 Executable compile(const OnnxModel& model, const Geometry& geometry,
                    const CompileOptions& options = {});

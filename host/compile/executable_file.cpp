@@ -9,11 +9,11 @@
 #include <utility>
 
 #include "host/device/array_geometry.hpp"
-#include "host/divide.hpp"
-#include "host/error.hpp"
-#include "host/files/file_kind.hpp"
-#include "host/files/input_file.hpp"
-#include "host/onnx/save.hpp"
+#include "host/util/divide.hpp"
+#include "host/util/error.hpp"
+#include "host/util/file_kind.hpp"
+#include "host/util/input_file.hpp"
+#include "host/graph/onnx/save.hpp"
 #include "host/report/json.hpp"
 
 namespace gemm64 {

@@ -7,8 +7,8 @@
 #include <string>
 
 #include "host/compile/executable.hpp"
-#include "host/onnx/model.hpp"
-#include "host/output_file.hpp"
+#include "host/graph/onnx/model.hpp"
+#include "host/util/output_file.hpp"
 
 namespace gemm64 {
 

@@ -3,10 +3,10 @@
 
 #include <utility>
 
-#include "host/error.hpp"
-#include "host/onnx/operator.hpp"
-#include "host/onnx/supported.hpp"
-#include "host/proto/tensor_data.hpp"
+#include "host/util/error.hpp"
+#include "host/graph/onnx/operator.hpp"
+#include "host/graph/onnx/supported.hpp"
+#include "host/graph/proto/tensor_data.hpp"
 
 namespace gemm64 {
 

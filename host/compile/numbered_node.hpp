@@ -6,7 +6,7 @@
 #include <optional>
 
 #include "host/kernels/operators.hpp"
-#include "host/onnx/model.hpp"
+#include "host/graph/onnx/model.hpp"
 
 namespace gemm64 {
 

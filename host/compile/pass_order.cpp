@@ -8,7 +8,7 @@
 #include <stdexcept>
 #include <unordered_set>
 
-#include "host/onnx/supported.hpp"
+#include "host/graph/onnx/supported.hpp"
 
 namespace gemm64 {
 namespace {

@@ -7,10 +7,10 @@
 #include <tuple>
 #include <utility>
 
-#include "host/divide.hpp"
-#include "host/error.hpp"
-#include "host/onnx/linear_layer.hpp"
-#include "host/onnx/supported.hpp"
+#include "host/util/divide.hpp"
+#include "host/util/error.hpp"
+#include "host/graph/onnx/linear_layer.hpp"
+#include "host/graph/onnx/supported.hpp"
 
 namespace gemm64 {
 namespace {

@@ -5,7 +5,7 @@
 #include <algorithm>
 
 #include "host/compile/planner.hpp"
-#include "host/error.hpp"
+#include "host/util/error.hpp"
 
 namespace gemm64 {
 

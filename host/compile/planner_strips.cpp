@@ -6,7 +6,7 @@
 #include <utility>
 
 #include "host/compile/planner.hpp"
-#include "host/error.hpp"
+#include "host/util/error.hpp"
 
 namespace gemm64 {
 namespace {

@@ -10,10 +10,10 @@
 
 #include "host/compile/planner.hpp"
 #include "host/compile/resize_node.hpp"
-#include "host/divide.hpp"
-#include "host/error.hpp"
-#include "host/onnx/supported.hpp"
-#include "host/proto/attribute.hpp"
+#include "host/util/divide.hpp"
+#include "host/util/error.hpp"
+#include "host/graph/onnx/supported.hpp"
+#include "host/graph/proto/attribute.hpp"
 
 namespace gemm64 {
 

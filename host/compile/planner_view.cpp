@@ -6,8 +6,8 @@
 
 #include "host/compile/planner.hpp"
 #include "host/compile/slice_node.hpp"
-#include "host/divide.hpp"
-#include "host/error.hpp"
+#include "host/util/divide.hpp"
+#include "host/util/error.hpp"
 
 namespace gemm64 {
 

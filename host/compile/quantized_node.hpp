@@ -7,11 +7,11 @@
 #include <string>
 
 #include "host/compile/average_pool.hpp"
-#include "host/job/lanes_cut.hpp"
-#include "host/job/plan.hpp"
+#include "host/tiling/lanes_cut.hpp"
+#include "host/tiling/plan.hpp"
 #include "host/kernels/operators.hpp"
 #include "host/kernels/quantization.hpp"
-#include "host/onnx/model.hpp"
+#include "host/graph/onnx/model.hpp"
 
 namespace gemm64 {
 

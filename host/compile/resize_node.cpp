@@ -5,8 +5,8 @@
 #include <utility>
 
 #include "host/compile/numbered_node.hpp"
-#include "host/onnx/supported.hpp"
-#include "host/proto/attribute.hpp"
+#include "host/graph/onnx/supported.hpp"
+#include "host/graph/proto/attribute.hpp"
 
 namespace gemm64 {
 namespace {

@@ -6,7 +6,7 @@
 #include <optional>
 #include <utility>
 
-#include "host/onnx/model.hpp"
+#include "host/graph/onnx/model.hpp"
 
 namespace gemm64 {
 

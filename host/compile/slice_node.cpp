@@ -6,7 +6,7 @@
 #include <utility>
 
 #include "host/compile/numbered_node.hpp"
-#include "host/onnx/supported.hpp"
+#include "host/graph/onnx/supported.hpp"
 
 namespace gemm64 {
 

@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <numeric>
 
-#include "host/divide.hpp"
+#include "host/util/divide.hpp"
 #include "host/kernels/strided.hpp"
 
 namespace gemm64 {

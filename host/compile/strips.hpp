@@ -7,7 +7,7 @@
 #include <optional>
 #include <vector>
 
-#include "host/job/convolution.hpp"
+#include "host/tiling/convolution.hpp"
 #include "host/kernels/tensor.hpp"
 
 namespace gemm64 {

@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "host/kernels/quantization.hpp"
-#include "host/onnx/model.hpp"
+#include "host/graph/onnx/model.hpp"
 
 namespace gemm64 {
 

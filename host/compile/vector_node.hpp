@@ -9,7 +9,7 @@
 #include "host/device/geometry.hpp"
 #include "host/kernels/operators.hpp"
 #include "host/kernels/quantization.hpp"
-#include "host/onnx/model.hpp"
+#include "host/graph/onnx/model.hpp"
 
 namespace gemm64 {
 

@@ -18,9 +18,9 @@
 #include "host/device/reference_device.hpp"
 #include "host/driver/device_hooks.hpp"
 #include "host/driver/gemm64_driver.h"
-#include "host/error.hpp"
-#include "host/side_by_side.hpp"
-#include "host/text.hpp"
+#include "host/util/error.hpp"
+#include "host/util/side_by_side.hpp"
+#include "host/util/text.hpp"
 
 namespace gemm64 {
 namespace {

@@ -10,8 +10,8 @@
 
 #include "host/device/command_facts.hpp"
 #include "host/device/window_taps.hpp"
-#include "host/error.hpp"
-#include "host/job/job.hpp"
+#include "host/util/error.hpp"
+#include "host/tiling/job.hpp"
 
 namespace gemm64 {
 namespace {

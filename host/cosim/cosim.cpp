@@ -10,8 +10,8 @@
 #include "host/device/snapshot.hpp"
 #include "host/driver/device_hooks.hpp"
 #include "host/driver/gemm64_driver.h"
-#include "host/error.hpp"
-#include "host/text.hpp"
+#include "host/util/error.hpp"
+#include "host/util/text.hpp"
 
 namespace gemm64 {
 namespace {

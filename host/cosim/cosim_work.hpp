@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "host/device/geometry.hpp"
-#include "host/job/job_program.hpp"
+#include "host/tiling/job_program.hpp"
 
 namespace gemm64 {
 

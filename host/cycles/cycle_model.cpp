@@ -14,7 +14,7 @@
 #include "host/cycles/program_check.hpp"
 #include "host/cycles/results.hpp"
 #include "host/device/snapshot.hpp"
-#include "host/error.hpp"
+#include "host/util/error.hpp"
 
 namespace gemm64 {
 namespace cycles {

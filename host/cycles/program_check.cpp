@@ -5,7 +5,7 @@
 
 #include "host/cycles/program_balance.hpp"
 #include "host/device/command_check.hpp"
-#include "host/error.hpp"
+#include "host/util/error.hpp"
 
 namespace gemm64::cycles {
 namespace {

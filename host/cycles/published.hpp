@@ -4,7 +4,7 @@
 
 #include <cstdint>
 
-#include "host/job/plan.hpp"
+#include "host/tiling/plan.hpp"
 
 namespace gemm64 {
 

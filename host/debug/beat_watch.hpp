@@ -7,8 +7,8 @@
 
 #include "host/debug/finding.hpp"
 #include "host/device/debug_device.hpp"
-#include "host/job/job.hpp"
-#include "host/job/job_program.hpp"
+#include "host/tiling/job.hpp"
+#include "host/tiling/job_program.hpp"
 
 namespace gemm64 {
 

@@ -12,8 +12,8 @@
 #include "host/cycles/cycle_model.hpp"
 #include "host/device/depthwise.hpp"
 #include "host/device/vector_path.hpp"
-#include "host/job/job.hpp"
-#include "host/job/job_program.hpp"
+#include "host/tiling/job.hpp"
+#include "host/tiling/job_program.hpp"
 
 namespace gemm64 {
 namespace {

@@ -14,7 +14,7 @@
 #include "host/device/fault.hpp"
 #include "host/device/geometry.hpp"
 #include "host/device/memory_timing.hpp"
-#include "host/job/plan.hpp"
+#include "host/tiling/plan.hpp"
 
 namespace gemm64 {
 

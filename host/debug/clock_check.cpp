@@ -4,8 +4,8 @@
 #include <fmt/format.h>
 
 #include "host/cycles/cycle_model.hpp"
-#include "host/error.hpp"
-#include "host/text.hpp"
+#include "host/util/error.hpp"
+#include "host/util/text.hpp"
 
 namespace gemm64 {
 namespace {

@@ -6,7 +6,7 @@
 #include <nlohmann/json.hpp>
 #include <string>
 
-#include "host/job/job.hpp"
+#include "host/tiling/job.hpp"
 
 namespace gemm64 {
 

@@ -7,8 +7,8 @@
 #include <optional>
 
 #include "host/debug/finding.hpp"
-#include "host/job/job.hpp"
-#include "host/job/tile_walk.hpp"
+#include "host/tiling/job.hpp"
+#include "host/tiling/tile_walk.hpp"
 #include "host/numerics/matrix.hpp"
 
 namespace gemm64 {

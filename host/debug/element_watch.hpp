@@ -10,8 +10,8 @@
 #include "host/debug/finding.hpp"
 #include "host/device/debug_device.hpp"
 #include "host/device/geometry.hpp"
-#include "host/job/job_program.hpp"
-#include "host/job/tile_walk.hpp"
+#include "host/tiling/job_program.hpp"
+#include "host/tiling/tile_walk.hpp"
 #include "host/numerics/matrix.hpp"
 
 namespace gemm64 {

@@ -4,7 +4,7 @@
 #include <fmt/format.h>
 
 #include "host/device/registers.hpp"
-#include "host/escaped.hpp"
+#include "host/util/escaped.hpp"
 
 namespace gemm64 {
 namespace {

@@ -7,7 +7,7 @@
 #include <string>
 
 #include "host/debug/finding.hpp"
-#include "host/job/plan.hpp"
+#include "host/tiling/plan.hpp"
 #include "host/numerics/quality.hpp"
 
 namespace gemm64 {

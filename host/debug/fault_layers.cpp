@@ -7,7 +7,7 @@
 #include <stdexcept>
 
 #include "host/device/depthwise.hpp"
-#include "host/float_bits.hpp"
+#include "host/util/float_bits.hpp"
 
 namespace gemm64 {
 namespace {

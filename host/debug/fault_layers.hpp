@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "host/device/geometry.hpp"
-#include "host/job/job.hpp"
+#include "host/tiling/job.hpp"
 
 namespace gemm64 {
 

@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "host/device/debug_device.hpp"
-#include "host/job/tile_walk.hpp"
+#include "host/tiling/tile_walk.hpp"
 
 namespace gemm64 {
 

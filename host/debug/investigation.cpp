@@ -9,7 +9,7 @@
 #include "host/debug/lane_watch.hpp"
 #include "host/debug/standstill_watch.hpp"
 #include "host/driver/driver.hpp"
-#include "host/error.hpp"
+#include "host/util/error.hpp"
 
 namespace gemm64 {
 namespace {

@@ -12,7 +12,7 @@
 #include "host/debug/failure.hpp"
 #include "host/device/debug_device.hpp"
 #include "host/driver/driver.hpp"
-#include "host/job/job.hpp"
+#include "host/tiling/job.hpp"
 #include "host/numerics/matrix.hpp"
 
 namespace gemm64 {

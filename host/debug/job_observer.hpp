@@ -6,8 +6,8 @@
 #include <vector>
 
 #include "host/device/debug_device.hpp"
-#include "host/job/job.hpp"
-#include "host/job/job_program.hpp"
+#include "host/tiling/job.hpp"
+#include "host/tiling/job_program.hpp"
 
 namespace gemm64 {
 

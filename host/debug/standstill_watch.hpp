@@ -7,7 +7,7 @@
 #include "host/debug/finding.hpp"
 #include "host/device/debug_device.hpp"
 #include "host/device/geometry.hpp"
-#include "host/job/tile_walk.hpp"
+#include "host/tiling/tile_walk.hpp"
 
 namespace gemm64 {
 

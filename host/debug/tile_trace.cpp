@@ -9,7 +9,7 @@
 #include <utility>
 
 #include "host/device/registers.hpp"
-#include "host/error.hpp"
+#include "host/util/error.hpp"
 
 namespace gemm64 {
 namespace {

@@ -9,7 +9,7 @@
 
 #include "host/debug/job_observer.hpp"
 #include "host/device/geometry.hpp"
-#include "host/job/tile_walk.hpp"
+#include "host/tiling/tile_walk.hpp"
 
 namespace gemm64 {
 

@@ -10,7 +10,7 @@
 #include <string>
 #include <vector>
 
-#include "host/output_file.hpp"
+#include "host/util/output_file.hpp"
 
 namespace gemm64 {
 

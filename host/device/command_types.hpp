@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Made by scripts/generate from rtl/gemm64.json: edit that file, then run `scripts/generate`.
+// Made by scripts/codegen/generate.py from rtl/gemm64.json: edit that file, then run `scripts/codegen/generate.py`.
 #pragma once
 
 #include <cstdint>

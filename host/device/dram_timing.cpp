@@ -8,7 +8,7 @@
 #include <charconv>
 
 #include "host/device/memory_timing.hpp"
-#include "host/error.hpp"
+#include "host/util/error.hpp"
 
 namespace gemm64 {
 namespace {

@@ -13,7 +13,7 @@
 #include "host/device/depthwise.hpp"
 #include "host/device/registers.hpp"
 #include "host/device/vector_path.hpp"
-#include "host/error.hpp"
+#include "host/util/error.hpp"
 
 namespace gemm64 {
 

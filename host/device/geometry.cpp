@@ -4,7 +4,7 @@
 #include <fmt/format.h>
 
 #include "host/device/registers.hpp"
-#include "host/error.hpp"
+#include "host/util/error.hpp"
 
 namespace gemm64 {
 

@@ -10,7 +10,7 @@
 
 #include "host/device/array_geometry.hpp"
 #include "host/device/snapshot.hpp"
-#include "host/error.hpp"
+#include "host/util/error.hpp"
 
 namespace gemm64 {
 namespace {

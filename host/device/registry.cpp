@@ -6,7 +6,7 @@
 
 #include <algorithm>
 
-#include "host/error.hpp"
+#include "host/util/error.hpp"
 
 namespace gemm64 {
 

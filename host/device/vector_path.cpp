@@ -8,7 +8,7 @@
 #include <utility>
 
 #include "host/device/result_format.hpp"
-#include "host/float_bits.hpp"
+#include "host/util/float_bits.hpp"
 
 namespace gemm64 {
 namespace {

@@ -9,8 +9,8 @@
 
 #include "host/device/registers.hpp"
 #include "host/device/snapshot.hpp"
-#include "host/error.hpp"
-#include "host/job/packing.hpp"
+#include "host/util/error.hpp"
+#include "host/tiling/packing.hpp"
 
 namespace gemm64 {
 namespace {

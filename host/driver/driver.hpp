@@ -15,9 +15,9 @@
 #include "host/device/shared_bytes.hpp"
 #include "host/driver/device_hooks.hpp"
 #include "host/driver/gemm64_driver.h"
-#include "host/error.hpp"
-#include "host/job/job.hpp"
-#include "host/job/job_program.hpp"
+#include "host/util/error.hpp"
+#include "host/tiling/job.hpp"
+#include "host/tiling/job_program.hpp"
 #include "host/numerics/matrix.hpp"
 
 namespace gemm64 {

@@ -7,8 +7,8 @@
 #include <map>
 #include <sstream>
 
-#include "host/table.hpp"
-#include "host/text.hpp"
+#include "host/util/table.hpp"
+#include "host/util/text.hpp"
 
 namespace gemm64::dut {
 namespace {

@@ -11,8 +11,8 @@
 
 #include "host/dut/conformance_cases.hpp"
 #include "host/dut/diagnosis.hpp"
-#include "host/error.hpp"
-#include "host/text.hpp"
+#include "host/util/error.hpp"
+#include "host/util/text.hpp"
 
 namespace gemm64::dut {
 namespace {

@@ -10,9 +10,9 @@
 #include <map>
 
 #include "host/dut/near_word.hpp"
-#include "host/error.hpp"
-#include "host/files/input_file.hpp"
-#include "host/text.hpp"
+#include "host/util/error.hpp"
+#include "host/util/input_file.hpp"
+#include "host/util/text.hpp"
 
 namespace gemm64::dut {
 namespace {

@@ -10,7 +10,7 @@
 #include <set>
 #include <vector>
 
-#include "host/text.hpp"
+#include "host/util/text.hpp"
 
 namespace gemm64::dut {
 namespace {

@@ -16,8 +16,8 @@
 #include "host/dut/scratch.hpp"
 #include "host/dut/subprocess.hpp"
 #include "host/dut/yosys.hpp"
-#include "host/error.hpp"
-#include "host/text.hpp"
+#include "host/util/error.hpp"
+#include "host/util/text.hpp"
 
 namespace gemm64::dut {
 namespace {
@@ -287,7 +287,7 @@ BuiltModel build_verilated(const Description& description, const BuildOptions& o
                            const fs::path& cache, const fs::path& folder) {
   if (!has_program("verilator")) {
     throw UsageError(
-        "verilator is not installed; type scripts/setup build, or apt-get install verilator");
+        "verilator is not installed; type scripts/setup/setup.sh build, or apt-get install verilator");
   }
   const Finished verilated =
       run_program_in(folder, verilator_words(description, folder, options.trace));

@@ -11,7 +11,7 @@
 #include "host/dut/scratch.hpp"
 #include "host/dut/verilated_bench.hpp"
 #include "host/dut/yosys.hpp"
-#include "host/error.hpp"
+#include "host/util/error.hpp"
 
 namespace gemm64::dut {
 namespace {

@@ -6,7 +6,7 @@
 #include <functional>
 
 #include "host/kernels/window.hpp"
-#include "host/onnx/linear_layer.hpp"
+#include "host/graph/onnx/linear_layer.hpp"
 
 namespace gemm64::dut {
 namespace {

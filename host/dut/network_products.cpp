@@ -5,8 +5,8 @@
 
 #include <random>
 
-#include "host/error.hpp"
-#include "host/onnx/work.hpp"
+#include "host/util/error.hpp"
+#include "host/graph/onnx/work.hpp"
 
 namespace gemm64::dut {
 std::vector<NetworkProduct> alexnet_linear_layers(std::int64_t batch) {

@@ -9,7 +9,7 @@
 
 #include "host/dut/description.hpp"
 #include "host/dut/tiling.hpp"
-#include "host/onnx/model.hpp"
+#include "host/graph/onnx/model.hpp"
 
 namespace gemm64::dut {
 

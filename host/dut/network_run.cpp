@@ -2,7 +2,7 @@
 #include "host/dut/network_run.hpp"
 
 #include "host/dut/network_operands.hpp"
-#include "host/error.hpp"
+#include "host/util/error.hpp"
 
 namespace gemm64::dut {
 namespace {

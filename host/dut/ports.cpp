@@ -8,7 +8,7 @@
 
 #include "host/dut/model_build.hpp"
 #include "host/dut/near_word.hpp"
-#include "host/error.hpp"
+#include "host/util/error.hpp"
 
 namespace gemm64::dut {
 namespace {

@@ -19,9 +19,9 @@
 #include "host/dut/verilated_bench.hpp"
 #include "host/dut/waveform.hpp"
 #include "host/dut/yosys.hpp"
-#include "host/error.hpp"
-#include "host/output_file.hpp"
-#include "host/text.hpp"
+#include "host/util/error.hpp"
+#include "host/util/output_file.hpp"
+#include "host/util/text.hpp"
 
 namespace gemm64::dut {
 namespace {

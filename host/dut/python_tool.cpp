@@ -7,8 +7,8 @@
 
 #include "host/dut/scratch.hpp"
 #include "host/dut/subprocess.hpp"
-#include "host/error.hpp"
-#include "host/text.hpp"
+#include "host/util/error.hpp"
+#include "host/util/text.hpp"
 
 namespace gemm64::dut {
 namespace {
@@ -25,7 +25,7 @@ bool has_module(const std::string& python, const PythonTool& tool) {
   const std::size_t begin = end == std::string::npos ? end : output.rfind('\n', end);
   const std::size_t from = begin == std::string::npos ? 0 : begin + 1;
   throw UsageError(fmt::format(
-      "{0}, which this needs, cannot be installed: {2}; type scripts/setup formal, then "
+      "{0}, which this needs, cannot be installed: {2}; type scripts/setup/setup.sh formal, then "
       "python3 -m pip install {0}=={1}",
       tool.package, tool.version,
       end == std::string::npos ? "no reason is known"

@@ -6,8 +6,8 @@
 
 #include <algorithm>
 
-#include "host/table.hpp"
-#include "host/text.hpp"
+#include "host/util/table.hpp"
+#include "host/util/text.hpp"
 
 namespace gemm64::dut {
 namespace {

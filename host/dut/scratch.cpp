@@ -7,7 +7,7 @@
 #include <string>
 #include <system_error>
 
-#include "host/error.hpp"
+#include "host/util/error.hpp"
 
 namespace gemm64::dut {
 

@@ -6,7 +6,7 @@
 
 #include <algorithm>
 
-#include "host/text.hpp"
+#include "host/util/text.hpp"
 
 namespace gemm64::dut {
 

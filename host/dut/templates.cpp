@@ -6,8 +6,8 @@
 #include <set>
 
 #include "host/dut/assets.hpp"
-#include "host/error.hpp"
-#include "host/output_file.hpp"
+#include "host/util/error.hpp"
+#include "host/util/output_file.hpp"
 
 namespace gemm64::dut {
 namespace {

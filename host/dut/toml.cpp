@@ -6,8 +6,8 @@
 #include <sstream>
 
 #include "host/dut/description.hpp"
-#include "host/error.hpp"
-#include "host/text.hpp"
+#include "host/util/error.hpp"
+#include "host/util/text.hpp"
 
 namespace gemm64::dut {
 namespace {

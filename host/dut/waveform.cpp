@@ -4,7 +4,7 @@
 #include <fmt/format.h>
 
 #include "host/dut/verilated_bench.hpp"
-#include "host/output_file.hpp"
+#include "host/util/output_file.hpp"
 
 namespace gemm64::dut {
 namespace {

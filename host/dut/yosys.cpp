@@ -11,8 +11,8 @@
 #include "host/dut/python_tool.hpp"
 #include "host/dut/scratch.hpp"
 #include "host/dut/subprocess.hpp"
-#include "host/error.hpp"
-#include "host/text.hpp"
+#include "host/util/error.hpp"
+#include "host/util/text.hpp"
 
 namespace gemm64::dut {
 namespace {
@@ -90,7 +90,7 @@ std::string elaborate(const Description& of, const fs::path& folder, const fs::p
 std::string run_yosys(const Description& description, const fs::path& folder,
                       const std::string& script, const fs::path& cache) {
   if (!has_program("yosys")) {
-    throw UsageError("yosys is not installed; type scripts/setup synth, or apt-get install yosys");
+    throw UsageError("yosys is not installed; type scripts/setup/setup.sh synth, or apt-get install yosys");
   }
   const auto run = [&](const std::string& commands) {
     std::ofstream(folder / "script.ys") << commands;

@@ -11,11 +11,11 @@
 
 #include "host/driver/driver.hpp"
 #include "host/ep/interruption.hpp"
-#include "host/error.hpp"
+#include "host/util/error.hpp"
 #include "host/report/progress.hpp"
 #include "host/session/device_schedule.hpp"
 #include "host/session/session.hpp"
-#include "sim/devices.hpp"
+#include "sim/models/devices.hpp"
 
 namespace gemm64::ep {
 namespace {

@@ -6,7 +6,7 @@
 
 #include "host/ep/options.hpp"
 #include "host/ep/provider.hpp"
-#include "host/error.hpp"
+#include "host/util/error.hpp"
 
 namespace gemm64::ep {
 namespace {

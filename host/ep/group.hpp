@@ -12,7 +12,7 @@
 
 #include "host/ep/accelerator.hpp"
 #include "host/ep/run_log.hpp"
-#include "host/proto/onnx.pb.h"
+#include "host/graph/proto/onnx.pb.h"
 
 namespace gemm64::ep {
 

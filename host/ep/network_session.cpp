@@ -20,18 +20,18 @@
 #include "host/ep/local_library.hpp"
 #include "host/ep/options.hpp"
 #include "host/ep/run_log.hpp"
-#include "host/error.hpp"
+#include "host/util/error.hpp"
 #include "host/execute/linear.hpp"
-#include "host/onnx/linear_layer.hpp"
-#include "host/onnx/supported.hpp"
-#include "host/onnx/work.hpp"
+#include "host/graph/onnx/linear_layer.hpp"
+#include "host/graph/onnx/supported.hpp"
+#include "host/graph/onnx/work.hpp"
 #include "host/ort/find.hpp"
 #include "host/ort/library.hpp"
 #include "host/session/device_schedule.hpp"
 #include "host/session/double_check.hpp"
 #include "host/session/network_pass.hpp"
 #include "host/session/passes.hpp"
-#include "host/text.hpp"
+#include "host/util/text.hpp"
 
 namespace gemm64::ep {
 namespace {

@@ -8,7 +8,7 @@
 
 #include "host/debug/job_observer.hpp"
 #include "host/ep/accelerator.hpp"
-#include "host/error.hpp"
+#include "host/util/error.hpp"
 #include "host/execute/dump.hpp"
 #include "host/session/session.hpp"
 

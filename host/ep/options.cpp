@@ -8,9 +8,9 @@
 #include <limits>
 
 #include "host/device/array_geometry.hpp"
-#include "host/error.hpp"
-#include "host/text.hpp"
-#include "sim/devices.hpp"
+#include "host/util/error.hpp"
+#include "host/util/text.hpp"
+#include "sim/models/devices.hpp"
 
 namespace gemm64::ep {
 namespace {

@@ -9,7 +9,7 @@
 
 #include "host/compile/executable.hpp"
 #include "host/device/geometry.hpp"
-#include "host/proto/onnx.pb.h"
+#include "host/graph/proto/onnx.pb.h"
 #include "host/run/run_report.hpp"
 
 namespace gemm64::ep {

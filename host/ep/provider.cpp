@@ -17,11 +17,11 @@
 
 #include "host/ep/group.hpp"
 #include "host/ep/partition.hpp"
-#include "host/error.hpp"
+#include "host/util/error.hpp"
 #include "host/ort/graph.hpp"
 #include "host/ort/library.hpp"
-#include "host/output_file.hpp"
-#include "host/text.hpp"
+#include "host/util/output_file.hpp"
+#include "host/util/text.hpp"
 
 namespace gemm64::ep {
 namespace {

@@ -7,12 +7,12 @@
 #include <cmath>
 #include <optional>
 
-#include "host/error.hpp"
+#include "host/util/error.hpp"
 #include "host/execute/known_inputs.hpp"
 #include "host/execute/memory_need.hpp"
-#include "host/onnx/shapes.hpp"
-#include "host/onnx/supported.hpp"
-#include "host/text.hpp"
+#include "host/graph/onnx/shapes.hpp"
+#include "host/graph/onnx/supported.hpp"
+#include "host/util/text.hpp"
 
 namespace gemm64 {
 namespace {

@@ -6,7 +6,7 @@
 
 #include "host/execute/head.hpp"
 #include "host/execute/network_input.hpp"
-#include "host/onnx/model.hpp"
+#include "host/graph/onnx/model.hpp"
 
 namespace gemm64 {
 

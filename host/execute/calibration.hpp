@@ -5,10 +5,10 @@
 #include <functional>
 #include <string>
 
-#include "host/error.hpp"
+#include "host/util/error.hpp"
 #include "host/execute/executor.hpp"
 #include "host/execute/head.hpp"
-#include "host/onnx/ranges.hpp"
+#include "host/graph/onnx/ranges.hpp"
 
 namespace gemm64 {
 

@@ -8,8 +8,8 @@
 #include <algorithm>
 
 #include "host/execute/npy.hpp"
-#include "host/files/lost_outputs.hpp"
-#include "host/text.hpp"
+#include "host/util/lost_outputs.hpp"
+#include "host/util/text.hpp"
 
 namespace gemm64 {
 namespace {

@@ -6,11 +6,11 @@
 #include <algorithm>
 #include <set>
 
-#include "host/onnx/linear_layer.hpp"
-#include "host/onnx/qdq_values.hpp"
-#include "host/onnx/supported.hpp"
-#include "host/proto/tensor_data.hpp"
-#include "host/text.hpp"
+#include "host/graph/onnx/linear_layer.hpp"
+#include "host/graph/onnx/qdq_values.hpp"
+#include "host/graph/onnx/supported.hpp"
+#include "host/graph/proto/tensor_data.hpp"
+#include "host/util/text.hpp"
 
 namespace gemm64 {
 namespace {

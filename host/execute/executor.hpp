@@ -9,8 +9,8 @@
 #include <vector>
 
 #include "host/kernels/operators.hpp"
-#include "host/onnx/model.hpp"
-#include "host/onnx/operator.hpp"
+#include "host/graph/onnx/model.hpp"
+#include "host/graph/onnx/operator.hpp"
 
 namespace gemm64 {
 

@@ -8,7 +8,7 @@
 #include <utility>
 
 #include "host/execute/not_finite.hpp"
-#include "host/text.hpp"
+#include "host/util/text.hpp"
 
 namespace gemm64 {
 namespace {

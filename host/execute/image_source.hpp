@@ -8,7 +8,7 @@
 
 #include "host/execute/input_source.hpp"
 #include "host/images/preprocessing.hpp"
-#include "host/onnx/model.hpp"
+#include "host/graph/onnx/model.hpp"
 
 namespace gemm64 {
 

@@ -11,11 +11,11 @@
 #include <type_traits>
 #include <utility>
 
-#include "host/error.hpp"
+#include "host/util/error.hpp"
 #include "host/execute/npy.hpp"
 #include "host/kernels/tensor.hpp"
-#include "host/onnx/supported.hpp"
-#include "host/proto/tensor_data.hpp"
+#include "host/graph/onnx/supported.hpp"
+#include "host/graph/proto/tensor_data.hpp"
 
 namespace gemm64 {
 namespace {

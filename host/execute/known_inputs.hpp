@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "host/onnx/model.hpp"
+#include "host/graph/onnx/model.hpp"
 
 namespace gemm64 {
 

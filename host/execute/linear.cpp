@@ -4,7 +4,7 @@
 #include <algorithm>
 
 #include "host/kernels/gemm.hpp"
-#include "host/onnx/linear_layer.hpp"
+#include "host/graph/onnx/linear_layer.hpp"
 
 namespace gemm64 {
 namespace {

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "host/execute/executor.hpp"
-#include "host/job/plan.hpp"
+#include "host/tiling/plan.hpp"
 #include "host/numerics/matrix.hpp"
 
 namespace gemm64 {
@@ -18,7 +18,7 @@ using ConstMapF = Eigen::Map<const MatrixF>;
 using LinearFunction = std::function<MatrixF(const MatrixF& a, const ConstMapF& weights)>;
 
 /// Why a node is no Linear layer for the device, in words; empty where it is one. The rule is
-/// host/onnx/linear_layer.hpp's; these are the operands themselves.
+/// host/graph/onnx/linear_layer.hpp's; these are the operands themselves.
 std::string why_on_host(const Step& step, const Tensors& inputs);
 
 /// The products of such a layer, from the shapes that the model knows before it runs; none where it

@@ -7,7 +7,7 @@
 #include <map>
 #include <set>
 
-#include "host/onnx/supported.hpp"
+#include "host/graph/onnx/supported.hpp"
 
 namespace gemm64 {
 namespace {

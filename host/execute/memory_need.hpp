@@ -2,7 +2,7 @@
 // How much memory a network's values need, before any is taken.
 #pragma once
 
-#include "host/onnx/model.hpp"
+#include "host/graph/onnx/model.hpp"
 
 namespace gemm64 {
 

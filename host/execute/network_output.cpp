@@ -7,7 +7,7 @@
 #include <filesystem>
 
 #include "host/execute/npy.hpp"
-#include "host/files/lost_outputs.hpp"
+#include "host/util/lost_outputs.hpp"
 
 namespace gemm64 {
 namespace {

@@ -8,8 +8,8 @@
 #include <vector>
 
 #include "host/execute/executor.hpp"
-#include "host/files/claimed_files.hpp"
-#include "host/output_file.hpp"
+#include "host/util/claimed_files.hpp"
+#include "host/util/output_file.hpp"
 
 namespace gemm64 {
 

@@ -8,7 +8,7 @@
 #include <cstdint>
 #include <cstring>
 
-#include "host/text.hpp"
+#include "host/util/text.hpp"
 
 namespace gemm64 {
 namespace {

@@ -5,7 +5,7 @@
 #include <string>
 
 #include "host/kernels/tensor.hpp"
-#include "host/output_file.hpp"
+#include "host/util/output_file.hpp"
 
 namespace gemm64 {
 

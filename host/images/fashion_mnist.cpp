@@ -5,7 +5,7 @@
 
 #include <algorithm>
 
-#include "host/error.hpp"
+#include "host/util/error.hpp"
 #include "host/images/idx.hpp"
 
 namespace gemm64 {

@@ -8,9 +8,9 @@
 #include <cerrno>
 #include <cstring>
 
-#include "host/error.hpp"
-#include "host/files/file_kind.hpp"
-#include "host/text.hpp"
+#include "host/util/error.hpp"
+#include "host/util/file_kind.hpp"
+#include "host/util/text.hpp"
 
 namespace gemm64 {
 namespace {

@@ -7,9 +7,9 @@
 #include <memory>
 #include <string_view>
 
-#include "host/error.hpp"
-#include "host/files/file_kind.hpp"
-#include "host/files/input_file.hpp"
+#include "host/util/error.hpp"
+#include "host/util/file_kind.hpp"
+#include "host/util/input_file.hpp"
 #include "host/images/image_damage.hpp"
 
 namespace gemm64 {

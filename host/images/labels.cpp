@@ -6,11 +6,11 @@
 #include <charconv>
 #include <string_view>
 
-#include "host/error.hpp"
-#include "host/escaped.hpp"
-#include "host/files/file_kind.hpp"
-#include "host/files/input_file.hpp"
-#include "host/files/npy.hpp"
+#include "host/util/error.hpp"
+#include "host/util/escaped.hpp"
+#include "host/util/file_kind.hpp"
+#include "host/util/input_file.hpp"
+#include "host/numerics/npy.hpp"
 #include "host/images/idx.hpp"
 
 namespace gemm64 {

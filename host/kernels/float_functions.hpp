@@ -15,7 +15,7 @@
 #include <cmath>
 #include <cstdint>
 
-#include "host/float_bits.hpp"
+#include "host/util/float_bits.hpp"
 
 namespace gemm64 {
 namespace float_functions {

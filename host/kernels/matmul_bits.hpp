@@ -2,7 +2,7 @@
 // What a MatMulNBits multiplies.
 #pragma once
 
-#include "host/proto/onnx.pb.h"
+#include "host/graph/proto/onnx.pb.h"
 
 namespace gemm64 {
 

@@ -7,12 +7,12 @@
 #include <string>
 #include <vector>
 
-#include "host/error.hpp"
+#include "host/util/error.hpp"
 #include "host/kernels/tensor.hpp"
 #include "host/numerics/matrix.hpp"
-#include "host/proto/attribute.hpp"
-#include "host/proto/onnx.pb.h"
-#include "host/text.hpp"
+#include "host/graph/proto/attribute.hpp"
+#include "host/graph/proto/onnx.pb.h"
+#include "host/util/text.hpp"
 
 namespace gemm64 {
 

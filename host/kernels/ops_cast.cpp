@@ -8,7 +8,7 @@
 
 #include "host/kernels/operators.hpp"
 #include "host/kernels/small_types.hpp"
-#include "host/proto/tensor_data.hpp"
+#include "host/graph/proto/tensor_data.hpp"
 
 namespace gemm64 {
 namespace host {

@@ -9,7 +9,7 @@
 #include "host/kernels/operators.hpp"
 #include "host/kernels/visit.hpp"
 #include "host/kernels/window.hpp"
-#include "host/text.hpp"
+#include "host/util/text.hpp"
 
 namespace gemm64 {
 namespace host {

@@ -75,7 +75,7 @@ Tensors keep(const NodeContext& node, const Tensor& x) {
 }  // namespace
 
 /// In training mode with a seed, what ONNX's reference drops. Without a seed nothing is dropped:
-/// what would be is random, and networks run for inference; host/onnx/supported.hpp names the
+/// what would be is random, and networks run for inference; host/graph/onnx/supported.hpp names the
 /// nodes.
 Tensors dropout(const NodeContext& node, const Tensors& inputs) {
   const Tensor& x = input(node, inputs, 0);

@@ -13,8 +13,8 @@
 
 #include "host/kernels/operators.hpp"
 #include "host/kernels/visit.hpp"
-#include "host/proto/tensor_data.hpp"
-#include "host/text.hpp"
+#include "host/graph/proto/tensor_data.hpp"
+#include "host/util/text.hpp"
 
 namespace gemm64 {
 namespace host {

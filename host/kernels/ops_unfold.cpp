@@ -8,7 +8,7 @@
 #include "host/kernels/operators.hpp"
 #include "host/kernels/strided.hpp"
 #include "host/kernels/visit.hpp"
-#include "host/text.hpp"
+#include "host/util/text.hpp"
 
 namespace gemm64 {
 namespace host {

@@ -10,9 +10,9 @@
 #include <new>
 #include <stdexcept>
 
-#include "host/error.hpp"
-#include "host/proto/tensor_data.hpp"
-#include "host/text.hpp"
+#include "host/util/error.hpp"
+#include "host/graph/proto/tensor_data.hpp"
+#include "host/util/text.hpp"
 
 namespace gemm64 {
 namespace {

@@ -10,7 +10,7 @@
 #include <type_traits>
 #include <vector>
 
-#include "host/proto/onnx.pb.h"
+#include "host/graph/proto/onnx.pb.h"
 
 namespace gemm64 {
 

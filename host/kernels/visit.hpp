@@ -8,7 +8,7 @@
 #include <type_traits>
 
 #include "host/kernels/operators.hpp"
-#include "host/proto/tensor_data.hpp"
+#include "host/graph/proto/tensor_data.hpp"
 
 namespace gemm64 {
 

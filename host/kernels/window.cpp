@@ -5,7 +5,7 @@
 
 #include <algorithm>
 
-#include "host/text.hpp"
+#include "host/util/text.hpp"
 
 namespace gemm64 {
 namespace {

@@ -8,7 +8,7 @@
 #include <stdexcept>
 #include <string>
 
-#include "host/error.hpp"
+#include "host/util/error.hpp"
 
 namespace gemm64 {
 namespace {

@@ -6,7 +6,7 @@
 #include <limits>
 #include <string>
 
-#include "host/error.hpp"
+#include "host/util/error.hpp"
 
 namespace gemm64 {
 namespace {

@@ -17,7 +17,7 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr const char* kVariable = "GEMM64_ONNXRUNTIME";  // of the environment
-constexpr const char* kFolder = "onnxruntime";           // of scripts/fetch-onnxruntime.sh
+constexpr const char* kFolder = "onnxruntime";           // of scripts/setup/fetch-onnxruntime.sh
 constexpr const char* kPrefix = "libonnxruntime.so";
 
 std::vector<fs::path> entries_of(const fs::path& folder, const std::string& prefix) {
@@ -77,7 +77,7 @@ fs::path find_library() {
   throw Error(
       ORT_NO_SUCHFILE,
       fmt::format(
-          "ONNX Runtime is not installed: there is no {} in {}; scripts/fetch-onnxruntime.sh {} "
+          "ONNX Runtime is not installed: there is no {} in {}; scripts/setup/fetch-onnxruntime.sh {} "
           "installs it, and {} names another one",
           kPrefix, (own / kFolder).string(), (own / kFolder).string(), kVariable));
 }

@@ -7,7 +7,7 @@
 #include <unordered_map>
 #include <unordered_set>
 
-#include "host/lifetime.hpp"
+#include "host/util/lifetime.hpp"
 
 namespace gemm64::ort {
 namespace {

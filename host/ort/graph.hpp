@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "host/ort/api.hpp"
-#include "host/proto/onnx.pb.h"
+#include "host/graph/proto/onnx.pb.h"
 
 namespace gemm64::ort {
 

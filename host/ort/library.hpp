@@ -10,7 +10,7 @@
 
 #include "host/kernels/tensor.hpp"
 #include "host/ort/api.hpp"
-#include "host/proto/onnx.pb.h"
+#include "host/graph/proto/onnx.pb.h"
 
 namespace gemm64::ort {
 

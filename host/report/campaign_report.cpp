@@ -5,8 +5,8 @@
 
 #include <vector>
 
-#include "host/table.hpp"
-#include "host/text.hpp"
+#include "host/util/table.hpp"
+#include "host/util/text.hpp"
 
 namespace gemm64 {
 namespace {

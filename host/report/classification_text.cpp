@@ -5,9 +5,9 @@
 
 #include <algorithm>
 
-#include "host/escaped.hpp"
-#include "host/table.hpp"
-#include "host/text.hpp"
+#include "host/util/escaped.hpp"
+#include "host/util/table.hpp"
+#include "host/util/text.hpp"
 
 namespace gemm64 {
 namespace {

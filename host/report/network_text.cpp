@@ -11,9 +11,9 @@
 #include <set>
 #include <utility>
 
-#include "host/escaped.hpp"
+#include "host/util/escaped.hpp"
 #include "host/report/classification_text.hpp"
-#include "host/text.hpp"
+#include "host/util/text.hpp"
 
 namespace gemm64 {
 namespace {

@@ -3,8 +3,8 @@
 
 #include <fmt/format.h>
 
-#include "host/table.hpp"
-#include "host/text.hpp"
+#include "host/util/table.hpp"
+#include "host/util/text.hpp"
 
 namespace gemm64 {
 

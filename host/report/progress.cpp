@@ -10,10 +10,10 @@
 #include <system_error>
 #include <vector>
 
-#include "host/columns.hpp"
-#include "host/console.hpp"
-#include "host/escaped.hpp"
-#include "host/interrupt.hpp"
+#include "host/util/columns.hpp"
+#include "host/util/console.hpp"
+#include "host/util/escaped.hpp"
+#include "host/util/interrupt.hpp"
 #include "host/run/simulated_cycles.hpp"
 
 namespace gemm64 {

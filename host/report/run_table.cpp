@@ -8,15 +8,15 @@
 #include <sstream>
 #include <vector>
 
-#include "host/error.hpp"
-#include "host/escaped.hpp"
+#include "host/util/error.hpp"
+#include "host/util/escaped.hpp"
 #include "host/report/dram_use.hpp"
 #include "host/report/json.hpp"
 #include "host/report/network_text.hpp"
 #include "host/report/price_table.hpp"
 #include "host/report/verdict.hpp"
-#include "host/table.hpp"
-#include "host/text.hpp"
+#include "host/util/table.hpp"
+#include "host/util/text.hpp"
 
 namespace gemm64 {
 namespace {

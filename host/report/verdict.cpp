@@ -7,8 +7,8 @@
 #include <cmath>
 #include <string_view>
 
-#include "host/escaped.hpp"
-#include "host/text.hpp"
+#include "host/util/escaped.hpp"
+#include "host/util/text.hpp"
 
 namespace gemm64 {
 namespace {

@@ -8,12 +8,12 @@
 #include <vector>
 
 #include "host/debug/investigation.hpp"
-#include "host/error.hpp"
-#include "host/job/job_program.hpp"
+#include "host/util/error.hpp"
+#include "host/tiling/job_program.hpp"
 #include "host/numerics/initialize.hpp"
 #include "host/run/job_runner.hpp"
 #include "host/run/layer_values.hpp"
-#include "host/side_by_side.hpp"
+#include "host/util/side_by_side.hpp"
 
 namespace gemm64 {
 namespace {

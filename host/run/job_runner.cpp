@@ -8,8 +8,8 @@
 #include <utility>
 
 #include "host/cycles/cycle_model.hpp"
-#include "host/error.hpp"
-#include "host/job/packing.hpp"
+#include "host/util/error.hpp"
+#include "host/tiling/packing.hpp"
 #include "host/numerics/reference.hpp"
 #include "host/run/program_prediction.hpp"
 #include "host/run/simulated_cycles.hpp"

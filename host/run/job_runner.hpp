@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "host/driver/driver.hpp"
-#include "host/job/shared_tiles.hpp"
+#include "host/tiling/shared_tiles.hpp"
 #include "host/run/progress.hpp"
 #include "host/run/run_options.hpp"
 #include "host/run/run_report.hpp"

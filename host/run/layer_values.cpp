@@ -5,7 +5,7 @@
 #include <cmath>
 #include <utility>
 
-#include "host/float_bits.hpp"
+#include "host/util/float_bits.hpp"
 #include "host/numerics/initialize.hpp"
 
 namespace gemm64 {

@@ -20,7 +20,7 @@
 #include <tuple>
 
 #include "host/device/registers.hpp"
-#include "host/error.hpp"
+#include "host/util/error.hpp"
 
 namespace gemm64 {
 namespace {

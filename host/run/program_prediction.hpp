@@ -7,7 +7,7 @@
 #include "host/device/counters.hpp"
 #include "host/device/geometry.hpp"
 #include "host/device/memory_timing.hpp"
-#include "host/job/job_program.hpp"
+#include "host/tiling/job_program.hpp"
 
 namespace gemm64 {
 

@@ -16,7 +16,7 @@
 #include "host/device/memory_timing.hpp"
 #include "host/device/registers.hpp"
 #include "host/driver/driver.hpp"
-#include "host/job/plan.hpp"
+#include "host/tiling/plan.hpp"
 
 namespace gemm64 {
 

@@ -9,7 +9,7 @@
 #include <string_view>
 
 #include "host/device/depthwise.hpp"
-#include "host/divide.hpp"
+#include "host/util/divide.hpp"
 
 namespace gemm64 {
 namespace {

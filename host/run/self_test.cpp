@@ -5,9 +5,9 @@
 
 #include <random>
 
-#include "host/error.hpp"
+#include "host/util/error.hpp"
 #include "host/run/job_runner.hpp"
-#include "host/text.hpp"
+#include "host/util/text.hpp"
 
 namespace gemm64 {
 namespace {

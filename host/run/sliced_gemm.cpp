@@ -3,7 +3,7 @@
 
 #include <fmt/format.h>
 
-#include "host/error.hpp"
+#include "host/util/error.hpp"
 #include "host/numerics/slices.hpp"
 
 namespace gemm64 {

@@ -9,8 +9,8 @@
 
 #include "host/cycles/cycle_model.hpp"
 #include "host/execute/linear.hpp"
-#include "host/onnx/linear_layer.hpp"
-#include "host/onnx/work.hpp"
+#include "host/graph/onnx/linear_layer.hpp"
+#include "host/graph/onnx/work.hpp"
 #include "host/run/float_gemm.hpp"
 
 namespace gemm64 {

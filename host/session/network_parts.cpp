@@ -7,7 +7,7 @@
 #include <utility>
 #include <vector>
 
-#include "host/error.hpp"
+#include "host/util/error.hpp"
 
 namespace gemm64 {
 namespace {

@@ -12,9 +12,9 @@
 #include "host/compile/table_node.hpp"
 #include "host/execute/linear.hpp"
 #include "host/kernels/host_threads.hpp"
-#include "host/onnx/linear_layer.hpp"
-#include "host/onnx/supported.hpp"
-#include "host/onnx/work.hpp"
+#include "host/graph/onnx/linear_layer.hpp"
+#include "host/graph/onnx/supported.hpp"
+#include "host/graph/onnx/work.hpp"
 #include "host/run/float_gemm.hpp"
 #include "host/session/passes.hpp"
 

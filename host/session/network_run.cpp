@@ -11,8 +11,8 @@
 
 #include "host/execute/linear.hpp"
 #include "host/kernels/matmul_bits.hpp"
-#include "host/onnx/linear_layer.hpp"
-#include "host/onnx/work.hpp"
+#include "host/graph/onnx/linear_layer.hpp"
+#include "host/graph/onnx/work.hpp"
 #include "host/run/float_gemm.hpp"
 #include "host/session/device_schedule.hpp"
 #include "host/session/double_check.hpp"

@@ -6,7 +6,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "host/error.hpp"
+#include "host/util/error.hpp"
 
 namespace gemm64 {
 namespace {

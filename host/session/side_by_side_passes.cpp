@@ -11,7 +11,7 @@
 
 #include "host/kernels/host_threads.hpp"
 #include "host/session/network_parts.hpp"
-#include "host/side_by_side.hpp"
+#include "host/util/side_by_side.hpp"
 
 namespace gemm64 {
 namespace {

@@ -10,7 +10,7 @@
 #include <utility>
 
 #include "host/device/dram_timing.hpp"
-#include "host/error.hpp"
+#include "host/util/error.hpp"
 #include "host/sweep/selection.hpp"
 
 namespace gemm64 {

@@ -10,11 +10,11 @@
 #include <cerrno>
 #include <cstring>
 
-#include "host/error.hpp"
-#include "host/files/input_file.hpp"
-#include "host/onnx/model.hpp"
-#include "host/output_file.hpp"
-#include "host/text.hpp"
+#include "host/util/error.hpp"
+#include "host/util/input_file.hpp"
+#include "host/graph/onnx/model.hpp"
+#include "host/util/output_file.hpp"
+#include "host/util/text.hpp"
 
 namespace gemm64 {
 namespace {

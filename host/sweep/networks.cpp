@@ -7,13 +7,13 @@
 
 #include "host/execute/batched_model.hpp"
 #include "host/execute/calibration.hpp"
-#include "host/onnx/networks.hpp"
-#include "host/onnx/supported.hpp"
-#include "host/rewrite/fold_batch_normalization.hpp"
-#include "host/rewrite/fold_pads.hpp"
-#include "host/rewrite/quantize.hpp"
-#include "host/rewrite/quantize_shapes.hpp"
-#include "host/rewrite/quantized_graph.hpp"
+#include "host/graph/onnx/networks.hpp"
+#include "host/graph/onnx/supported.hpp"
+#include "host/graph/passes/fold_batch_normalization.hpp"
+#include "host/graph/passes/fold_pads.hpp"
+#include "host/graph/passes/quantize.hpp"
+#include "host/graph/passes/quantize_shapes.hpp"
+#include "host/graph/passes/quantized_graph.hpp"
 
 namespace gemm64 {
 namespace {

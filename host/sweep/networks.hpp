@@ -8,8 +8,8 @@
 #include <vector>
 
 #include "host/execute/head.hpp"
-#include "host/onnx/model.hpp"
-#include "host/onnx/work.hpp"
+#include "host/graph/onnx/model.hpp"
+#include "host/graph/onnx/work.hpp"
 #include "host/sweep/prediction.hpp"
 #include "host/sweep/recent_values.hpp"
 #include "host/sweep/sweep.hpp"

@@ -8,8 +8,8 @@
 #include <vector>
 
 #include "host/compile/executable.hpp"
-#include "host/job/job_program.hpp"
-#include "host/onnx/model.hpp"
+#include "host/tiling/job_program.hpp"
+#include "host/graph/onnx/model.hpp"
 #include "host/run/run_report.hpp"
 
 namespace gemm64 {

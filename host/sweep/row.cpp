@@ -7,12 +7,12 @@
 #include <set>
 #include <utility>
 
-#include "host/escaped.hpp"
+#include "host/util/escaped.hpp"
 #include "host/report/dram_use.hpp"
 #include "host/report/json.hpp"
 #include "host/report/network_text.hpp"
-#include "host/table.hpp"
-#include "host/text.hpp"
+#include "host/util/table.hpp"
+#include "host/util/text.hpp"
 
 namespace gemm64 {
 namespace {

@@ -12,7 +12,7 @@
 #include <utility>
 
 #include "host/sweep/front.hpp"
-#include "host/text.hpp"
+#include "host/util/text.hpp"
 
 namespace gemm64 {
 namespace {

@@ -11,7 +11,7 @@
 
 #include "host/device/geometry.hpp"
 #include "host/device/memory_timing.hpp"
-#include "host/job/plan.hpp"
+#include "host/tiling/plan.hpp"
 
 namespace gemm64 {
 

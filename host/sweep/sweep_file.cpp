@@ -9,8 +9,8 @@
 #include <string_view>
 
 #include "host/device/array_geometry.hpp"
-#include "host/error.hpp"
-#include "host/onnx/networks.hpp"
+#include "host/util/error.hpp"
+#include "host/graph/onnx/networks.hpp"
 #include "host/sweep/sweep.hpp"
 
 namespace gemm64 {

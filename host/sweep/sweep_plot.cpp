@@ -10,7 +10,7 @@
 
 #include "host/analysis/svg.hpp"
 #include "host/sweep/scatter.hpp"
-#include "host/text.hpp"
+#include "host/util/text.hpp"
 
 namespace gemm64 {
 namespace {

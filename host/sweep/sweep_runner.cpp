@@ -10,12 +10,12 @@
 
 #include "host/compile/device_plan.hpp"
 #include "host/device/array_geometry.hpp"
-#include "host/error.hpp"
+#include "host/util/error.hpp"
 #include "host/numerics/initialize.hpp"
 #include "host/run/job_runner.hpp"
 #include "host/session/session.hpp"
-#include "host/side_by_side.hpp"
-#include "host/tlm/tlm_device.hpp"
+#include "host/util/side_by_side.hpp"
+#include "host/cycles/tlm_device.hpp"
 
 namespace gemm64 {
 namespace {

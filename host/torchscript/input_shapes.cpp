@@ -4,7 +4,7 @@
 #include <filesystem>
 #include <utility>
 
-#include "host/files/npy.hpp"
+#include "host/numerics/npy.hpp"
 
 namespace gemm64 {
 namespace {

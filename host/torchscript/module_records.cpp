@@ -5,7 +5,7 @@
 
 #include <nlohmann/json.hpp>
 
-#include "host/error.hpp"
+#include "host/util/error.hpp"
 
 namespace gemm64 {
 

@@ -4,10 +4,10 @@
 #include <fmt/format.h>
 
 #include "host/compile/executable_file.hpp"
-#include "host/error.hpp"
-#include "host/files/file_kind.hpp"
-#include "host/files/piped_file.hpp"
-#include "host/text.hpp"
+#include "host/util/error.hpp"
+#include "host/util/file_kind.hpp"
+#include "host/util/piped_file.hpp"
+#include "host/util/text.hpp"
 #include "host/torchscript/module_records.hpp"
 #include "host/torchscript/plugin.hpp"
 

@@ -9,7 +9,7 @@
 
 #include "host/analysis/module_outputs.hpp"
 #include "host/compile/executable.hpp"
-#include "host/onnx/model.hpp"
+#include "host/graph/onnx/model.hpp"
 
 namespace gemm64 {
 

@@ -16,8 +16,8 @@
 #include <cstdlib>
 #include <cstring>
 
-#include "host/error.hpp"
-#include "host/onnx/model.hpp"
+#include "host/util/error.hpp"
+#include "host/graph/onnx/model.hpp"
 #include "host/torchscript/plugin_interface.h"
 
 namespace gemm64 {

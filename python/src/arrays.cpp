@@ -8,7 +8,7 @@
 #include <utility>
 #include <vector>
 
-#include "host/error.hpp"
+#include "host/util/error.hpp"
 
 namespace gemm64::python {
 namespace {

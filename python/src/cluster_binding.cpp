@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "host/cli/network_units.hpp"
-#include "host/console.hpp"
+#include "host/util/console.hpp"
 #include "host/sweep/front.hpp"
 #include "host/sweep/row.hpp"
 #include "host/sweep/sweep_plot.hpp"

@@ -9,12 +9,12 @@
 #include <tuple>
 #include <utility>
 
-#include "host/error.hpp"
+#include "host/util/error.hpp"
 #include "host/report/json.hpp"
 #include "host/session/run_settings.hpp"
 #include "python/src/arrays.hpp"
 #include "python/src/bindings.hpp"
-#include "sim/devices.hpp"
+#include "sim/models/devices.hpp"
 
 namespace gemm64::python {
 namespace {

@@ -5,7 +5,7 @@
 
 #include <stdexcept>
 
-#include "host/error.hpp"
+#include "host/util/error.hpp"
 #include "python/src/bindings.hpp"
 #include "python/src/network_session.hpp"
 

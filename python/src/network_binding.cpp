@@ -7,7 +7,7 @@
 
 #include <utility>
 
-#include "host/error.hpp"
+#include "host/util/error.hpp"
 #include "host/report/json.hpp"
 #include "python/src/arrays.hpp"
 #include "python/src/bindings.hpp"

@@ -9,11 +9,11 @@
 #include <filesystem>
 #include <utility>
 
-#include "host/error.hpp"
+#include "host/util/error.hpp"
 #include "host/execute/memory_need.hpp"
-#include "host/onnx/supported.hpp"
+#include "host/graph/onnx/supported.hpp"
 #include "host/report/json.hpp"
-#include "host/rewrite/quantized_graph.hpp"
+#include "host/graph/passes/quantized_graph.hpp"
 #include "host/session/device_schedule.hpp"
 
 namespace gemm64::python {

@@ -8,8 +8,8 @@
 #include <optional>
 #include <string>
 
-#include "host/error.hpp"
-#include "host/onnx/model.hpp"
+#include "host/util/error.hpp"
+#include "host/graph/onnx/model.hpp"
 #include "host/session/session.hpp"
 #include "host/torchscript/network_file.hpp"
 #include "python/src/simulated_device.hpp"

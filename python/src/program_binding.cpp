@@ -8,7 +8,7 @@
 
 #include "host/cli/program.hpp"
 #include "python/src/bindings.hpp"
-#include "sim/save_file.hpp"
+#include "sim/waves/save_file.hpp"
 
 namespace gemm64::python {
 

@@ -10,12 +10,12 @@
 
 #include "host/device/array_geometry.hpp"
 #include "host/device/reference_device.hpp"
-#include "host/error.hpp"
-#include "host/files/lost_outputs.hpp"
+#include "host/util/error.hpp"
+#include "host/util/lost_outputs.hpp"
 #include "host/run/job_runner.hpp"
-#include "host/tlm/tlm_device.hpp"
-#include "sim/devices.hpp"
-#include "sim/rtl_device.hpp"
+#include "host/cycles/tlm_device.hpp"
+#include "sim/models/devices.hpp"
+#include "sim/models/rtl_device.hpp"
 
 namespace gemm64::python {
 namespace {

@@ -13,11 +13,11 @@
 #include "host/device/fault.hpp"
 #include "host/device/registry.hpp"
 #include "host/driver/driver.hpp"
-#include "host/job/plan.hpp"
+#include "host/tiling/plan.hpp"
 #include "host/numerics/matrix.hpp"
 #include "host/run/run_report.hpp"
 #include "python/src/signals.hpp"
-#include "sim/signal_view.hpp"
+#include "sim/waves/signal_view.hpp"
 
 namespace gemm64 {
 class RtlDevice;

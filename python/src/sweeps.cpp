@@ -7,10 +7,10 @@
 #include <memory>
 #include <mutex>
 
-#include "host/error.hpp"
+#include "host/util/error.hpp"
 #include "host/sweep/sweep_runner.hpp"
 #include "python/src/signals.hpp"
-#include "sim/devices.hpp"
+#include "sim/models/devices.hpp"
 
 namespace gemm64::python {
 namespace {

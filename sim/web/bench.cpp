@@ -11,7 +11,7 @@
 #include "host/cycles/cycle_model.hpp"
 #include "host/device/fault.hpp"
 #include "host/device/reference_device.hpp"
-#include "host/error.hpp"
+#include "host/util/error.hpp"
 
 namespace gemm64::web {
 namespace {

@@ -13,7 +13,7 @@
 #include "host/device/counters.hpp"
 #include "host/device/debug_device.hpp"
 #include "host/driver/driver.hpp"
-#include "sim/rtl_device.hpp"
+#include "sim/models/rtl_device.hpp"
 #include "sim/web/port_trail.hpp"
 #include "sim/web/work.hpp"
 

@@ -8,7 +8,7 @@
 #include <nlohmann/json.hpp>
 
 #include "host/driver/driver.hpp"
-#include "sim/rtl_device.hpp"
+#include "sim/models/rtl_device.hpp"
 #include "sim/web/work.hpp"
 
 namespace gemm64::web {

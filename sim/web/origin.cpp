@@ -5,7 +5,7 @@
 
 #include <algorithm>
 
-#include "host/job/tile_walk.hpp"
+#include "host/tiling/tile_walk.hpp"
 
 namespace gemm64::web {
 namespace {

@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "sim/signal_view.hpp"
+#include "sim/waves/signal_view.hpp"
 
 namespace gemm64::web {
 

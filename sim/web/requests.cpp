@@ -6,7 +6,7 @@
 #include <exception>
 #include <optional>
 
-#include "host/error.hpp"
+#include "host/util/error.hpp"
 #include "sim/web/origin.hpp"
 
 namespace gemm64::web {

@@ -9,8 +9,8 @@
 #include <random>
 #include <utility>
 
-#include "host/error.hpp"
-#include "host/job/packing.hpp"
+#include "host/util/error.hpp"
+#include "host/tiling/packing.hpp"
 
 namespace gemm64::web {
 namespace {

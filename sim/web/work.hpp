@@ -10,7 +10,7 @@
 #include "host/device/geometry.hpp"
 #include "host/device/memory_timing.hpp"
 #include "host/driver/driver.hpp"
-#include "host/job/job_program.hpp"
+#include "host/tiling/job_program.hpp"
 #include "host/numerics/matrix.hpp"
 
 namespace gemm64::web {

@@ -9,10 +9,10 @@
 #include <vector>
 
 #include "host/cycles/cycle_model.hpp"
-#include "host/error.hpp"
-#include "host/job/job.hpp"
-#include "host/job/window_plan.hpp"
-#include "tests/host/job/window_program.hpp"
+#include "host/util/error.hpp"
+#include "host/tiling/job.hpp"
+#include "host/tiling/window_plan.hpp"
+#include "tests/unit/tiling/window_program.hpp"
 
 namespace gemm64::bench {
 namespace {

@@ -8,11 +8,11 @@
 #include <vector>
 
 #include "host/driver/driver.hpp"
-#include "host/job/job.hpp"
-#include "host/job/packing.hpp"
+#include "host/tiling/job.hpp"
+#include "host/tiling/packing.hpp"
 #include "host/numerics/matrix.hpp"
 #include "host/numerics/reference.hpp"
-#include "sim/rtl_device.hpp"
+#include "sim/models/rtl_device.hpp"
 #include "tests/random_matrix.hpp"
 
 namespace gemm64::bench {

@@ -16,7 +16,7 @@
 #include "host/dut/model_build.hpp"
 #include "host/dut/templates.hpp"
 #include "host/dut/verilated_bench.hpp"
-#include "host/error.hpp"
+#include "host/util/error.hpp"
 #include "tests/folder.hpp"
 
 namespace gemm64::dut {

@@ -23,7 +23,7 @@ CALIBRATION = ["--calibrate", DATA / "train-images-idx3-ubyte.gz", "--calibrate-
 
 class Accuracy(ProgramTest):
     def same_as_onnxruntime(self, *arguments):
-        return subprocess.run([sys.executable, ROOT / "scripts" / "same-as-onnxruntime", self.program,
+        return subprocess.run([sys.executable, ROOT / "scripts" / "models" / "same-as-onnxruntime.py", self.program,
                                *arguments], cwd=self.folder, capture_output=True, text=True, check=False)
 
     def test_is_that_of_float32_and_the_bytes_are_onnxruntimes(self):
@@ -62,15 +62,15 @@ class Accuracy(ProgramTest):
 
 class Scripts(unittest.TestCase):
     def test_those_that_fetch_and_train_tell_how(self):
-        for script in ("imagenet", "export-imagenet", "train-fashion", "text", "smollm2"):
-            told = subprocess.run([ROOT / "scripts" / script, "--help"], capture_output=True, text=True,
+        for script in ("imagenet.sh", "export-imagenet.py", "train-fashion.py", "text.sh", "smollm2.sh"):
+            told = subprocess.run([ROOT / "scripts/models" / script, "--help"], capture_output=True, text=True,
                                   check=True, env={**os.environ, "PATH": "/usr/bin:/bin"})
-            self.assertIn(script, told.stdout)
+            self.assertIn(script.split(".")[0], told.stdout)
         with tempfile.TemporaryDirectory() as folder:
             (pathlib.Path(folder) / "gemm64").mkdir()  # a folder of this name is no program
-            for script, why in (("imagenet", "is not built"), ("text", "has no Python module"),
-                                ("smollm2", "has no Python module")):
-                refused = subprocess.run([ROOT / "scripts" / script, "--build", folder], capture_output=True,
+            for script, why in (("imagenet.sh", "is not built"), ("text.sh", "has no Python module"),
+                                ("smollm2.sh", "has no Python module")):
+                refused = subprocess.run([ROOT / "scripts/models" / script, "--build", folder], capture_output=True,
                                          text=True, check=False)
                 self.assertEqual(refused.returncode, 2)
                 self.assertIn(why, refused.stderr)

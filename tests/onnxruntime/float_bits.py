@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""The floats that ONNX Runtime gives for seeded nodes, as hashes: tests/host/kernels/float_bits.inc.
+"""The floats that ONNX Runtime gives for seeded nodes, as hashes: tests/unit/kernels/float_bits.inc.
 
-The host's kernels must give the same bits (tests/host/kernels/float_bits_test.cpp), on every machine. The hashes are
+The host's kernels must give the same bits (tests/unit/kernels/float_bits_test.cpp), on every machine. The hashes are
 those of ONNX Runtime 1.31 on x86-64 with AVX-512, on one thread; without a flag, this script writes them, and with
 --check it says whether ONNX Runtime gives them here. On other processors ONNX Runtime takes other kernels, so that
 there is nothing to check.

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""host/proto/onnx.proto describes the file format as the onnx package does, as far as it goes."""
+"""host/graph/proto/onnx.proto describes the file format as the onnx package does, as far as it goes."""
 
 import pathlib
 import re
@@ -7,7 +7,7 @@ import unittest
 
 import onnx
 
-PROTO = pathlib.Path(__file__).resolve().parents[2] / "host" / "proto" / "onnx.proto"
+PROTO = pathlib.Path(__file__).resolve().parents[2] / "host" / "graph" / "proto" / "onnx.proto"
 
 
 def messages(text):

@@ -292,7 +292,7 @@ class Failures(HostTest):
                                 check=False, capture_output=True, text=True,
                                 env={key: value for key, value in os.environ.items() if key != "GEMM64_ONNXRUNTIME"})
         self.assertEqual(result.returncode, 2)
-        self.assertIn(f"scripts/fetch-onnxruntime.sh {self.folder}/onnxruntime installs it", result.stderr)
+        self.assertIn(f"scripts/setup/fetch-onnxruntime.sh {self.folder}/onnxruntime installs it", result.stderr)
 
     def test_own_executor_runs_what_onnx_runtime_does_not(self):
         """Without --host: compiled files, options that ONNX Runtime's sessions lack, and all if it is missing."""

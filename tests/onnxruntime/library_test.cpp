@@ -8,7 +8,7 @@
 #include <cstdlib>
 #include <filesystem>
 
-#include "tests/host/onnx_text.hpp"
+#include "tests/unit/onnx_text.hpp"
 
 namespace gemm64 {
 namespace {

@@ -35,7 +35,7 @@ import transformers  # noqa: E402  pylint: disable=wrong-import-position
 
 def load_script(name):
     """A script of scripts/ as a module."""
-    loader = importlib.machinery.SourceFileLoader(name, str(ROOT / "scripts" / name))
+    loader = importlib.machinery.SourceFileLoader(name, str(ROOT / "scripts/codegen" / f"{name}.py"))
     module = importlib.util.module_from_spec(importlib.util.spec_from_loader(name, loader))
     loader.exec_module(module)
     return module

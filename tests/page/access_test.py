@@ -32,7 +32,7 @@ def picture(name):
 
 class Access(unittest.TestCase):
     def test_axe_finds_nothing(self):
-        self.assertTrue(os.path.exists(harness.AXE), f"{harness.AXE} is missing: run scripts/charts --test")
+        self.assertTrue(os.path.exists(harness.AXE), f"{harness.AXE} is missing: run scripts/setup/charts.sh --test")
         with open(harness.AXE, encoding="utf-8") as file:
             axe = file.read()
         for name, page in pages():

@@ -30,7 +30,7 @@ def run(*arguments, code=0):
     """The program's outcome in the tests' folder; it must end with this exit code."""
     outcome = subprocess.run([GEMM64, *map(str, arguments)], capture_output=True, text=True, check=False, cwd=FOLDER)
     if "without the charts" in outcome.stderr:
-        raise AssertionError("THE TESTS OF PAGES DO NOT RUN: the program holds no charts. Run scripts/charts --test "
+        raise AssertionError("THE TESTS OF PAGES DO NOT RUN: the program holds no charts. Run scripts/setup/charts.sh --test "
                              f"and build again.\n{outcome.stderr}")
     assert outcome.returncode == code, f"{arguments}: exit {outcome.returncode}\n{outcome.stdout}{outcome.stderr}"
     return outcome

@@ -1,9 +1,9 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: Apache-2.0
-"""Draws host/page/pictures/report.png from a page, for the README:
+"""Draws host/report/page/pictures/report.png from a page, for the README:
 
     build/gemm64 run --timeline t.json --report report.html
-    tests/page/picture.py report.html host/page/pictures/report.png
+    tests/page/picture.py report.html host/report/page/pictures/report.png
 
 It shows the head, the clocks and the timeline around the border of the last two layers.
 """

@@ -129,7 +129,7 @@ def test_four_workers_report_what_one_process_reports(network, alone, tmp_path):
 
 
 def test_the_page_is_that_of_one_process(linear_network, random, tmp_path):
-    """It needs the charts that `make test` fetches (scripts/charts)."""
+    """It needs the charts that `make test` fetches (scripts/setup/charts.sh)."""
     np.save(tmp_path / "x.npy", random.standard_normal((6, 12)).astype(np.float32))
     given = ["--model", linear_network, "--input", tmp_path / "x.npy", "--batch", 2, "--array", 8]
     one, many = tmp_path / "one.html", tmp_path / "many.html"

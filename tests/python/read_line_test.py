@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What scripts/read-line makes of networks' outputs, and what it refuses. The networks themselves are fetched; a seeded
+"""What scripts/models/read-line.py makes of networks' outputs, and what it refuses. The networks themselves are fetched; a seeded
 one of recognition's kind is among those of transformers_test.py."""
 
 import importlib.machinery
@@ -10,7 +10,7 @@ import sys
 import numpy as np
 import pytest
 
-SCRIPT = pathlib.Path(__file__).resolve().parents[2] / "scripts/read-line"
+SCRIPT = pathlib.Path(__file__).resolve().parents[2] / "scripts/models/read-line.py"
 loader = importlib.machinery.SourceFileLoader("read_line", str(SCRIPT))
 read_line = importlib.util.module_from_spec(importlib.util.spec_from_loader("read_line", loader))
 loader.exec_module(read_line)

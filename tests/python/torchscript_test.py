@@ -14,7 +14,7 @@ BUILD = pathlib.Path(gemm64.__file__).resolve().parents[2]
 def network(linear_network, tmp_path, monkeypatch):
     """The network of conftest as a .pt file: the plug-in takes 4 bytes off."""
     monkeypatch.setenv("GEMM64_TORCHSCRIPT",
-                       str(BUILD / "tests" / "host" / "torchscript" / "gemm64_fake_torchscript.so"))
+                       str(BUILD / "tests" / "unit" / "torchscript" / "gemm64_fake_torchscript.so"))
     path = tmp_path / "net.pt"
     path.write_bytes(b"PK\3\4" + linear_network.read_bytes())
     (tmp_path / "tell.pt").write_bytes(b"PK\3\4")  # refused, with what was asked for

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Stimulus of the systolic array, clock by clock, with the sums that must come out. The same
-// vectors go through Verilator (array_test.cpp) and through Icarus Verilog (tests/icarus).
+// vectors go through Verilator (array_test.cpp) and through Icarus Verilog (tests/rtl/icarus).
 #pragma once
 
 #include <algorithm>

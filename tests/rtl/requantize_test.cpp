@@ -12,7 +12,7 @@
 #include <utility>
 #include <vector>
 
-#include "host/float_bits.hpp"
+#include "host/util/float_bits.hpp"
 #include "tests/rtl/flips.hpp"
 #include "tests/rtl/harness.hpp"
 

@@ -7,7 +7,7 @@
 
 #include "host/device/result_format.hpp"
 #include "host/device/vector_path.hpp"
-#include "host/float_bits.hpp"
+#include "host/util/float_bits.hpp"
 #include "tests/random.hpp"
 #include "tests/rtl/harness.hpp"
 

@@ -11,7 +11,7 @@
 #include <deque>
 #include <vector>
 
-#include "host/float_bits.hpp"
+#include "host/util/float_bits.hpp"
 #include "tests/rtl/flips.hpp"
 #include "tests/rtl/harness.hpp"
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What scripts/bare says where it cannot make a bare Debian, and that .ci/run then works in place."""
+"""What scripts/ci/bare.sh says where it cannot make a bare Debian, and that .ci/run then works in place."""
 
 import os
 import pathlib
@@ -36,7 +36,7 @@ class Bare(unittest.TestCase):
         return subprocess.run(command, env=environment, capture_output=True, text=True, timeout=60, check=False)
 
     def bare(self, *arguments: str, **variables: str) -> "subprocess.CompletedProcess[str]":
-        return self.call(str(ROOT / "scripts/bare"), *arguments, **variables)
+        return self.call(str(ROOT / "scripts/ci/bare.sh"), *arguments, **variables)
 
     def test_needs_a_command(self) -> None:
         self.assertEqual(self.bare().returncode, 2)
@@ -71,12 +71,12 @@ class Bare(unittest.TestCase):
         self.assertIn("has 3 GB left, and 12 are needed", said.stderr)
 
     def checkout(self) -> pathlib.Path:
-        """Where .ci/run finds a scripts/bare that fails as told, and a make that writes down what is asked of it."""
+        """Where .ci/run finds a scripts/ci/bare.sh that fails as told, and a make that writes down what is asked of it."""
         checkout = self.folder / "checkout"
         (checkout / ".ci").mkdir(parents=True)
-        (checkout / "scripts").mkdir()
+        (checkout / "scripts/ci").mkdir(parents=True)
         shutil.copy(ROOT / ".ci/run", checkout / ".ci/run")
-        bare = checkout / "scripts/bare"
+        bare = checkout / "scripts/ci/bare.sh"
         bare.write_text('#!/bin/bash\nexit "$BARE"\n')
         bare.chmod(0o755)
         summary = "100% tests passed, 0 tests failed out of 7\n\nLabel Time Summary:\nhost = 1 sec*proc\n\nTotal Test time (real) = 2 sec"

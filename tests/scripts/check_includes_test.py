@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""`scripts/check-includes` refuses what the table of layers does not allow, and says where."""
+"""`scripts/ci/check-includes.py` refuses what the table of layers does not allow, and says where."""
 import os
 import subprocess
 import sys
@@ -10,9 +10,10 @@ ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__)
 TABLE = """\
 | layer | folder | holds | may know |
 |---|---|---|---|
-| base | [files](files/README.md) | files; and [more](x) | |
-| kernels | [kernels](kernels/README.md) | operators | `files` |
-| graph | [onnx](onnx/README.md) | graphs | `files`, `kernels` |
+| base | [util](util/README.md) | for all; and [more](x) | |
+| base | [numerics](numerics/README.md) | arrays | |
+| kernels | [kernels](kernels/README.md) | operators | `numerics` |
+| graph | [graph/onnx](graph/onnx/README.md) | graphs | `numerics`, `kernels` |
 | sim | [sim](../sim/README.md) | the RTL | |
 """
 
@@ -25,10 +26,10 @@ class CheckIncludes(unittest.TestCase):
         for name in ("python", "sim"):
             os.makedirs(os.path.join(self.root, name))
         self.write("host/README.md", TABLE)
-        self.write("host/error.hpp", "")
-        self.write("host/files/npy.hpp", '#include "host/error.hpp"\n')
-        self.write("host/onnx/model.hpp", '#include "host/kernels/tensor.hpp"\n')
-        self.write("host/kernels/tensor.hpp", '// tensors\n#include <vector>\n#include "host/files/npy.hpp"\n')
+        self.write("host/util/error.hpp", "")
+        self.write("host/numerics/npy.hpp", '#include "host/util/error.hpp"\n')
+        self.write("host/graph/onnx/model.hpp", '#include "host/kernels/tensor.hpp"\n')
+        self.write("host/kernels/tensor.hpp", '// tensors\n#include <vector>\n#include "host/numerics/npy.hpp"\n')
 
     def write(self, name, text):
         path = os.path.join(self.root, name)
@@ -37,7 +38,7 @@ class CheckIncludes(unittest.TestCase):
             file.write(text)
 
     def check(self, *arguments):
-        done = subprocess.run([sys.executable, "-B", os.path.join(ROOT, "scripts", "check-includes"), *arguments],
+        done = subprocess.run([sys.executable, "-B", os.path.join(ROOT, "scripts", "ci", "check-includes.py"), *arguments],
                               cwd=self.root, capture_output=True, text=True, check=False)
         self.assertEqual(done.stderr, "")
         return done.returncode, done.stdout
@@ -54,30 +55,30 @@ class CheckIncludes(unittest.TestCase):
         self.assertEqual(self.check(), (0, ""))
 
     def test_refuses_an_include_upwards_and_says_what_is_allowed(self):
-        self.write("host/kernels/gemm.cpp", '\n#include "host/onnx/model.hpp"\n')
-        self.refused("host/kernels/gemm.cpp:2:", "host/onnx/model.hpp", "layer 'graph'", "may know files")
+        self.write("host/kernels/gemm.cpp", '\n#include "host/graph/onnx/model.hpp"\n')
+        self.refused("host/kernels/gemm.cpp:2:", "host/graph/onnx/model.hpp", "layer 'graph'", "may know numerics")
 
     def test_refuses_a_folder_below_that_the_row_does_not_name(self):
-        self.write("sim/memory.cpp", '#include "host/files/npy.hpp"\n')
-        self.refused("sim/memory.cpp:1:", "host/files/npy.hpp", "may know no other folder")
+        self.write("sim/memory/memory.cpp", '#include "host/numerics/npy.hpp"\n')
+        self.refused("sim/memory/memory.cpp:1:", "host/numerics/npy.hpp", "may know no other folder")
 
     def test_refuses_a_folder_in_a_header_for_all(self):
-        self.write("host/text.hpp", '#include "host/files/npy.hpp"\n')
-        self.refused("host/text.hpp:1:", "host/files/npy.hpp")
+        self.write("host/util/text.hpp", '#include "host/numerics/npy.hpp"\n')
+        self.refused("host/util/text.hpp:1:", "host/numerics/npy.hpp")
 
     def test_refuses_a_test_and_the_simulator(self):
-        self.write("host/files/a.cpp", '#include "tests/folder.hpp"\n')
-        self.refused("host/files/a.cpp:1:", "tests/folder.hpp")
-        self.write("host/files/a.cpp", "#include <verilated.h>\n")
-        self.refused("host/files/a.cpp:1:", "sim/")
+        self.write("host/util/a.cpp", '#include "tests/folder.hpp"\n')
+        self.refused("host/util/a.cpp:1:", "tests/folder.hpp")
+        self.write("host/util/a.cpp", "#include <verilated.h>\n")
+        self.refused("host/util/a.cpp:1:", "sim/")
 
     def test_refuses_a_folder_without_a_row(self):
         self.write("host/new/a.cpp", "")
         self.refused("host/new/a.cpp", "row")
 
     def test_refuses_a_row_that_knows_one_below_it_or_stands_apart_from_its_layer(self):
-        self.write("host/README.md", TABLE.replace("operators | `files`", "operators | `files`, `onnx`"))
-        self.refused("host/README.md:4:", "onnx")
+        self.write("host/README.md", TABLE.replace("operators | `numerics`", "operators | `numerics`, `graph/onnx`"))
+        self.refused("host/README.md:5:", "graph/onnx")
         self.write("host/README.md", TABLE + "| base | [text](text/README.md) | text | |\n")
         self.refused("host/README.md:7:", "base")
 

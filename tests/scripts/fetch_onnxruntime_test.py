@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""scripts/fetch-onnxruntime.sh: the pinned version, and what happens when it cannot be fetched."""
+"""scripts/setup/fetch-onnxruntime.sh: the pinned version, and what happens when it cannot be fetched."""
 
 import os
 import pathlib
@@ -9,7 +9,7 @@ import tempfile
 import unittest
 
 ROOT = pathlib.Path(__file__).parents[2]
-SCRIPT = ROOT / "scripts/fetch-onnxruntime.sh"
+SCRIPT = ROOT / "scripts/setup/fetch-onnxruntime.sh"
 
 
 def fetch(folder, **environment):

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What `tests/mutants/host/run` says of a build, with stand-ins for the test programs; never that all is well where nothing was tried."""
+"""What `tests/signoff/mutation/host/run` says of a build, with stand-ins for the test programs; never that all is well where nothing was tried."""
 import importlib.util
 import json
 import os
@@ -10,7 +10,7 @@ import types
 import unittest
 
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
-HOST = os.path.join(ROOT, "tests", "mutants", "host")
+HOST = os.path.join(ROOT, "tests", "signoff", "mutation", "host")
 PROGRAMS = ("gemm64_driver_test", "gemm64_matmul_test", "gemm64_host_test", "gemm64_execute_test")
 # A program of one test, which comes by the places of both mutants and notices the first one.
 PROGRAM = """\
@@ -23,7 +23,7 @@ if [[ $passed == 0 ]]; then echo "[  FAILED  ] Some.Test (1 ms)"; exit 1; fi
 
 
 def mutant(number):
-    return {"number": number, "folder": "job", "file": "host/job/a.cpp", "mutant": f"mutant {number}", "line": number, "operator": "==",
+    return {"number": number, "folder": "job", "file": "host/tiling/a.cpp", "mutant": f"mutant {number}", "line": number, "operator": "==",
             "was": "a == b", "is": "a != b"}
 
 
@@ -54,14 +54,14 @@ class Run(unittest.TestCase):
     def test_what_a_test_notices_is_killed(self):
         code, text = self.run_mutants()
         self.assertEqual(code, 0, text)
-        self.assertRegex(text, r"host/job +1 +1 +0 +0 +100\.0 %")
+        self.assertRegex(text, r"host/tiling +1 +1 +0 +0 +100\.0 %")
 
     def test_a_survivor_without_a_reason_is_told(self):
         self.mutants([mutant(1), mutant(2)])
         for arguments in ((), ("--draw", "2")):
             code, text = self.run_mutants(*arguments)
             self.assertEqual(code, 1, text)
-            self.assertRegex(text, r"2 host/job/a\.cpp:2  a == b  ->  a != b\n +unexplained, 4 tests come by")
+            self.assertRegex(text, r"2 host/tiling/a\.cpp:2  a == b  ->  a != b\n +unexplained, 4 tests come by")
 
     def test_what_one_test_makes_another_may_notice(self):
         self.mutants([mutant(1), mutant(2)])
@@ -126,20 +126,20 @@ class Mutate(unittest.TestCase):
         spec = importlib.util.spec_from_file_location("mutate", os.path.join(HOST, "mutate.py"))
         self.mutate = importlib.util.module_from_spec(spec)
         spec.loader.exec_module(self.mutate)
-        self.mutate.FOLDERS = {"job": 1}
+        self.mutate.FOLDERS = {"tiling": 1}
         folder = tempfile.TemporaryDirectory()
         self.addCleanup(folder.cleanup)
         self.root = folder.name
         for tree in (self.root, os.path.join(self.root, "tree")):
-            os.makedirs(os.path.join(tree, "host", "job"))
-        self.path = os.path.join("host", "job", "a.cpp")
+            os.makedirs(os.path.join(tree, "host", "tiling"))
+        self.path = os.path.join("host", "tiling", "a.cpp")
         with open(os.path.join(self.root, self.path), "w", encoding="utf-8") as file:
             file.write("bool f(bool a) { return !a; }\n")
         with open(os.path.join(self.root, "compile_commands.json"), "w", encoding="utf-8") as file:
             json.dump([{"file": os.path.join(self.root, "tree", self.path), "command": "clang++ -c a.cpp"}], file)
 
     def write(self):
-        return self.mutate.mutate(self.root, os.path.join(self.root, "tree"), self.root, types.SimpleNamespace(map=map), {"job": 1}, "")
+        return self.mutate.mutate(self.root, os.path.join(self.root, "tree"), self.root, types.SimpleNamespace(map=map), {"tiling": 1}, "")
 
     def test_both_sides_of_a_mutant_have_one_type(self):
         mutants, names = self.write()
@@ -150,7 +150,7 @@ class Mutate(unittest.TestCase):
     def test_a_source_that_compiles_with_no_mutant_is_an_error(self):
         Source.refuses = True
         self.addCleanup(setattr, Source, "refuses", False)
-        with self.assertRaisesRegex(SystemExit, "host/job/a.cpp compiles with none of its 1 mutants"):
+        with self.assertRaisesRegex(SystemExit, "host/tiling/a.cpp compiles with none of its 1 mutants"):
             self.write()
 
 

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Tests of scripts/litex: which words of the firmware it takes for a verdict, when it compiles anew, what it refuses. It needs no LiteX."""
+"""Tests of scripts/fpga/litex.py: which words of the firmware it takes for a verdict, when it compiles anew, what it refuses. It needs no LiteX."""
 
 import contextlib
 import importlib.machinery
@@ -16,7 +16,7 @@ sys.dont_write_bytecode = True
 ROOT = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..")
 os.chdir(ROOT)
 
-loader = importlib.machinery.SourceFileLoader("litex_script", "scripts/litex")
+loader = importlib.machinery.SourceFileLoader("litex_script", "scripts/fpga/litex.py")
 litex = importlib.util.module_from_spec(importlib.util.spec_from_loader("litex_script", loader))
 loader.exec_module(litex)
 
@@ -80,13 +80,13 @@ class Digest(unittest.TestCase):
 class Program(unittest.TestCase):
     def run_script(self, *words, **environment):
         with tempfile.TemporaryDirectory() as folder:
-            return subprocess.run(["/usr/bin/python3", "-B", "scripts/litex", "--build", folder, *words], capture_output=True, text=True,
+            return subprocess.run(["/usr/bin/python3", "-B", "scripts/fpga/litex.py", "--build", folder, *words], capture_output=True, text=True,
                                   check=False, env={**os.environ, **environment})
 
     def test_names_what_is_missing(self):
         done = self.run_script(PATH="/nowhere")
         self.assertEqual((done.returncode, done.stdout), (2, ""))
-        self.assertEqual(done.stderr, "litex: there is no verilator; `scripts/setup litex` installs Debian's verilator\n")
+        self.assertEqual(done.stderr, "litex: there is no verilator; `scripts/setup/setup.sh litex` installs Debian's verilator\n")
 
     def test_refuses_what_cannot_be(self):
         for words, named in ((("--n", "5"), "5"), (("--bus", "pci"), "pci"), (("--clocks", "0"), "--clocks"), (("--jobs", "0"), "--jobs")):

@@ -39,7 +39,7 @@ class Make(unittest.TestCase):
         called = set()
         for target in targets():
             called |= set(re.findall(r"(?<![\w/.-])((?:scripts|tests)/[\w/.-]+)", make("-n", target).stdout))
-        self.assertIn("scripts/web", called)
+        self.assertIn("scripts/setup/web.py", called)
         for name in sorted(called):
             with self.subTest(name):
                 path = ROOT / name

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""`scripts/prose.py` fails when a count grows, and lowers its limits only."""
+"""`scripts/ci/prose.py` fails when a count grows, and lowers its limits only."""
 
 import json
 import os
@@ -17,9 +17,9 @@ class Prose(unittest.TestCase):
     def setUp(self):
         self.folder = tempfile.TemporaryDirectory()
         self.root = pathlib.Path(self.folder.name)
-        (self.root / "scripts").mkdir()
+        (self.root / "scripts/ci").mkdir(parents=True)
         (self.root / "docs").mkdir()
-        shutil.copy(ROOT / "scripts" / "prose.py", self.root / "scripts")
+        shutil.copy(ROOT / "scripts" / "ci" / "prose.py", self.root / "scripts/ci")
         subprocess.run(["git", "init", "-q", "-b", "main", self.root], check=True)
         self.write("A product takes 9 clocks.\n")
         self.assertEqual(self.run_it("--update")[0], 0)
@@ -32,12 +32,12 @@ class Prose(unittest.TestCase):
         subprocess.run(["git", "-C", self.root, "add", "-A"], check=True)
 
     def run_it(self, *arguments):
-        done = subprocess.run([sys.executable, "-B", self.root / "scripts" / "prose.py", *arguments],
+        done = subprocess.run([sys.executable, "-B", self.root / "scripts" / "ci" / "prose.py", *arguments],
                               capture_output=True, text=True, check=False)
         return done.returncode, done.stdout + done.stderr
 
     def limits(self):
-        return json.loads((self.root / "scripts" / "prose.json").read_text(encoding="utf-8"))
+        return json.loads((self.root / "scripts" / "ci" / "prose.json").read_text(encoding="utf-8"))
 
     def test_counts_as_before_are_accepted(self):
         self.assertEqual(self.run_it(), (0, ""))

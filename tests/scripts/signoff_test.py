@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""`scripts/signoff` joins what the checks wrote, and says nothing is met that is not."""
+"""`scripts/ci/signoff.py` joins what the checks wrote, and says nothing is met that is not."""
 import os
 import subprocess
 import tempfile
@@ -33,7 +33,7 @@ class SignOff(unittest.TestCase):
         os.chmod(self.make, 0o755)
 
     def signoff(self, *arguments):
-        done = subprocess.run([os.path.join(ROOT, "scripts", "signoff"), "--build", self.folder, "--make", self.make, *arguments],
+        done = subprocess.run([os.path.join(ROOT, "scripts", "ci", "signoff.py"), "--build", self.folder, "--make", self.make, *arguments],
                               capture_output=True, text=True, check=False)
         return done.returncode, done.stdout + done.stderr
 

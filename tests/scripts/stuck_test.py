@@ -1,12 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What the simulator of scripts/stuck finds of a few gates, by hand."""
+"""What the simulator of scripts/asic/stuck.py finds of a few gates, by hand."""
 
 import os
 import subprocess
 import tempfile
 import unittest
 
-SCRIPTS = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..", "scripts")
+SCRIPTS = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..", "scripts", "asic")
 
 # q is a and b, a clock later; net 6 is q or a, and nobody looks at it.
 NETLIST = """\

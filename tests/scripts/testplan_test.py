@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""scripts/testplan.py: the plan's contradictions, gaps between plan and tests, names of tests, results, the page."""
+"""scripts/ci/testplan.py: the plan's contradictions, gaps between plan and tests, names of tests, results, the page."""
 
 import importlib.util
 import pathlib
@@ -7,7 +7,7 @@ import tempfile
 import unittest
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
-SPEC = importlib.util.spec_from_file_location("testplan", ROOT / "scripts" / "testplan.py")
+SPEC = importlib.util.spec_from_file_location("testplan", ROOT / "scripts" / "ci" / "testplan.py")
 testplan = importlib.util.module_from_spec(SPEC)
 SPEC.loader.exec_module(testplan)
 

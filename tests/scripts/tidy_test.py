@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""`scripts/tidy` checks each source file, and again only what has changed."""
+"""`scripts/ci/tidy.py` checks each source file, and again only what has changed."""
 import json
 import os
 import shutil
@@ -26,9 +26,9 @@ class Tidy(unittest.TestCase):
         folder = tempfile.TemporaryDirectory()
         self.addCleanup(folder.cleanup)
         self.root = os.path.realpath(folder.name)
-        for name in ("bin", "scripts", "build/Unity"):
+        for name in ("bin", "scripts/ci", "build/Unity"):
             os.makedirs(os.path.join(self.root, name))
-        shutil.copy(os.path.join(ROOT, "scripts", "tidy"), os.path.join(self.root, "scripts"))
+        shutil.copy(os.path.join(ROOT, "scripts", "ci", "tidy.py"), os.path.join(self.root, "scripts/ci"))
         self.write(".clang-tidy", "Checks: bugprone-*\n")
         self.write("bin/clang-tidy", CLANG_TIDY)
         self.write("host/shared.hpp", "int x;\n")
@@ -51,7 +51,7 @@ class Tidy(unittest.TestCase):
 
     def tidy(self, *arguments):
         path = os.path.join(self.root, "bin") + os.pathsep + os.environ["PATH"]
-        done = subprocess.run([os.path.join(self.root, "scripts", "tidy"), "--clang-tidy", os.path.join(self.root, "bin", "clang-tidy"), *arguments], cwd=self.root,
+        done = subprocess.run([os.path.join(self.root, "scripts", "ci", "tidy.py"), "--clang-tidy", os.path.join(self.root, "bin", "clang-tidy"), *arguments], cwd=self.root,
                               env={**os.environ, "PATH": path}, capture_output=True, text=True, check=False)
         return done.returncode, done.stdout + done.stderr
 

@@ -9,8 +9,8 @@
 #include "host/cosim/broken_campaign.hpp"
 #include "host/cosim/program_truth.hpp"
 #include "host/device/reference_device.hpp"
-#include "sim/rtl_device.hpp"
-#include "tests/host/device/wrapped_device.hpp"
+#include "sim/models/rtl_device.hpp"
+#include "tests/unit/device/wrapped_device.hpp"
 
 namespace gemm64::system_test {
 namespace {

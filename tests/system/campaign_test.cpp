@@ -6,10 +6,10 @@
 #include <algorithm>
 #include <set>
 
-#include "host/error.hpp"
+#include "host/util/error.hpp"
 #include "host/run/fault_campaign.hpp"
-#include "sim/devices.hpp"
-#include "tests/host/device/wrapped_device.hpp"
+#include "sim/models/devices.hpp"
+#include "tests/unit/device/wrapped_device.hpp"
 #include "tests/says.hpp"
 
 namespace gemm64::system_test {

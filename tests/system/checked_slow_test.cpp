@@ -13,7 +13,7 @@
 
 #include "common_registers.hpp"
 #include "host/device/depthwise.hpp"
-#include "sim/verilated_device.hpp"
+#include "sim/models/verilated_device.hpp"
 #include "tests/commands.hpp"
 #include "tests/system/system.hpp"
 

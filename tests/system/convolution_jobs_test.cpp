@@ -5,7 +5,7 @@
 
 #include <random>
 
-#include "host/error.hpp"
+#include "host/util/error.hpp"
 #include "host/numerics/quality.hpp"
 #include "tests/system/convolutions.hpp"
 

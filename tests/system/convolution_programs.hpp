@@ -11,7 +11,7 @@
 #include <vector>
 
 #include "host/cycles/cycle_model.hpp"
-#include "host/job/job_program.hpp"
+#include "host/tiling/job_program.hpp"
 #include "host/numerics/quality.hpp"
 #include "tests/system/convolutions.hpp"
 

@@ -5,7 +5,7 @@
 
 #include <gtest/gtest.h>
 
-#include "host/error.hpp"
+#include "host/util/error.hpp"
 
 namespace gemm64::system_test {
 namespace {

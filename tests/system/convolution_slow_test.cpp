@@ -7,7 +7,7 @@
 #include <random>
 #include <vector>
 
-#include "tests/host/job/known_programs.hpp"
+#include "tests/unit/tiling/known_programs.hpp"
 #include "tests/system/convolution_programs.hpp"
 
 namespace gemm64::system_test {

@@ -8,8 +8,8 @@
 #include <random>
 #include <utility>
 
-#include "host/job/convolution.hpp"
-#include "host/job/plan.hpp"
+#include "host/tiling/convolution.hpp"
+#include "host/tiling/plan.hpp"
 #include "host/numerics/matrix.hpp"
 #include "tests/system/system.hpp"
 

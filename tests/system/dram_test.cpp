@@ -7,7 +7,7 @@
 
 #include <random>
 
-#include "host/tlm/tlm_device.hpp"
+#include "host/cycles/tlm_device.hpp"
 #include "tests/system/predicted.hpp"
 #include "tests/system/random_windows.hpp"
 

@@ -6,7 +6,7 @@
 
 #include "host/debug/failure.hpp"
 #include "host/debug/investigation.hpp"
-#include "host/job/tile_walk.hpp"
+#include "host/tiling/tile_walk.hpp"
 #include "host/run/job_runner.hpp"
 #include "tests/folder.hpp"
 #include "tests/fst_word.hpp"

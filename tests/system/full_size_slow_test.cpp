@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "host/device/reference_device.hpp"
-#include "tests/host/run/chains.hpp"
+#include "tests/unit/run/chains.hpp"
 #include "tests/says.hpp"
 #include "tests/system/system.hpp"
 

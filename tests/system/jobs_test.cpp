@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "host/device/snapshot.hpp"
-#include "host/job/job_program.hpp"
+#include "host/tiling/job_program.hpp"
 #include "tests/commands.hpp"
 #include "tests/says.hpp"
 #include "tests/system/system.hpp"

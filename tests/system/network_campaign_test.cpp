@@ -7,14 +7,14 @@
 #include <cmath>
 
 #include "host/device/array_geometry.hpp"
-#include "host/error.hpp"
-#include "host/job/packing.hpp"
+#include "host/util/error.hpp"
+#include "host/tiling/packing.hpp"
 #include "host/numerics/initialize.hpp"
 #include "host/report/network_campaign_report.hpp"
 #include "host/run/network_campaign_run.hpp"
-#include "host/tlm/tlm_device.hpp"
-#include "sim/devices.hpp"
-#include "tests/host/device/wrapped_device.hpp"
+#include "host/cycles/tlm_device.hpp"
+#include "sim/models/devices.hpp"
+#include "tests/unit/device/wrapped_device.hpp"
 #include "tests/says.hpp"
 
 namespace gemm64::system_test {

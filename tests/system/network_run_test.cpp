@@ -8,8 +8,8 @@
 #include "host/analysis/analysis.hpp"
 #include "host/execute/dump.hpp"
 #include "host/execute/network_input.hpp"
-#include "host/onnx/networks.hpp"
-#include "tests/host/execute/quantized_graph_text.hpp"
+#include "host/graph/onnx/networks.hpp"
+#include "tests/unit/execute/quantized_graph_text.hpp"
 #include "tests/system/system.hpp"
 
 namespace gemm64::system_test {

@@ -11,7 +11,7 @@
 #include <vector>
 
 #include "host/cycles/cycle_model.hpp"
-#include "host/error.hpp"
+#include "host/util/error.hpp"
 #include "tests/says.hpp"
 #include "tests/system/random_program.hpp"
 #include "tests/system/snapshots.hpp"

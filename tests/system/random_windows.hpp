@@ -7,8 +7,8 @@
 #include <random>
 #include <vector>
 
-#include "host/error.hpp"
-#include "host/job/window_plan.hpp"
+#include "host/util/error.hpp"
+#include "host/tiling/window_plan.hpp"
 #include "tests/commands.hpp"
 #include "tests/system/random_program.hpp"
 #include "tests/system/system.hpp"

@@ -7,7 +7,7 @@
 #include <string>
 
 #include "host/device/reference_device.hpp"
-#include "host/tlm/tlm_device.hpp"
+#include "host/cycles/tlm_device.hpp"
 #include "tests/commands.hpp"
 #include "tests/says.hpp"
 #include "tests/system/system.hpp"

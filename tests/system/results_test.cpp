@@ -6,7 +6,7 @@
 #include <memory>
 #include <string>
 
-#include "sim/rtl_device.hpp"
+#include "sim/models/rtl_device.hpp"
 #include "tests/system/gemm_image.hpp"
 
 namespace gemm64::system_test {

@@ -9,7 +9,7 @@
 #include "host/device/reference_device.hpp"
 #include "host/driver/device_hooks.hpp"
 #include "host/driver/gemm64_driver.h"
-#include "host/tlm/tlm_device.hpp"
+#include "host/cycles/tlm_device.hpp"
 #include "tests/commands.hpp"
 #include "tests/system/system.hpp"
 

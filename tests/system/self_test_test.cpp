@@ -4,7 +4,7 @@
 
 #include <gtest/gtest.h>
 
-#include "host/error.hpp"
+#include "host/util/error.hpp"
 #include "tests/says.hpp"
 #include "tests/system/system.hpp"
 

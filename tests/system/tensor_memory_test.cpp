@@ -12,7 +12,7 @@
 
 #include "host/device/array_geometry.hpp"
 #include "host/device/reference_device.hpp"
-#include "host/tlm/tlm_device.hpp"
+#include "host/cycles/tlm_device.hpp"
 #include "tests/says.hpp"
 #include "tests/system/predicted.hpp"
 #include "tests/system/random_depthwise.hpp"

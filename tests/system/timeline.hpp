@@ -10,7 +10,7 @@
 
 #include "host/debug/timeline.hpp"
 #include "tests/folder.hpp"
-#include "tests/host/debug/timeline_file.hpp"
+#include "tests/unit/debug/timeline_file.hpp"
 #include "tests/system/system.hpp"
 
 namespace gemm64::system_test {

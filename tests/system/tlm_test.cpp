@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "host/tlm/tlm_device.hpp"
+#include "host/cycles/tlm_device.hpp"
 #include "tests/commands.hpp"
 #include "tests/dram.hpp"
 #include "tests/system/random_program.hpp"

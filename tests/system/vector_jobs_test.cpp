@@ -10,8 +10,8 @@
 
 #include "host/device/fault.hpp"
 #include "host/device/snapshot.hpp"
-#include "host/float_bits.hpp"
-#include "host/job/job_program.hpp"
+#include "host/util/float_bits.hpp"
+#include "host/tiling/job_program.hpp"
 #include "host/run/program_prediction.hpp"
 #include "tests/system/system.hpp"
 

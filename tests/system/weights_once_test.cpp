@@ -6,7 +6,7 @@
 
 #include <random>
 
-#include "host/error.hpp"
+#include "host/util/error.hpp"
 #include "tests/system/convolution_programs.hpp"
 
 namespace gemm64::system_test {

@@ -12,7 +12,7 @@
 
 #include "host/device/reference_device.hpp"
 #include "tests/commands.hpp"
-#include "tests/host/job/convolutions.hpp"
+#include "tests/unit/tiling/convolutions.hpp"
 #include "tests/says.hpp"
 #include "tests/system/system.hpp"
 

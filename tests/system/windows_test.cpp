@@ -7,10 +7,10 @@
 #include <vector>
 
 #include "host/device/reference_device.hpp"
-#include "host/error.hpp"
-#include "host/job/window_plan.hpp"
+#include "host/util/error.hpp"
+#include "host/tiling/window_plan.hpp"
 #include "tests/commands.hpp"
-#include "tests/host/job/convolutions.hpp"
+#include "tests/unit/tiling/convolutions.hpp"
 #include "tests/system/system.hpp"
 
 namespace gemm64::system_test {

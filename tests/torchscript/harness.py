@@ -21,7 +21,7 @@ ROOT = pathlib.Path(__file__).resolve().parents[2]
 def script(name):
     """A Python script of scripts/ as a module."""
     loader = importlib.machinery.SourceFileLoader(name.replace("-", "_"),
-                                                  str(ROOT / "scripts" / name))
+                                                  str(ROOT / "scripts/models" / f"{name}.py"))
     spec = importlib.util.spec_from_loader(loader.name, loader)
     module = importlib.util.module_from_spec(spec)
     loader.exec_module(module)

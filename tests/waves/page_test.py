@@ -38,7 +38,7 @@ def make_waveform(folder, view):
         os.symlink(GEMM64, os.path.join(folder, "gemm64"))
     environment = {key: value for key, value in os.environ.items()
                    if key not in ("DISPLAY", "WAYLAND_DISPLAY")}
-    subprocess.run([os.path.join(ROOT, "scripts", "wave"), "--build", folder, view],
+    subprocess.run([os.path.join(ROOT, "scripts", "waves", "wave.sh"), "--build", folder, view],
                    check=True, stdout=subprocess.DEVNULL, env=environment)
     return os.path.join(folder, "wave", "wave.fst")
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""scripts/wave as a person meets it: with a display and without, and when asked for nonsense."""
+"""scripts/waves/wave.sh as a person meets it: with a display and without, and when asked for nonsense."""
 
 import os
 import re
@@ -11,7 +11,7 @@ import unittest
 import save_file
 from harness import GEMM64, ROOT, VIEWS, WAVES
 
-SCRIPT = os.path.join(ROOT, "scripts", "wave")
+SCRIPT = os.path.join(ROOT, "scripts", "waves", "wave.sh")
 
 
 class Wave(unittest.TestCase):
@@ -90,7 +90,7 @@ class Wave(unittest.TestCase):
         saved = saved.replace("^1 ", "^3 ").replace("+{row read} gemm64.gemm64.row[6:0]\n", "")
         with open(self.path("wave.gtkw"), "w", encoding="utf-8") as file:
             file.write(saved)
-        kept = subprocess.run([os.path.join(copy, "scripts", "wave"), "--build", self.folder,
+        kept = subprocess.run([os.path.join(copy, "scripts", "waves", "wave.sh"), "--build", self.folder,
                                "--keep", "array"], capture_output=True, text=True, check=False)
         self.assertEqual(kept.returncode, 0, kept.stderr)
         before = save_file.read(os.path.join(WAVES, "array.gtkw"))

@@ -12,7 +12,7 @@
 #include <vector>
 
 #include "host/driver/driver.hpp"
-#include "host/error.hpp"
+#include "host/util/error.hpp"
 #include "sim/web/origin.hpp"
 #include "sim/web/requests.hpp"
 

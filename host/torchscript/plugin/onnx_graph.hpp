@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // A network as ONNX has it, and its bytes. Written without protobuf: the program's own description
-// of the format is in host/proto/onnx.proto, and two of one process would be at odds.
+// of the format is in host/graph/proto/onnx.proto, and two of one process would be at odds.
 #pragma once
 
 #include <ATen/core/Tensor.h>

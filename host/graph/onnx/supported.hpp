@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: Apache-2.0
+// What the host cannot run of a network.
+#pragma once
+
+#include <string>
+
+#include "host/graph/onnx/model.hpp"
+
+namespace gemm64 {
+
+/// Why `run` refuses a network, in one line: the operators that the host does not compute, each
+/// with the number of its nodes and the first of them, or else an input that is no tensor of
+/// numbers. Empty where it runs.
+std::string why_not_run(const OnnxModel& model);
+
+/// Throws UsageError, which says so, where `run` refuses the network.
+void require_supported(const OnnxModel& model);
+
+/// What runs otherwise than the file asks, in one line: Dropout in training mode without a seed
+/// keeps every value. Empty where there is none.
+std::string dropout_note(const OnnxModel& model);
+
+/// An operator's name, with its domain where that is not ONNX's own.
+std::string operator_name(const onnx::NodeProto& node);
+
+/// Does a node hand on its input's memory under another name or shape, or is it a Constant, which
+/// makes nothing while the network runs?
+bool is_view(const onnx::NodeProto& node);
+
+/// Has the graph an If, Loop or Scan, and nothing else that cannot run? What these come to may
+/// follow once shapes and inputs are known.
+bool waits_for_inputs(const OnnxModel& model);
+
+}  // namespace gemm64

@@ -1,0 +1,17 @@
+// SPDX-License-Identifier: Apache-2.0
+// Convolutions that take over the Pad before them.
+#pragma once
+
+#include "host/graph/onnx/model.hpp"
+
+namespace gemm64 {
+
+/// The model with each Pad that a Conv or QLinearConv alone reads as part of its pads, where it
+/// adds zeros (the zero point of a QLinearConv) around spatial axes, and how many is known before
+/// the network runs. Nodes that computed nothing but that are taken out.
+///
+/// Before: y = Conv(Pad(x, [0, 0, 1, 1, 0, 0, 1, 1]), w). After: y = Conv<pads = [1, 1, 1, 1]>(x,
+/// w).
+OnnxModel with_folded_pads(OnnxModel model, const ImportOptions& import = {});
+
+}  // namespace gemm64

@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: Apache-2.0
+// The report as one HTML file that needs nothing else.
+#pragma once
+
+#include <nlohmann/json.hpp>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace gemm64 {
+
+/// Throws UsageError, which says how to get them, if `option` asks for a page and the charts are
+/// not part of this program. Does nothing where `path` is empty.
+void need_charts(const std::string& option, const std::string& path);
+
+/// What a page shows.
+struct PageContent {
+  /// A report as --json writes it, and what it is called.
+  struct Report {
+    std::string file;
+    nlohmann::ordered_json report;
+  };
+  std::vector<Report> reports;        // two are compared
+  nlohmann::ordered_json comparison;  // of two reports (host/report/page/comparison.hpp); otherwise null
+  nlohmann::ordered_json recording;   // of a timeline; null where there is none
+};
+
+/// The page. Whatever names hold, none of it becomes markup, and bytes that are no UTF-8 are
+/// replaced.
+std::string page(const PageContent& content);
+
+}  // namespace gemm64

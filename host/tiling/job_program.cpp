@@ -1,0 +1,282 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "host/tiling/job_program.hpp"
+
+#include <fmt/format.h>
+
+#include <limits>
+#include <map>
+#include <optional>
+#include <stdexcept>
+#include <utility>
+
+#include "host/device/commands.hpp"
+#include "host/device/snapshot.hpp"
+#include "host/util/divide.hpp"
+#include "host/tiling/job_commands.hpp"
+#include "host/tiling/overlap.hpp"
+#include "host/tiling/shared_planes.hpp"
+
+namespace gemm64 {
+namespace {
+
+void check_operand(const std::vector<Job>& jobs, std::size_t job) {
+  const Job& next = jobs[job];
+  const Job* const from = *next.operand < job ? &jobs[*next.operand] : nullptr;
+  if (next.plan.output.takes_operands() && from != nullptr &&
+      from->plan.results().code() == ResultCode::kInt8 &&
+      from->plan.result_rows() == next.plan.operand_rows() &&
+      from->plan.result_columns() == next.plan.shape.n) {
+    return;
+  }
+  throw std::invalid_argument(fmt::format("job {} cannot be the second operand of '{}', job {}",
+                                          *next.operand, next.name, job));
+}
+
+void check_source(const std::vector<Job>& jobs, std::size_t job) {
+  const Job& next = jobs[job];
+  if (*next.source >= job) {
+    throw std::invalid_argument(fmt::format("'{}' is job {} and cannot read the results of job {}",
+                                            next.name, job, *next.source));
+  }
+  const Job& source = jobs[*next.source];
+  const std::uint64_t given_rows = source.plan.result_rows();
+  // Of a convolution's activations, a row is a pixel.
+  const Convolution* const reads = next.plan.convolution();
+  const std::uint64_t repeats = next.plan.lanes ? next.plan.lanes->repeats() : 1;
+  const std::uint64_t rows = reads != nullptr ? reads->pixels() / repeats : next.plan.shape.m;
+  const std::uint64_t columns = next.plan.activation_columns();
+  const std::uint64_t given = source.plan.result_columns();
+  const std::uint64_t first = std::uint64_t{next.source_tile} * next.plan.array;
+  // All columns, or whole tiles of them.
+  const bool lies =
+      first + columns == given || (first + columns < given && columns % next.plan.array == 0);
+  const bool has_rows = next.source_row ? *next.source_row + rows <= given_rows && next.plan.window
+                                        : rows == given_rows;
+  if (source.plan.results().code() == ResultCode::kInt8 && has_rows && lies) return;
+  throw std::invalid_argument(fmt::format(
+      "'{}' takes {}x{} activations of 8 bits; '{}' gives {}x{} results of {}", next.name, rows,
+      columns, source.name, given_rows, given, source.plan.results().name()));
+}
+
+/// Rows that a STORE writes.
+std::uint64_t stored_rows(const Command& store) {
+  return std::uint64_t{store.rows} * store.count * store.blocks;
+}
+
+/// STOREs of a job's results that lie behind a cut.
+std::uint32_t stores_behind(const Job& job, const ResultCut& cut) {
+  std::uint64_t block = 0, tile = 0;
+  std::uint32_t behind = 0;
+  if (job.plan.lanes) {
+    std::uint64_t rows = 0;
+    const std::uint64_t before =
+        job.plan.shape.m * cut.tile + cut.block * job.plan.lanes->command().rows;
+    for (const Command& command : job.program) {
+      if (!is_store(command)) continue;
+      if (rows >= before) ++behind;
+      rows += stored_rows(command);
+    }
+    return behind;
+  }
+  for (const Command& command : job.program) {
+    if (!is_store(command)) continue;
+    if (block > cut.block || (block == cut.block && tile >= cut.tile)) ++behind;
+    tile += command.count;
+    if (tile == job.plan.result_blocks()) {
+      tile = 0;
+      block += command.blocks;
+    }
+  }
+  return behind;
+}
+
+/// Puts the commands of jobs one after the other. `phases`: of each command of each job.
+void append_commands(JobProgram& list, const std::vector<std::vector<Phase>>& phases,
+                     const std::vector<Overlaps>& overlaps) {
+  const auto append = [&list](const Command& command, const CommandOrigin& origin) {
+    list.program.push_back(command);
+    list.origins.push_back(origin);
+  };
+  const auto append_all = [&](std::size_t job, Phase phase) {
+    std::uint32_t stores = 0;
+    const std::vector<Command>& program = list.jobs[job].program;
+    for (std::size_t i = 0; i + 1 < program.size(); ++i) {
+      if (phases[job][i] != phase) continue;
+      append(program[i], {job, i});
+      if (is_store(program[i])) ++stores;
+    }
+    return stores;
+  };
+  const auto end_of = [&list](std::size_t job) {
+    return CommandOrigin{job, list.jobs[job].program.size() - 1, true};
+  };
+  const Job& first = list.jobs[0];
+  for (std::size_t i = 0; i + 1 < first.program.size(); ++i) append(first.program[i], {0, i});
+  for (std::size_t j = 1; j < list.jobs.size(); ++j) {
+    append_all(j, Phase::kAhead);
+    FenceCommand fence;
+    if (const auto& cut = overlaps[j - 1].cut) {
+      fence.count = stores_behind(list.jobs[j - 1], *cut);
+      CommandOrigin origin = end_of(j - 1);
+      origin.ends_job = false;
+      origin.parts_job = true;
+      append(fence, origin);
+    }
+    fence.count = append_all(j, Phase::kEarly);
+    fence.flags = flag::kSnapshot;
+    fence.address = list.snapshots + (j - 1) * list.snapshot_bytes;
+    append(fence, end_of(j - 1));
+    append_all(j, Phase::kRest);
+  }
+  append(list.jobs.back().program.back(), end_of(list.jobs.size() - 1));
+}
+
+/// The first operands come as weights do, ahead of all fences: the ring has room for four blocks of
+/// them. They never stand in the way of the job before, whose own come first.
+void load_operands_ahead(JobCommands& job) {
+  for (std::size_t i = 0; i < job.commands.size(); ++i) {
+    if (job.commands[i].opcode != Opcode::kLoadOperands) continue;
+    job.phases[i] = Phase::kAhead;
+    return;
+  }
+}
+
+bool is_product(const Job& job) { return job.plan.convolution() == nullptr; }
+
+/// Where each job touches the one before it and the one behind it.
+std::vector<Overlaps> find_overlaps(const std::vector<Job>& jobs, const Geometry& geometry) {
+  std::vector<Overlaps> overlaps(jobs.size());
+  for (std::size_t j = 1; j < jobs.size(); ++j) {
+    // What waits for operands of the job before would stand in the way of its own FENCE.
+    if (jobs[j].operand == j - 1) continue;
+    if (jobs[j].plan.lanes && jobs[j].plan.lanes->repeats() != 1) continue;
+    // Rows that are stored before others of their map do not tell when all are there.
+    if (jobs[j].source == j - 1 && jobs[j - 1].plan.end_row() != jobs[j - 1].plan.result_rows()) {
+      continue;
+    }
+    // What reads some tiles alone cannot tell which of them come late.
+    if (jobs[j].source == j - 1 &&
+        jobs[j].plan.activation_columns() != jobs[j - 1].plan.result_columns()) {
+      continue;
+    }
+    if (jobs[j].source != j - 1) {
+      overlaps[j].early_blocks = covering_blocks(jobs[j].plan, geometry);
+      if (jobs[j].ready && is_product(jobs[j - 1]) && is_product(jobs[j])) {
+        overlaps[j].early_tiles = jobs[j].plan.k_tiles;
+      }
+      overlaps[j].early_words = std::numeric_limits<std::uint64_t>::max();
+    } else if (const auto overlap = find_overlap(jobs[j - 1].plan, jobs[j].plan, geometry)) {
+      overlaps[j - 1].cut = overlap->cut;
+      overlaps[j].early_blocks = overlap->early_blocks;
+      overlaps[j].early_tiles = overlap->early_tiles;
+      overlaps[j].early_words = overlap->early_words;
+    }
+  }
+  return overlaps;
+}
+
+/// Bytes from a tile of results to the next one.
+std::uint64_t tile_bytes(const Plan& plan) {
+  return plan.results().block_bytes(plan.result_rows(), plan.array);
+}
+
+/// Results that are a part of a map lie within it; the first part takes the room for all.
+void place_part(Job& job, std::map<int, std::uint64_t>& maps) {
+  const ResultPart& part = job.plan.output.part.value();
+  const std::uint64_t bytes = tile_bytes(job.plan);
+  const auto [map, is_first] = maps.emplace(*job.map, job.layout.results);
+  job.layout.end =
+      is_first ? map->second + divide_up(part.columns, job.plan.array) * bytes : job.layout.results;
+  job.layout.results = map->second + part.first / job.plan.array * bytes +
+                       job.plan.results().block_bytes(part.first_row, job.plan.array);
+}
+
+}  // namespace
+
+JobStart start_of(const JobProgram& list, std::size_t job) {
+  JobStart start;
+  for (std::size_t i = 0; i < job; ++i) {
+    const Plan& plan = list.jobs[i].plan;
+    start.rows += plan.lanes ? plan.lanes->clocks() : plan.shape.m * plan.tiles();
+    start.blocks += plan.row_blocks() * plan.result_blocks();
+    start.beats += plan.shape.m * plan.result_blocks() * plan.results().beats_per_row() +
+                   list.snapshot_bytes / plan.array;
+  }
+  return start;
+}
+
+std::uint64_t beats_before(const JobProgram& list, std::size_t job, std::uint64_t row) {
+  std::uint64_t beats = 0;
+  for (std::size_t i = 0; i < list.program.size(); ++i) {
+    const Command& command = list.program[i];
+    const Plan& plan = list.jobs[list.origins[i].job].plan;
+    if (is_snapshot(command)) beats += list.snapshot_bytes / plan.array;
+    if (!is_store(command)) continue;
+    const std::uint64_t rows = stored_rows(command);
+    const bool own = list.origins[i].job == job;
+    if (own && row < rows) return beats + row * plan.results().beats_per_row();
+    if (own) row -= rows;
+    beats += rows * plan.results().beats_per_row();
+  }
+  throw std::invalid_argument(fmt::format("'{}' stores no such row", list.jobs[job].name));
+}
+
+std::vector<std::size_t> first_matmuls(const JobProgram& list) {
+  std::vector<std::size_t> first;
+  for (std::size_t i = 0; i < list.program.size() && list.jobs.size() > 1; ++i) {
+    const Opcode opcode = list.program[i].opcode;
+    if (opcode != Opcode::kMatmul && opcode != Opcode::kDepthwise) continue;
+    if (list.origins[i].job == first.size() + 1) first.push_back(i);
+  }
+  return first;
+}
+
+JobProgram make_job_program(const std::vector<Job>& jobs, const Geometry& geometry) {
+  if (jobs.empty()) throw std::invalid_argument("a program of no jobs");
+  JobProgram list;
+  list.jobs = jobs;
+  std::uint64_t most_commands = 0;
+  for (const Job& job : jobs) {
+    // A FENCE stands where a job alone would have FINISH; an overlap adds another, up to three
+    // STOREs with their LOAD_OPERANDS, and a LOAD_ACTIVATIONS.
+    most_commands += program_length(job.plan) + (job.map ? 24 : 8);
+  }
+  list.snapshots = page_up(std::uint64_t{ring_places(most_commands)} * kCommandBytes);
+  list.snapshot_bytes = snapshot_beats(geometry.n) * geometry.n;
+  list.end = list.snapshots + (jobs.size() - 1) * list.snapshot_bytes;
+  for (std::size_t j = 0; j < jobs.size(); ++j) {
+    if (jobs[j].source) check_source(jobs, j);
+    if (jobs[j].operand) check_operand(jobs, j);
+  }
+  share_planes(list.jobs, geometry);
+  const std::vector<Overlaps> overlaps = find_overlaps(list.jobs, geometry);
+  std::vector<std::vector<Phase>> phases;
+  std::map<int, std::uint64_t> maps;  // where each lies
+  for (std::size_t j = 0; j < jobs.size(); ++j) {
+    Job& job = list.jobs[j];
+    const auto results_of = [&list, &maps](std::optional<std::size_t> from) {
+      if (!from) return std::optional<std::uint64_t>();
+      const Job& giver = list.jobs[*from];
+      return std::optional(giver.map ? maps.at(*giver.map) : giver.layout.results);
+    };
+    std::optional<std::uint64_t> activations = results_of(job.source);
+    if (job.source) {
+      const std::uint64_t tiles = job.source_tile * tile_bytes(list.jobs[*job.source].plan);
+      activations = activations.value() + tiles + job.source_row.value_or(0) * job.plan.array;
+    }
+    job.layout = make_layout(job.plan, list.end, activations, results_of(job.operand));
+    if (job.source_row) job.layout.plane_pixels = list.jobs[*job.source].plan.result_rows();
+    if (job.map) place_part(job, maps);
+    JobCommands commands = job_commands(job.plan, job.layout, overlaps[j]);
+    // The FENCE that ends the giver of operands stands before all of this job, unless that one is
+    // the job before.
+    if (!job.operand || *job.operand + 1 < j) load_operands_ahead(commands);
+    job.program = std::move(commands.commands);
+    phases.push_back(std::move(commands.phases));
+    list.end = job.layout.end;
+  }
+  append_commands(list, phases, overlaps);
+  return list;
+}
+
+}  // namespace gemm64

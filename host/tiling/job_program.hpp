@@ -1,0 +1,62 @@
+// SPDX-License-Identifier: Apache-2.0
+// A list of jobs as one program for one device.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+#include "host/tiling/job.hpp"
+
+namespace gemm64 {
+
+/// What a command of such a program does.
+struct CommandOrigin {
+  std::size_t job = 0;      // index in the list
+  std::size_t command = 0;  // of the job's own program
+  bool ends_job = false;    // the FENCE or FINISH behind its last STORE
+  bool parts_job = false;   // the FENCE that waits for all of its results but the last tile
+};
+
+/// Jobs one after the other. A job's first LOAD_WEIGHTS stands before the FENCE that ends the job
+/// before it, so that its weights come while that one is still under way; the FENCE waits for all
+/// results of that one and writes a snapshot of the counters. FINISH ends the last. Parameters are
+/// loaded ahead as weights are, and so are the first second operands, unless the job before gives
+/// them.
+///
+/// The activations of a job with a source are that one's int8 results, where they lie; any number
+/// of jobs may read one. Where the source is the job before and both can have an overlap there, a
+/// FENCE of its own waits for all results but the last tile: these are loaded and multiplied while
+/// the last tile is still computed, stored and loaded.
+struct JobProgram {
+  std::vector<Job> jobs;  // where each lies, and its commands as they would be if it ran alone
+  std::vector<Command> program;
+  std::vector<CommandOrigin> origins;  // of each command
+  std::uint64_t ring = 0;
+  std::uint64_t snapshots = 0;       // address of the first; one for each job but the last
+  std::uint64_t snapshot_bytes = 0;  // from one to the next
+  std::uint64_t end = 0;             // bytes of memory in all
+};
+
+/// What of a program comes before one of its jobs.
+struct JobStart {
+  std::uint64_t rows = 0;    // that enter the array; of the lanes, clocks in which they work
+  std::uint64_t blocks = 0;  // of results
+  std::uint64_t beats = 0;   // over the results port, snapshots included
+};
+JobStart start_of(const JobProgram& list, std::size_t job);
+
+/// Beats over the results port, snapshots included, before row `row` of what a job's STOREs write
+/// one after the other. Early STOREs of a job leave before the snapshot of the job ahead of it.
+std::uint64_t beats_before(const JobProgram& list, std::size_t job, std::uint64_t row);
+
+/// The first MATMUL, or DEPTHWISE, of each job but the first, as an index of the program. All of a
+/// job stand before those of the next one.
+std::vector<std::size_t> first_matmuls(const JobProgram& list);
+
+/// Lays jobs out side by side from address 0, ring and snapshots first, and makes their program.
+/// Throws std::invalid_argument if the list is empty, or a job's source is not before it or does
+/// not give int8 results of the very shape that the job takes.
+JobProgram make_job_program(const std::vector<Job>& jobs, const Geometry& geometry);
+
+}  // namespace gemm64

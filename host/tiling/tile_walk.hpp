@@ -1,0 +1,108 @@
+// SPDX-License-Identifier: Apache-2.0
+// The order in which the tiles and rows of a job enter the array.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string>
+
+#include "host/device/matmul_walk.hpp"
+#include "host/tiling/job.hpp"
+
+namespace gemm64 {
+
+/// A tile by the coordinates of its block, each from 0: of M, of K, of N. Of a convolution k counts
+/// the planes of its pass, and in each the taps, row by row.
+struct TileIndex {
+  std::uint64_t m = 0;
+  std::uint64_t k = 0;
+  std::uint64_t n = 0;
+
+  friend bool operator==(const TileIndex& a, const TileIndex& b) {
+    return a.m == b.m && a.k == b.k && a.n == b.n;
+  }
+};
+
+/// "0,17,3"
+std::string to_string(const TileIndex& tile);
+
+/// Tiles along M, K and N.
+TileIndex tile_counts(const Plan& plan);
+
+/// The tile that a command of the job's program computes as its `tile`th, from 0; empty: it has
+/// none.
+std::optional<TileIndex> tile_of(const Job& job, std::size_t command, std::uint64_t tile);
+
+/// A tile in its turn.
+struct TileStep {
+  TileIndex tile;
+  std::uint64_t rows = 0;           // of activations
+  std::uint64_t first_row = 0;      // of M, with which the tile's block begins
+  std::uint64_t result = 0;         // which block of results its sums belong to, in order
+  std::uint64_t stored_before = 0;  // rows of the results before that one
+  bool begins_block = false;        // it starts new sums instead of adding to old ones
+  bool ends_block = false;          // its sums are the block of results
+
+  /// Bank of the accumulator; an accelerator just reset begins with bank 0.
+  unsigned bank() const { return static_cast<unsigned>(result % 2); }
+};
+
+/// Goes through the tiles of a job's MATMUL commands, one after the other. A DEPTHWISE counts as
+/// one tile, with a row for each clock in which the lanes work. The program outlives the walk.
+class TileWalk {
+ public:
+  explicit TileWalk(const std::vector<Command>& program) : TileWalk(program, nullptr) {}
+  explicit TileWalk(const Job& job)
+      : TileWalk(job.program, job.plan.window ? &job.plan : nullptr) {}
+
+  /// Have all tiles been gone through?
+  bool done() const { return !matmul_; }
+  /// The next tile; not where done().
+  const TileStep& tile() const { return step_; }
+  /// The command that it is of, in the program.
+  std::size_t command() const { return command_ - 1; }
+  void next();
+
+ private:
+  TileWalk(const std::vector<Command>& program, const Plan* plan);
+  void find_matmul();
+  void load_step();
+  void find_first_row();
+
+  const std::vector<Command>* program_;
+  const Plan* plan_;  // of a convolution
+  std::uint32_t taps_ = 1;
+  std::size_t command_ = 0;  // after the MATMUL under way
+  std::optional<MatmulWalk> matmul_;
+  std::uint64_t blocks_before_ = 0;  // of M, in the MATMULs before; of a plan in bands MATMULs
+  TileStep step_;
+};
+
+/// Goes through the rows of each of these tiles.
+class RowWalk {
+ public:
+  explicit RowWalk(const Job& job) : tiles_(job) {}
+
+  bool done() const { return tiles_.done(); }
+  /// The tile of the next row to enter; not where done().
+  const TileStep& tile() const { return tiles_.tile(); }
+  /// The row's number in its block.
+  std::uint64_t row() const { return row_; }
+  bool first_row() const { return row_ == 0; }
+  bool last_row() const { return row_ + 1 == tiles_.tile().rows; }
+  void next() {
+    if (++row_ == tiles_.tile().rows) skip_tile();
+  }
+  /// Goes on to the first row of the next tile.
+  void skip_tile() {
+    row_ = 0;
+    tiles_.next();
+  }
+
+ private:
+  TileWalk tiles_;
+  std::uint64_t row_ = 0;
+};
+
+}  // namespace gemm64

@@ -1,0 +1,237 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "host/tiling/window_cut.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <limits>
+#include <optional>
+#include <string>
+#include <utility>
+
+#include "host/device/registers.hpp"
+#include "host/device/result_format.hpp"
+#include "host/util/error.hpp"
+
+namespace gemm64 {
+namespace {
+
+// Clocks from the end of a block to the first word of pixels that had no room before: those that a
+// memory usually takes to answer, and some.
+constexpr std::uint64_t kRefill = 120;
+
+// Cycles that a layer in bands loses because it has no overlaps with those before and after it.
+constexpr double kNoOverlap = 1000;
+
+/// Heights of so many blocks, which differ by one at most.
+std::vector<std::uint32_t> heights(std::uint64_t rows, std::uint64_t blocks) {
+  std::vector<std::uint32_t> heights(blocks, static_cast<std::uint32_t>(rows / blocks));
+  std::fill_n(heights.begin(), rows % blocks, static_cast<std::uint32_t>(rows / blocks + 1));
+  return heights;
+}
+
+/// The most pixels of a plane that are kept at once, if those of `ahead` blocks after a band come
+/// before it ends.
+std::uint64_t kept_pixels(const WindowPlan& plan, std::size_t ahead) {
+  std::uint64_t most = 0, freed = 0;
+  for (std::size_t i = 0; i < plan.blocks.size(); ++i) {
+    const std::size_t end = i / plan.band * plan.band + plan.band;
+    const std::size_t last = std::min(end - 1 + ahead, plan.blocks.size() - 1);
+    most = std::max(most, plan.blocks[last].loaded() - freed);
+    freed += plan.blocks[i].freed_pixels;
+  }
+  return most;
+}
+
+std::optional<WindowPlan> try_plan(const Window& window, const std::vector<std::uint32_t>& rows,
+                                   const Geometry& geometry) {
+  try {
+    return plan_window(window, rows, geometry);
+  } catch (const UsageError&) {
+    return std::nullopt;
+  }
+}
+
+/// Clocks in which the array waits, where a block's pixels come only after the block before it.
+std::uint64_t refills(const WindowPlan& plan) {
+  if (roomy_capacity(plan) <= plan.capacity) return 0;
+  std::uint64_t clocks = 0, freed = 0;
+  for (std::size_t i = 1; i < plan.blocks.size(); ++i) {
+    const WindowBlock& block = plan.blocks[i];
+    if (block.new_pixels != 0 && block.loaded() - freed > plan.capacity) {
+      clocks += kRefill + block.new_pixels;
+    }
+    freed += plan.blocks[i - 1].freed_pixels;
+  }
+  return clocks;
+}
+
+std::uint64_t clocks_of(const WindowPlan& plan) {
+  std::uint64_t clocks = refills(plan);
+  for (const WindowBlock& block : plan.blocks) clocks += block_clocks(plan, block) + 1;
+  return clocks;
+}
+
+/// The next number of pieces to try: one more, or an eighth more where there are many.
+std::uint64_t more(std::uint64_t pieces) { return pieces + 1 + pieces / 8; }
+
+/// The whole width in the blocks that take the fewest clocks; none where none fit.
+std::optional<WindowPlan> cut_rows(const Window& window, const Geometry& geometry) {
+  const std::uint64_t rows = window.out_pixels();
+  std::optional<WindowPlan> best;
+  std::uint64_t fewest = std::numeric_limits<std::uint64_t>::max();
+  for (std::uint64_t blocks = (rows + geometry.accumulator_rows - 1) / geometry.accumulator_rows;
+       blocks <= rows; blocks = more(blocks)) {
+    // Low blocks waste clocks, the more of them the more.
+    if (best && window.tiles() * geometry.n * blocks >= fewest) break;
+    std::optional<WindowPlan> plan = try_plan(window, heights(rows, blocks), geometry);
+    if (!plan) continue;
+    const std::uint64_t clocks = clocks_of(*plan);
+    const bool waits = refills(*plan) != 0;
+    if (clocks < fewest) {
+      fewest = clocks;
+      best = std::move(plan);
+    }
+    if (!waits) break;
+  }
+  return best;
+}
+
+/// Joins blocks in as few bands as fit, if weights that are loaded once for each band take less
+/// time than weights for each block. Groups do not: a MATMUL of one pass begins with plane 0.
+void join_blocks(WindowPlan& plan, const Geometry& geometry, const MemoryRate& rate) {
+  const Window& w = plan.window;
+  const std::uint64_t pass_tiles = w.tiles() / w.passes();
+  if (w.planes != w.group_planes || w.passes() == 1) return;
+  // A burst may bring words of the next pass, which have no space to wait for then.
+  const std::uint64_t burst = geometry.weight_burst_beats();
+  const std::uint64_t beyond = plan.n % burst == 0 ? 0 : burst - 1;
+  const std::uint64_t buffer = std::uint64_t{geometry.weight_tiles} * plan.n;
+  if (pass_tiles * plan.n + beyond > buffer) return;
+  if (w.tiles() <= geometry.weight_tiles || plan.blocks.size() == 1) return;  // all are retained
+  const std::uint64_t n = plan.n, word = n;
+  std::uint64_t busy = 0;  // cycles of the array
+  for (const WindowBlock& block : plan.blocks) busy += block_clocks(plan, block);
+  const std::uint64_t others = (plan.loaded_words() + w.out_pixels() * w.passes() +
+                                plan.blocks.size() * w.passes() * kParameterSetWords) *
+                               word;
+  const auto cycles = [&](const WindowPlan& some, std::uint64_t commands) {
+    const std::uint64_t bytes = others + commands * kCommandBytes;
+    const double moved = rate.cycles(some.bands() * w.tiles() * n * word, bytes, plan.n);
+    return std::max(static_cast<double>(busy), moved);
+  };
+  WindowPlan joined = plan;
+  for (std::uint64_t bands = 1; bands < plan.blocks.size(); ++bands) {
+    joined.band = static_cast<std::uint32_t>((plan.blocks.size() + bands - 1) / bands);
+    if (kept_pixels(joined, 0) > plan.capacity) continue;
+    const std::uint64_t commands = (plan.blocks.size() + 3 * joined.bands()) * w.passes();
+    if (cycles(joined, commands) + kNoOverlap < cycles(plan, 0)) plan.band = joined.band;
+    return;
+  }
+}
+
+/// Output columns from `first` on, as a convolution of their own.
+WindowStrip strip_of(const Window& whole, std::uint32_t first, std::uint32_t columns) {
+  const auto met = [&whole](std::uint32_t column) {  // by the first tap
+    return std::int64_t{column} * whole.stride_width - whole.pad_left;
+  };
+  const std::int64_t span = std::int64_t{whole.kernel_width - 1} * whole.dilation_width + 1;
+  const std::int64_t begin = std::clamp<std::int64_t>(met(first), 0, whole.width - 1);
+  const std::int64_t end =
+      std::clamp<std::int64_t>(met(first + columns - 1) + span, begin + 1, whole.width);
+  WindowStrip strip;
+  strip.out_column = first;
+  strip.in_column = static_cast<std::uint32_t>(begin);
+  Window& w = strip.plan.window;
+  w = whole;
+  w.width = static_cast<std::uint32_t>(end - begin);
+  w.out_width = columns;
+  w.pad_left = static_cast<std::uint32_t>(std::max<std::int64_t>(begin - met(first), 0));
+  w.skip_left = static_cast<std::uint32_t>(std::max<std::int64_t>(met(first) - begin, 0));
+  return strip;
+}
+
+std::optional<std::vector<WindowStrip>> cut_strips(const Window& window, std::uint64_t count,
+                                                   const Geometry& geometry) {
+  std::vector<WindowStrip> strips;
+  std::uint32_t first = 0;
+  for (const std::uint32_t columns : heights(window.out_width, count)) {
+    WindowStrip strip = strip_of(window, first, columns);
+    const std::vector<std::uint32_t> rows(std::uint64_t{window.images} * window.out_height,
+                                          columns);
+    std::optional<WindowPlan> plan = try_plan(strip.plan.window, rows, geometry);
+    if (!plan) return std::nullopt;
+    strip.plan = std::move(*plan);
+    strips.push_back(std::move(strip));
+    first += columns;
+  }
+  return strips;
+}
+
+}  // namespace
+
+std::uint64_t WindowCut::blocks() const {
+  std::uint64_t blocks = 0;
+  for (const WindowStrip& strip : strips) blocks += strip.plan.blocks.size();
+  return blocks;
+}
+
+std::uint64_t WindowCut::bands() const {
+  std::uint64_t bands = 0;
+  for (const WindowStrip& strip : strips) bands += strip.plan.bands();
+  return bands;
+}
+
+std::uint64_t WindowCut::loaded_words() const {
+  std::uint64_t words = 0;
+  for (const WindowStrip& strip : strips) words += strip.plan.loaded_words();
+  return words;
+}
+
+std::uint64_t roomy_capacity(const WindowPlan& plan) { return kept_pixels(plan, 1); }
+
+std::uint64_t block_clocks(const WindowPlan& plan, const WindowBlock& block) {
+  return plan.window.tiles() * std::max(block.rows, plan.n);
+}
+
+WindowCut cut_convolution(const Convolution& convolution, const Geometry& geometry,
+                          const MemoryRate& rate) {
+  WindowCut cut{convolution, window_of(convolution, geometry.n), {}};
+  const Window& w = cut.window;
+  Geometry largest = geometry;
+  largest.scratchpad_words = w.planes * std::numeric_limits<std::uint16_t>::max();
+  plan_window(w, std::vector<std::uint32_t>{}, largest);  // throws if a size fits no command
+  if (std::optional<WindowPlan> plan = cut_rows(w, geometry)) {
+    join_blocks(*plan, geometry, rate);
+    cut.strips.push_back({std::move(*plan), 0, 0});
+    return cut;
+  }
+  for (std::uint64_t count =
+           (w.out_width + geometry.accumulator_rows - 1) / geometry.accumulator_rows;
+       count <= w.out_width;
+       count = count < w.out_width ? std::min<std::uint64_t>(more(count), w.out_width)
+                                   : count + 1) {
+    if (auto strips = cut_strips(w, count, geometry)) {
+      cut.strips = std::move(*strips);
+      return cut;
+    }
+  }
+  std::string remedy;
+  if (const auto strips = cut_strips(w, w.out_width, largest)) {
+    std::uint64_t words = 0;
+    for (const WindowStrip& strip : *strips) {
+      const std::uint64_t step = std::max(w.stride_width, w.dilation_width);
+      words = std::max(words, w.planes * std::max(kept_pixels(strip.plan, 0), step));
+    }
+    remedy = fmt::format(", which take {} bytes; a scratchpad of {} words is enough",
+                         words * geometry.n, words);
+  }
+  throw UsageError(fmt::format(
+      "a {} does not fit the scratchpad of {} words: one output pixel alone meets {} rows of {} "
+      "planes of {} channels{}",
+      to_string(convolution), geometry.scratchpad_words,
+      std::min<std::uint64_t>(w.height, std::uint64_t{w.kernel_height - 1} * w.dilation_height + 1),
+      w.planes, geometry.n, remedy));
+}
+
+}  // namespace gemm64

@@ -1,0 +1,119 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "host/util/interrupt.hpp"
+
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <atomic>
+#include <climits>
+#include <csignal>
+#include <cstdlib>
+#include <cstring>
+#include <string>
+
+namespace gemm64 {
+namespace {
+
+// All that the handler touches stands here from the beginning to the end: a handler must not
+// allocate, nor see what another thread frees.
+constexpr int kSlots = 256;
+constexpr std::size_t kNoteBytes = 512;
+constexpr int kEndedByLibrary = 2;  // nothing was checked: what ran was not given what it needs
+
+struct Slot {
+  std::atomic<int> state{0};  // 0: free, 1: being written, 2: a name
+  std::array<char, PATH_MAX> name{};
+};
+std::array<Slot, kSlots> slots;
+
+std::array<std::array<char, kNoteBytes>, 2> notes;
+std::atomic<unsigned> note{0};
+std::atomic<bool> note_is_read{false};  // by the handler: from then on no note is written
+
+void say(const char* text) {
+  const ssize_t ignored = write(STDERR_FILENO, text, std::strlen(text));
+  static_cast<void>(ignored);
+}
+
+void remove_temporaries() {
+  for (Slot& slot : slots) {
+    if (slot.state == 2) unlink(slot.name.data());
+  }
+}
+
+std::atomic<bool> ended_by_signal{false};
+
+extern "C" void end_program(int number) {
+  // A second signal may reach another thread while the first one's message is written.
+  if (ended_by_signal.exchange(true)) {
+    for (;;) pause();
+  }
+  remove_temporaries();
+  if (isatty(STDERR_FILENO) != 0) say("\r\x1b[K");  // a progress bar
+  say(number == SIGINT ? "gemm64: interrupted" : "gemm64: ended by a signal");
+  note_is_read = true;
+  const char* const finished = notes[note % 2].data();
+  say(*finished != '\0' ? " " : "; nothing was finished yet");
+  say(finished);
+  say("\n");
+  _exit(128 + number);
+}
+
+std::atomic<bool> ending{false};
+
+extern "C" void end_by_library() {
+  if (ending) return;
+  remove_temporaries();
+  say("gemm64: a library ended the program; more memory or threads may be needed (ulimit -a)\n");
+  _exit(kEndedByLibrary);
+}
+
+}  // namespace
+
+void catch_interrupts() {
+  std::atexit(end_by_library);
+  for (const int number : {SIGINT, SIGTERM, SIGHUP}) {
+    struct sigaction before {};
+    if (sigaction(number, nullptr, &before) != 0 || before.sa_handler == SIG_IGN) continue;
+    struct sigaction action {};
+    action.sa_handler = end_program;
+    sigfillset(&action.sa_mask);
+    sigaction(number, &action, nullptr);
+  }
+}
+
+void end_is_wanted() { ending = true; }
+
+void note_finished(std::string_view text) {
+  if (note_is_read) return;
+  const unsigned next = note + 1;
+  auto& to = notes[next % 2];
+  const std::size_t size = std::min(text.size(), kNoteBytes - 1);
+  for (std::size_t i = 0; i < size; ++i) {
+    const auto byte = static_cast<unsigned char>(text[i]);
+    to[i] = byte < 0x20 || byte == 0x7f ? '?' : text[i];
+  }
+  to[size] = '\0';
+  note = next;
+}
+
+TemporaryName::TemporaryName(const std::filesystem::path& path) : slot_(-1) {
+  const std::string name = std::filesystem::absolute(path).string();
+  if (name.size() >= PATH_MAX) return;
+  for (int i = 0; i < kSlots; ++i) {
+    Slot& slot = slots[static_cast<std::size_t>(i)];
+    int free = 0;
+    if (!slot.state.compare_exchange_strong(free, 1)) continue;
+    std::memcpy(slot.name.data(), name.c_str(), name.size() + 1);
+    slot.state = 2;
+    slot_ = i;
+    return;
+  }
+}
+
+TemporaryName::~TemporaryName() {
+  if (slot_ >= 0) slots[static_cast<std::size_t>(slot_)].state = 0;
+}
+
+}  // namespace gemm64

@@ -1,2 +1,0 @@
-# SPDX-License-Identifier: Apache-2.0
-"""Energy of the accelerator from simulated gates; scripts/energy says how."""

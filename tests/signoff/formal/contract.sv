@@ -1,0 +1,73 @@
+// SPDX-License-Identifier: Apache-2.0
+// gemm64_commands keeps the contract of rtl/gemm64.json, as gemm64_bounds.svh has it (scripts/codegen/generate.py): an opcode is refused
+// exactly where the table lacks it. A command with a field beyond its bounds is never accepted: it is refused in place of its
+// dispatch, or two clocks after it, with BAD_OPERAND and its number. A command within its bounds is refused with BAD_OPERAND
+// only where a further rule may hold: STORE's format, orders of windows, steps of DEPTHWISE, the vector path's settings.
+//
+// break gemm64_commands.v: (has_count & count == 32'd0) -> (has_count & count == 32'd1)
+// break gemm64_commands.v: rows > ACCUMULATOR_ROWS[15:0] & -> rows >= ACCUMULATOR_ROWS[15:0] &
+// break gemm64_commands.v: ~known ? `GEMM64_ERROR_BAD_OPCODE -> ~known & ~op[0] ? `GEMM64_ERROR_BAD_OPCODE
+// break gemm64_window_check.v: blocks_i != 32'd1 | ~accumulate_i -> ~accumulate_i
+// break gemm64_lanes_check.v: width < 16'd2 -> width < 16'd1
+// short
+// multiplication any
+// prove induction 4, cover 8
+// probe valid_q = dut.valid
+// probe command_q = dut.command
+// probe pop = dut.pop
+// probe bad = dut.bad
+// probe code = dut.code
+// probe late = dut.bad_window
+// probe late_lanes = dut.bad_lanes
+// probe late_vector = dut.bad_vector
+module contract_proof ();
+
+    `include "gemm64_bounds.svh"
+
+    localparam ACCUMULATOR_ROWS = 128, SCRATCHPAD_WORDS = 9216;
+
+    wire       error;
+    wire [3:0] error_code;
+    wire [15:0] error_tag, tag;
+    wire [`GEMM64_CMD_BITS-1:0] command;
+    gemm64_commands #(.LOG_COMMANDS(1)) dut (
+        .error_o (error), .error_code_o (error_code), .error_tag_o (error_tag), .tag_o (tag), .command_o (command), .*
+    );
+
+    (* keep *) wire valid_q, pop, bad, late, late_lanes, late_vector;
+    (* keep *) wire [3:0] code;
+    (* keep *) wire [`GEMM64_CMD_USED_BITS-1:0] command_q;
+
+    wire [7:0] opcode = command[`GEMM64_CMD_OPCODE_LSB +: `GEMM64_CMD_OPCODE_WIDTH];
+    wire [7:0] flags  = command[`GEMM64_CMD_FLAGS_LSB +: `GEMM64_CMD_FLAGS_WIDTH];
+    wire keeps   = keeps_bounds(command, ACCUMULATOR_ROWS, SCRATCHPAD_WORDS);
+    wire known   = known_opcode(command);
+    wire further = opcode == `GEMM64_OP_STORE | opcode == `GEMM64_OP_DEPTHWISE | opcode == `GEMM64_OP_SET_WINDOW | flags[`GEMM64_FLAG_WINDOW_BIT];
+
+    // What was dispatched in the two clocks before
+    reg        begun = 1'b0, gone_1, gone_2, broken_1, broken_2, further_1, further_2;
+    reg [15:0] tag_1, tag_2;
+    always @(posedge clk_i) begin
+        begun <= 1'b1;
+        gone_1 <= pop & rst_ni;
+        gone_2 <= gone_1 & rst_ni;
+        {broken_1, broken_2}   <= {~keeps, broken_1};
+        {further_1, further_2} <= {further, further_1};
+        {tag_1, tag_2}         <= {tag, tag_1};
+    end
+
+    always @* begin
+        if (!begun) assume (!rst_ni);
+        else begin
+            if (valid_q & ~known) assert (code == `GEMM64_ERROR_BAD_OPCODE & ~pop);
+            if (valid_q & known) assert (code != `GEMM64_ERROR_BAD_OPCODE);
+            if (valid_q & code == `GEMM64_ERROR_BAD_OPERAND) assert (~keeps | opcode == `GEMM64_OP_STORE);
+            if (gone_2 & broken_2) assert (error & error_code == `GEMM64_ERROR_BAD_OPERAND & error_tag == tag_2);
+            if (late | late_lanes | late_vector) assert (gone_2 & further_2);
+        end
+        cover (begun & rst_ni & valid_q & code == `GEMM64_ERROR_BAD_OPERAND);
+        cover (begun & gone_2 & broken_2);
+        cover (begun & gone_2 & ~broken_2 & ~error);
+    end
+
+endmodule

@@ -1,0 +1,278 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <fmt/format.h>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <unistd.h>
+#include <zlib.h>
+
+#include <algorithm>
+#include <cstring>
+#include <fstream>
+#include <functional>
+#include <iterator>
+
+#include "host/compile/executable_file.hpp"
+#include "host/device/array_geometry.hpp"
+#include "host/device/reference_device.hpp"
+#include "host/driver/device_hooks.hpp"
+#include "host/util/error.hpp"
+#include "tests/folder.hpp"
+#include "tests/unit/execute/quantized_graph_text.hpp"
+#include "tests/says.hpp"
+
+namespace gemm64 {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+/// Two layers, work of the host, and a third one.
+OnnxModel network() {
+  QuantizedText text("1,8,6,6");
+  text.conv("x", "a", 8, 12, 3, "pads = [1,1,1,1]")
+      .conv("a", "conv", 12, 8, 1)
+      .add("conv", "x", "b")
+      .node("p", "Transpose <perm = [0,1,3,2]> (b)")
+      .conv("p", "y", 8, 8, 1);
+  return text.model();
+}
+
+Executable compiled(const OnnxModel& model, const CompileOptions& options = {}) {
+  Executable made = compile(model, geometry_of({8}), options);
+  pack_constants(made, Executor(model));
+  return made;
+}
+
+class ExecutableTest : public InFolder {
+ protected:
+  void save(const OnnxModel& model) const {
+    OutputFile to(file_);
+    save_executable(compiled(model), model, "gemm64 test", to);
+  }
+  std::string read() const {
+    std::ifstream from(file_, std::ios::binary);
+    return {std::istreambuf_iterator<char>(from), {}};
+  }
+  void write(const std::string& bytes) const {
+    std::ofstream(file_, std::ios::binary | std::ios::trunc) << bytes;
+  }
+  std::string refusal() const {
+    return message_of([&] { load_executable(file_); });
+  }
+
+  const std::string file_ = folder_ / "n.g64";
+};
+
+std::uint32_t word_of(const std::string& bytes, std::size_t at) {
+  std::uint32_t word;
+  std::memcpy(&word, bytes.data() + at, sizeof word);
+  return word;
+}
+
+TEST_F(ExecutableTest, PlacesTheTensorsOfAProgramApart) {
+  const OnnxModel model = network();
+  const Executable made = compiled(model);
+  ASSERT_EQ(made.programs.size(), 2U);
+  for (const CompiledProgram& program : made.programs) {
+    std::vector<std::pair<std::uint64_t, std::uint64_t>> places;
+    for (std::size_t i = 0; i < program.tensors.size(); ++i) {
+      const LayerTensors& tensors = program.tensors[i];
+      for (const TensorRef* ref : {&tensors.weights, &tensors.parameters, &tensors.result}) {
+        places.emplace_back(ref->address, ref->address + ref->bytes);
+      }
+      if (!program.list.jobs[i].source) {
+        places.emplace_back(tensors.input.address, tensors.input.address + tensors.input.bytes);
+      }
+      if (tensors.operand.bytes != 0) {
+        places.emplace_back(tensors.operand.address,
+                            tensors.operand.address + tensors.operand.bytes);
+      }
+      EXPECT_EQ(program.constants[i].weights.size(), tensors.weights.bytes);
+      EXPECT_EQ(program.constants[i].parameters.size(), tensors.parameters.bytes);
+    }
+    std::sort(places.begin(), places.end());
+    for (std::size_t i = 1; i < places.size(); ++i)
+      EXPECT_LE(places[i - 1].second, places[i].first);
+    EXPECT_LE(places.back().second, program.list.end);
+  }
+  // What a layer reads of another one lies where that one wrote it.
+  EXPECT_EQ(made.programs[0].tensors[1].input.address, made.programs[0].tensors[0].result.address);
+  EXPECT_EQ(made.programs[0].tensors[1].input.name, "a");
+}
+
+/// Who has nothing but the file and a device runs its programs, as README.md says.
+// Three products of the input are one program; each begins before the one in front of it has ended.
+TEST_F(ExecutableTest, HasSumsThatAreThereTogetherAsOneProgram) {
+  QuantizedText text("4,8");
+  text.weights("w", {8, 8})
+      .node("q", "MatMulInteger (x, w)")
+      .node("k", "MatMulInteger (x, w)")
+      .node("v", "MatMulInteger (x, w)")
+      .node("y", "Sum (q, k, v)");
+  const OnnxModel model = text.model();
+  const Executable made = compile(model, geometry_of({8}));
+  ASSERT_EQ(made.sums.size(), 1U);
+  const SumsProgram& program = made.sums[0];
+  EXPECT_EQ(made.number_of_sums(0), 1U);
+  ASSERT_EQ(program.nodes.size(), 3U);
+  EXPECT_EQ(program.nodes[1].name, "k");
+  ASSERT_EQ(program.list.jobs.size(), 3U);
+  for (const Job& job : program.list.jobs) EXPECT_TRUE(job.ready) << job.name;
+  EXPECT_EQ(to_json(made, model)["order"][0], (Json{{"sums", {0, 1, 2}}}));
+  CompileOptions alone;
+  alone.why_sums = "the device computes Linear layers alone";
+  EXPECT_TRUE(compile(model, geometry_of({8}), alone).sums.empty());
+  CompileOptions few;
+  few.most_tiles = 2;
+  EXPECT_TRUE(compile(model, geometry_of({8}), few).sums[0].list.jobs.empty());
+}
+
+TEST_F(ExecutableTest, AFileIsEnoughToRunItsPrograms) {
+  const OnnxModel model = network();
+  save(model);
+  const std::string bytes = read();
+  const Json header = Json::parse(bytes.substr(20, word_of(bytes, 12)));
+  const auto section = [&](const Json& of) {
+    const Json& place = header["sections"][of["section"].get<std::size_t>()];
+    return bytes.substr(place["offset"].get<std::size_t>(), place["bytes"].get<std::size_t>());
+  };
+  ReferenceDevice device(geometry_of({header["geometry"]["n"].get<std::int64_t>()}),
+                         std::uint64_t{16} << 20);
+  const auto put = [&](const Json& tensor, const std::string& what) {
+    device.write_memory(tensor["address"].get<std::uint64_t>(), what.data(), what.size());
+  };
+
+  // x[1, 8, 6, 6]: one plane of 8 channels; int8 is uint8 less 128.
+  NamedTensors inputs{{"x", Tensor(onnx::TensorProto::UINT8, {1, 8, 6, 6})}};
+  auto* const x = inputs.at("x").mutable_values<std::uint8_t>();
+  std::string activations(8 * 36, '\0');
+  for (int i = 0; i < 8 * 36; ++i) {
+    x[i] = static_cast<std::uint8_t>(i * 37);
+    activations[static_cast<std::size_t>(i % 36 * 8 + i / 36)] = static_cast<char>(x[i] ^ 0x80);
+  }
+  const Json& program = header["programs"][0];
+  for (const Json& layer : program["layers"]) {
+    put(layer["weights"], section(layer["weights"]));
+    put(layer["parameters"], section(layer["parameters"]));
+    if (layer["source"].is_null()) put(layer["input"], activations);
+    if (layer.contains("operand")) put(layer["operand"], activations);
+  }
+  DeviceHooks hooks(device);
+  gemm64_driver driver;
+  ASSERT_EQ(gemm64_open(&driver, &hooks.hooks()), GEMM64_OK);
+  ASSERT_EQ(gemm64_set_ring(&driver, program["ring"].get<std::uint64_t>(), 64), GEMM64_OK);
+  const std::string commands = section(program["commands"]);
+  ASSERT_EQ(gemm64_submit(&driver, commands.data(),
+                          program["commands"]["count"].get<std::uint32_t>(), nullptr),
+            GEMM64_OK);
+  ASSERT_EQ(gemm64_wait(&driver, 1000), GEMM64_OK);
+
+  Tensor wanted;
+  ExecutorHooks watch;
+  watch.after = [&](const Step& step, const Tensors& outputs) {
+    if (step.context.node->name() == "b") wanted = outputs[0];
+  };
+  Executor(model).run(inputs, watch);
+  const Json& result = program["layers"][1]["result"];
+  EXPECT_EQ(result["layout"], "planes");
+  EXPECT_EQ(result["type"], "uint8");
+  std::vector<std::uint8_t> found(result["bytes"].get<std::size_t>());
+  device.read_memory(result["address"].get<std::uint64_t>(), found.data(), found.size());
+  for (int i = 0; i < 8 * 36; ++i) {
+    ASSERT_EQ(found[static_cast<std::size_t>(i % 36 * 8 + i / 36)],
+              wanted.values<std::uint8_t>()[i])
+        << i;
+  }
+}
+
+TEST_F(ExecutableTest, ReadsWhatItWrote) {
+  const OnnxModel model = network();
+  save(model);
+  const LoadedExecutable loaded = load_executable(file_);
+  const Executable made = compiled(model);
+  EXPECT_EQ(to_json(loaded.executable, loaded.model), to_json(made, model));
+  EXPECT_TRUE(loaded.executable.has_constants());
+  const SharedBytes& weights = loaded.executable.programs[1].constants[0].weights;
+  ASSERT_EQ(weights.size(), made.programs[1].constants[0].weights.size());
+  EXPECT_EQ(
+      std::memcmp(weights.data(), made.programs[1].constants[0].weights.data(), weights.size()), 0);
+}
+
+TEST_F(ExecutableTest, RefusesWhatIsCutOrDamaged) {
+  save(network());
+  const std::string whole = read();
+  for (std::size_t size = 0; size < whole.size() - 64; size += 61) {
+    write(whole.substr(0, size));
+    EXPECT_THAT(refusal(), Says(file_ + ": ")) << size;
+  }
+  // Padding is no part of anything.
+  const Json header = Json::parse(whole.substr(20, word_of(whole, 12)));
+  const auto matters = [&](std::size_t at) {
+    if (at < 20U + word_of(whole, 12)) return true;
+    for (const Json& section : header["sections"]) {
+      const auto begin = section["offset"].get<std::size_t>();
+      if (at >= begin && at < begin + section["bytes"].get<std::size_t>()) return true;
+    }
+    return false;
+  };
+  for (std::size_t at = 0; at < whole.size(); at += 37) {
+    if (!matters(at)) continue;
+    std::string damaged = whole;
+    damaged[at] ^= 0x10;
+    write(damaged);
+    EXPECT_THAT(refusal(), Says(file_ + ": ")) << at;
+  }
+}
+
+/// A header whose CRC is right may still lie.
+TEST_F(ExecutableTest, BelievesNoHeader) {
+  save(network());
+  const std::string whole = read();
+  const std::uint32_t size = word_of(whole, 12);
+  const Json header = Json::parse(whole.substr(20, size));
+  const auto with = [&](const std::function<void(Json&)>& change) {
+    Json changed = header;
+    change(changed);
+    std::string text = changed.dump();
+    text.resize(size, ' ');  // JSON ends in any number of spaces; sections stay where they are
+    std::string bytes = whole;
+    bytes.replace(20, size, text);
+    const auto crc = static_cast<std::uint32_t>(
+        crc32_z(0, reinterpret_cast<const unsigned char*>(text.data()), text.size()));
+    std::memcpy(bytes.data() + 16, &crc, sizeof crc);
+    write(bytes);
+    return refusal();
+  };
+  EXPECT_EQ(with([](Json&) {}), "");
+  EXPECT_THAT(with([](Json& json) { json["programs"][0]["layers"][0]["result"]["address"] = 0; }),
+              Says("compile it again"));
+  EXPECT_THAT(with([](Json& json) { json["programs"].erase(1); }), Says("compile it again"));
+  EXPECT_THAT(with([](Json& json) { json["geometry"]["n"] = 0; }), Says("0"));
+  EXPECT_THAT(with([](Json& json) { json["geometry"]["weight_tiles"] = 1; }),
+              Says("does not know"));
+  EXPECT_THAT(with([](Json& json) { json.erase("sections"); }), Says("sections"));
+  EXPECT_THAT(with([](Json& json) { json["sections"][1]["bytes"] = 9999; }),
+              Says("ends within section 1"));
+  EXPECT_THAT(with([](Json& json) { std::swap(json["sections"][2], json["sections"][5]); }),
+              Says("should hold"));
+}
+
+TEST_F(ExecutableTest, IsForOneDeviceAndItsOptions) {
+  const OnnxModel model = network();
+  const Executable made = compiled(model);
+  const Geometry geometry = geometry_of({8});
+  EXPECT_NO_THROW(require_same(made, geometry, {}, "net.g64"));
+  EXPECT_THROW(require_same(made, geometry_of({16}), {}, "net.g64"), UsageError);
+  EXPECT_THROW(require_same(made, geometry_of({8, 4096}), {}, "net.g64"), UsageError);
+  CompileOptions other;
+  other.convolutions = false;
+  EXPECT_THROW(require_same(made, geometry, other, "net.g64"), UsageError);
+  other = {};
+  other.floats = CompileOptions::Floats::kOnDevice;
+  EXPECT_THROW(require_same(made, geometry, other, "net.g64"), UsageError);
+  other = {};
+  other.why_sums = "sums alone";
+  EXPECT_THROW(require_same(made, geometry, other, "net.g64"), UsageError);
+}
+
+}  // namespace
+}  // namespace gemm64

@@ -1,0 +1,162 @@
+// SPDX-License-Identifier: Apache-2.0
+// What the tlm device does with time; tests/system/tlm_test.cpp compares it with the RTL.
+#include "host/cycles/tlm_device.hpp"
+
+#include <gtest/gtest.h>
+
+#include <vector>
+
+#include "host/cycles/cycle_model.hpp"
+#include "host/device/snapshot.hpp"
+#include "host/util/error.hpp"
+#include "tests/commands.hpp"
+
+namespace gemm64 {
+namespace {
+
+constexpr std::uint64_t kResults = 0x3000;
+
+Geometry geometry() {
+  Geometry geometry;
+  geometry.n = 8;
+  return geometry;
+}
+
+/// One tile of ones by ones: each of its 8 x 8 sums is 8.
+std::vector<Command> product() { return tile_product(8, 8, 0x1000, 0x2000, kResults); }
+
+class TlmDeviceTest : public testing::Test {
+ protected:
+  TlmDeviceTest() {
+    const std::vector<std::uint8_t> ones(64, 1);
+    device.write_memory(0x1000, ones.data(), 64);
+    device.write_memory(0x2000, ones.data(), 64);
+  }
+  void put(std::uint32_t place, const std::vector<Command>& program) {
+    for (const Command& command : program) {
+      gemm64::put(device, std::uint64_t{place++} * kCommandBytes, command);
+    }
+  }
+  void ring(std::uint32_t tail) { device.write_register(reg::kRingTail, tail); }
+  std::uint32_t status() { return device.read_register(reg::kStatus); }
+  int result() {
+    std::int32_t sum = 0;
+    device.read_memory(kResults, &sum, sizeof sum);
+    return sum;
+  }
+
+  TlmDevice device{geometry(), MemoryTiming{}, std::uint64_t{1} << 20};
+  const std::uint64_t total =
+      predict_counters(product(), geometry(), MemoryTiming{})[counter::kTotalClocks];
+};
+
+TEST_F(TlmDeviceTest, ResultsAppearWhenTheyAreDueAndNotBefore) {
+  put(0, product());
+  ring(5);
+  const std::uint64_t started = device.clocks();
+  // The work began while the doorbell was still being written.
+  EXPECT_FALSE(device.wait_interrupt(total - 2));
+  EXPECT_EQ(device.clocks(), started + total - 2);
+  EXPECT_EQ(result(), 0);
+  EXPECT_EQ(device.read_register(reg::kInterrupt), 1u) << "the access itself takes clocks";
+  EXPECT_EQ(result(), 8);
+}
+
+TEST_F(TlmDeviceTest, ItIsBusyUntilThen) {
+  put(0, product());
+  EXPECT_EQ(status(), 0u);
+  ring(5);
+  EXPECT_EQ(status(), field::kStatusBusy.mask());
+  EXPECT_EQ(device.read_register(reg::kRingHead), 0u);
+  EXPECT_TRUE(device.wait_interrupt(total));
+  EXPECT_EQ(status(), 0u);
+  EXPECT_EQ(device.read_register(reg::kRingHead), 5u);
+}
+
+TEST_F(TlmDeviceTest, ProgramsInTheRingFollowEachOther) {
+  put(0, product());
+  put(5, product());
+  ring(5);
+  ring(10);
+  const std::uint64_t started = device.clocks();
+  EXPECT_TRUE(device.wait_interrupt(10 * total));
+  device.write_register(reg::kInterrupt, 1);
+  EXPECT_EQ(device.read_register(reg::kRingHead), 5u);
+  EXPECT_TRUE(device.wait_interrupt(10 * total));
+  // The second one's commands were fetched while the first one ran.
+  const std::uint64_t both = device.read_register(kCounters[counter::kTotalClocks].offset);
+  EXPECT_LT(both, 2 * total);
+  EXPECT_GT(both, 2 * total - 150);
+  EXPECT_NEAR(static_cast<double>(device.clocks() - started), static_cast<double>(both), 10);
+}
+
+TEST_F(TlmDeviceTest, AProgramMayComeCommandByCommand) {
+  put(0, product());
+  for (std::uint32_t tail = 1; tail <= 5; ++tail) ring(tail);
+  EXPECT_TRUE(device.wait_interrupt(2 * total));
+  EXPECT_EQ(result(), 8);
+  EXPECT_EQ(device.read_register(kCounters[counter::kTotalClocks].offset), total);
+}
+
+TEST_F(TlmDeviceTest, ASoftResetGivesUpTheWork) {
+  put(0, product());
+  ring(5);
+  device.write_register(reg::kControl, field::kControlReset.mask());
+  EXPECT_EQ(status(), field::kStatusResetting.mask());
+  EXPECT_THROW(ring(5), DeviceError);
+  EXPECT_FALSE(device.wait_interrupt(10 * total));
+  EXPECT_EQ(status(), 0u);
+  EXPECT_EQ(result(), 0);
+  ring(5);
+  EXPECT_TRUE(device.wait_interrupt(2 * total));
+  EXPECT_EQ(result(), 8);
+}
+
+TEST_F(TlmDeviceTest, TheWatchdogComesInItsTime) {
+  device.write_register(reg::kWatchdog, 5000);
+  std::vector<Command> program = product();
+  program.erase(program.begin());  // no weights
+  put(0, program);
+  ring(4);
+  EXPECT_FALSE(device.wait_interrupt(5000));
+  EXPECT_TRUE(device.wait_interrupt(5000));
+  EXPECT_EQ(device.read_register(reg::kError),
+            static_cast<std::uint32_t>(ErrorCode::kWatchdog) | 3u << 16);
+}
+
+TEST_F(TlmDeviceTest, CountersGrowWhileItWorks) {
+  put(0, product());
+  ring(5);
+  const std::uint32_t offset = kCounters[counter::kTotalClocks].offset;
+  std::uint32_t last = device.read_register(offset);
+  for (int i = 0; i < 5; ++i) {
+    device.run(total / 6);
+    const std::uint32_t now = device.read_register(offset);
+    EXPECT_GT(now, last);
+    last = now;
+  }
+  EXPECT_LT(last, total);
+}
+
+// The counters go on from program to program, and so do snapshots of them.
+TEST_F(TlmDeviceTest, SnapshotsHoldWhatIsPredicted) {
+  std::vector<Command> program = product();
+  program.insert(program.begin() + 4, snapshot(0x8000));
+  const Prediction expected = predict(program, geometry(), MemoryTiming{});
+  ASSERT_EQ(expected.snapshots.size(), 1u);
+  put(0, program);
+  Counters before{};
+  for (std::uint32_t run = 0; run < 2; ++run) {
+    ring(6 * (run + 1));
+    ASSERT_TRUE(device.wait_interrupt(100'000));
+    device.write_register(reg::kInterrupt, field::kInterruptDone.mask());
+    std::uint8_t bytes[kSnapshotBytes];
+    device.read_memory(0x8000, bytes, sizeof bytes);
+    EXPECT_EQ(between(before, decode_snapshot(bytes)), expected.snapshots[0].counters);
+    for (std::size_t i = 0; i < before.size(); ++i) before[i] += expected.counters[i];
+    put(6, program);
+  }
+}
+
+}  // namespace
+}  // namespace gemm64

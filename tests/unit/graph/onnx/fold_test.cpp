@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "host/graph/onnx/fold.hpp"
+
+#include <gtest/gtest.h>
+
+#include "tests/unit/execute/run_node.hpp"
+
+namespace gemm64 {
+namespace {
+
+TEST(Fold, GivesTheResultsOfANodeOfConstants) {
+  const auto folded = fold(parse_node("y = Add (a, b)"), 13,
+                           {floats({2}, {1, 2}).to_proto(), floats({2}, {10, 20}).to_proto()});
+  ASSERT_TRUE(folded);
+  EXPECT_EQ(values_of<float>(Tensor::from_proto(folded->at(0))), (std::vector<float>{11, 22}));
+}
+
+TEST(Fold, LeavesWhatItCannotRun) {
+  const onnx::TensorProto one = floats({1}, {1}).to_proto();
+  EXPECT_FALSE(fold(parse_node("y = NoSuchOperator (a)"), 13, {one}));
+  EXPECT_FALSE(fold(parse_node("y = HardSwish (a)"), 13, {one})) << "there since version 14";
+  EXPECT_TRUE(fold(parse_node("y = HardSwish (a)"), 14, {one}));
+  EXPECT_FALSE(fold(parse_node("y = MatMul (a, b)"), 13,
+                    {floats({2, 3}, std::vector<float>(6)).to_proto(),
+                     floats({2, 3}, std::vector<float>(6)).to_proto()}))
+      << "shapes that do not fit";
+}
+
+TEST(MatMulInteger, TakesVectors) {
+  const Tensor matrix = Tensor::of<std::int8_t>({2, 3}, {1, 2, 3, 4, 5, 6});
+  const Tensor vector = Tensor::of<std::int8_t>({3}, {1, 10, 100});
+  const Tensor right = run_node("y = MatMulInteger (a, b)", {matrix, vector})[0];
+  EXPECT_EQ(right.dims(), (Dims{2}));
+  EXPECT_EQ(values_of<std::int32_t>(right), (std::vector<std::int32_t>{321, 654}));
+  const Tensor left =
+      run_node("y = MatMulInteger (a, b)", {Tensor::of<std::int8_t>({2}, {1, 10}), matrix})[0];
+  EXPECT_EQ(left.dims(), (Dims{3}));
+  EXPECT_EQ(values_of<std::int32_t>(left), (std::vector<std::int32_t>{41, 52, 63}));
+}
+
+}  // namespace
+}  // namespace gemm64

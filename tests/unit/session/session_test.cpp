@@ -1,0 +1,88 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "host/session/session.hpp"
+
+#include <fmt/format.h>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "tests/unit/onnx_data.hpp"
+#include "tests/unit/onnx_text.hpp"
+#include "tests/unit/run/small_device.hpp"
+#include "tests/says.hpp"
+
+namespace gemm64 {
+namespace {
+
+class SessionTest : public testing::Test {
+ protected:
+  static OnnxModel linear(const std::string& rows) {
+    return OnnxModel::from_proto(
+        parse_model(fmt::format("(float[{0},20] x, float[20,11] w) => (float[{0},11] y) "
+                                "{{y = MatMul(x, w)}}",
+                                rows),
+                    {"w"}),
+        "linear");
+  }
+
+  static NetworkInputs inputs() {
+    return NetworkInputs::of(
+        NamedTensors{{"x", Tensor::of<float>({3, 20}, std::vector<float>(60, 0.5F))}});
+  }
+
+  Session session(const std::string& kind, const RunSettings& settings) {
+    RunOptions run;
+    run.investigate = [](const JobRun&, Failure&) {};
+    return {device_, kind, Patience(), settings, run};
+  }
+
+  static RunSettings quantized() {
+    RunSettings settings;
+    settings.precision = Precision::kInt8;
+    return settings;
+  }
+
+  DamagedDevice device_;
+  const OnnxModel model_ = linear("3");
+};
+
+TEST_F(SessionTest, RunsANetworkOnItsDeviceAndTellsOfTheFirstFailure) {
+  Session session = this->session("rtl", quantized());
+  session.open(model_);
+  const NetworkRun held = session.run(inputs(), session.report("linear", 3));
+  EXPECT_EQ(device_.runs, 1);
+  EXPECT_TRUE(held.report.held());
+  EXPECT_FALSE(held.report.failure);
+  EXPECT_EQ(held.report.model, "linear");
+  EXPECT_EQ(held.outputs.at("y").dims(), (Dims{3, 11}));
+  device_.damage = true;
+  const NetworkRun wrong = session.run(inputs(), session.report("linear", 3));
+  EXPECT_FALSE(wrong.report.held());
+  EXPECT_TRUE(wrong.report.failure);
+}
+
+TEST_F(SessionTest, LeavesFloatOnTheReferenceDeviceToTheHost) {
+  RunSettings settings;
+  settings.precision = Precision::kFloat32;
+  Session session = this->session("reference", settings);
+  EXPECT_TRUE(session.is_host_only());
+  EXPECT_NO_THROW(session.check(linear("1000000")));  // for which the device has no room
+  session.open(model_);
+  const RunReport report = session.run(inputs(), session.report("linear", 3)).report;
+  EXPECT_EQ(report.device, "host");
+  EXPECT_TRUE(report.host_only);
+  EXPECT_EQ(device_.runs, 0);
+}
+
+TEST_F(SessionTest, RefusesWhatTheDeviceHasNoRoomForAndWhatDoesNotGoTogether) {
+  EXPECT_THAT(message_of([&] { session("rtl", quantized()).check(linear("1000000")); }),
+              Says("1000000x20x11 needs"));
+  RunSettings settings;
+  settings.precision = Precision::kFloat32;
+  settings.check = CheckLevel::kOutputs;
+  EXPECT_NO_THROW(session("rtl", settings));
+  EXPECT_THAT(message_of([&] { session("reference", settings); }),
+              Says("--check outputs: the host alone runs the network"));
+}
+
+}  // namespace
+}  // namespace gemm64

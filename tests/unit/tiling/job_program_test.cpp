@@ -1,0 +1,393 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "host/tiling/job_program.hpp"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <random>
+#include <stdexcept>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "host/cycles/cycle_model.hpp"
+#include "host/device/commands.hpp"
+#include "host/device/snapshot.hpp"
+#include "host/device/window_taps.hpp"
+#include "host/run/program_prediction.hpp"
+#include "tests/unit/tiling/known_programs.hpp"
+#include "tests/random.hpp"
+
+namespace gemm64 {
+namespace {
+
+Geometry small() {
+  Geometry geometry;
+  geometry.n = 8;
+  return geometry;
+}
+
+JobProgram list_of(const std::vector<GemmShape>& shapes, const Geometry& geometry) {
+  std::vector<Job> jobs;
+  for (const GemmShape& shape : shapes) {
+    jobs.push_back(make_job("product", shape, Accumulate::kDevice, geometry));
+  }
+  return make_job_program(jobs, geometry);
+}
+
+std::uint64_t cycles_of(const JobProgram& list, const Geometry& geometry) {
+  std::uint64_t clocks = 0;
+  for (const Counters& layer : predict_program(list, geometry, {}).layers) {
+    clocks += layer[counter::kTotalClocks];
+  }
+  return clocks;
+}
+
+std::vector<Opcode> opcodes(const JobProgram& list) {
+  std::vector<Opcode> opcodes;
+  for (const Command& command : list.program) opcodes.push_back(command.opcode);
+  return opcodes;
+}
+
+TEST(JobProgram, LoadsTheNextWeightsBeforeTheFenceThatEndsAJob) {
+  constexpr auto kWeights = Opcode::kLoadWeights, kLoad = Opcode::kLoadActivations,
+                 kMatmul = Opcode::kMatmul, kStore = Opcode::kStore;
+  // The second has two groups of blocks: 131 rows are 66 and 65.
+  const JobProgram list = list_of({{4, 8, 8}, {131, 20, 9}, {1, 1, 1}}, small());
+  EXPECT_EQ(opcodes(list), (std::vector<Opcode>{kWeights, kLoad, kMatmul, kStore,  // 0
+                                                kWeights, Opcode::kFence,          // of 1; of 0
+                                                kLoad, kMatmul, kStore,            // 1
+                                                kWeights, kLoad, kMatmul, kStore,  // 1
+                                                kWeights, Opcode::kFence,          // of 2; of 1
+                                                kLoad, kMatmul, kStore, Opcode::kFinish}));  // 2
+}
+
+// The second of a program whose activations are there, begins before the first has ended.
+TEST(JobProgram, BeginsAProductThatIsReadyBeforeTheFenceOfTheOneBefore) {
+  constexpr auto kWeights = Opcode::kLoadWeights, kLoad = Opcode::kLoadActivations,
+                 kMatmul = Opcode::kMatmul, kStore = Opcode::kStore;
+  const Geometry geometry = small();
+  std::vector<Job> jobs(2, make_job("product", {131, 20, 9}, Accumulate::kDevice, geometry));
+  const std::uint64_t alone = cycles_of(make_job_program(jobs, geometry), geometry);
+  jobs[1].ready = true;
+  const JobProgram list = make_job_program(jobs, geometry);
+  EXPECT_EQ(opcodes(list),
+            (std::vector<Opcode>{kWeights, kLoad, kMatmul, kStore,  // 0
+                                 kWeights, kLoad, kMatmul, kStore,  // 0
+                                 kWeights, kLoad, kMatmul,          // of 1
+                                 Opcode::kFence, kStore,            // of 0; of 1
+                                 kWeights, kLoad, kMatmul, kStore, Opcode::kFinish}));
+  EXPECT_EQ(list.program[11].count, 0u) << "the fence waits for all results";
+  EXPECT_LT(cycles_of(list, geometry), alone - 150) << "the way through memory is hidden";
+}
+
+TEST(JobProgram, OfOneJobIsThatJobsOwn) {
+  const JobProgram list = list_of({{131, 20, 9}}, small());
+  EXPECT_EQ(list.program, list.jobs[0].program);
+}
+
+TEST(JobProgram, KnowsWhereEachCommandComesFrom) {
+  const JobProgram list = list_of({{4, 8, 8}, {131, 20, 9}, {1, 1, 1}}, small());
+  ASSERT_EQ(list.origins.size(), list.program.size());
+  std::size_t ends = 0;
+  for (std::size_t i = 0; i < list.program.size(); ++i) {
+    const CommandOrigin& origin = list.origins[i];
+    const Opcode opcode = list.program[i].opcode;
+    EXPECT_EQ(origin.ends_job, opcode == Opcode::kFence || opcode == Opcode::kFinish);
+    if (origin.ends_job) {
+      EXPECT_EQ(origin.job, ends++);
+    } else {
+      EXPECT_EQ(list.program[i], list.jobs[origin.job].program[origin.command]);
+    }
+  }
+  EXPECT_EQ(ends, 3u);
+}
+
+TEST(JobProgram, FencesWaitForAllAndWriteASnapshotEach) {
+  const Geometry geometry = small();
+  const JobProgram list = list_of({{4, 8, 8}, {4, 8, 8}, {4, 8, 8}}, geometry);
+  std::uint64_t address = list.snapshots;
+  for (const Command& command : list.program) {
+    if (command.opcode != Opcode::kFence) continue;
+    EXPECT_TRUE(is_snapshot(command));
+    EXPECT_EQ(command.count, 0u);
+    EXPECT_EQ(command.address(), address);
+    address += list.snapshot_bytes;
+  }
+  EXPECT_EQ(address, list.snapshots + 2 * list.snapshot_bytes);
+  EXPECT_EQ(list.snapshot_bytes, 320u);
+}
+
+TEST(JobProgram, LaysNothingOverAnythingElse) {
+  for (const std::uint32_t n : {2u, 8u, 64u}) {
+    Geometry geometry;
+    geometry.n = n;
+    std::vector<GemmShape> shapes;
+    for (std::uint64_t i = 1; i < 100; ++i) shapes.push_back({i, 1 + 7 * i % 90, 1 + 3 * i % 50});
+    const JobProgram list = list_of(shapes, geometry);
+    std::vector<std::pair<std::uint64_t, std::uint64_t>> pieces;  // address, bytes
+    std::uint64_t places = 64;
+    while (places <= list.program.size()) places *= 2;
+    pieces.push_back({list.ring, places * kCommandBytes});
+    pieces.push_back({list.snapshots, (shapes.size() - 1) * list.snapshot_bytes});
+    for (const Job& job : list.jobs) {
+      pieces.push_back({job.layout.weights, job.plan.weight_bytes()});
+      pieces.push_back({job.layout.parameters, job.plan.parameter_bytes()});
+      pieces.push_back({job.layout.activations, job.plan.activation_bytes()});
+      pieces.push_back({job.layout.results, job.plan.result_bytes()});
+    }
+    std::sort(pieces.begin(), pieces.end());
+    for (std::size_t i = 1; i < pieces.size(); ++i) {
+      EXPECT_LE(pieces[i - 1].first + pieces[i - 1].second, pieces[i].first);
+    }
+    EXPECT_LE(pieces.back().first + pieces.back().second, list.end);
+  }
+}
+
+constexpr Output kInt8{ResultFormat(ResultCode::kInt8), 0, -128, 127};
+
+/// Each takes what the one before gives: `m` rows, and these columns.
+std::vector<Job> chain_of(std::uint64_t m, const std::vector<std::uint64_t>& columns,
+                          const Geometry& geometry) {
+  std::vector<Job> jobs;
+  for (std::size_t i = 0; i + 1 < columns.size(); ++i) {
+    jobs.push_back(make_job("layer " + std::to_string(i), {m, columns[i], columns[i + 1]},
+                            Accumulate::kDevice, geometry, kInt8));
+    if (i != 0) jobs.back().source = i - 1;
+  }
+  return jobs;
+}
+
+TEST(JobProgram, ChainsJobsWithAFenceForAllButTheLastTile) {
+  constexpr auto kWeights = Opcode::kLoadWeights, kLoad = Opcode::kLoadActivations,
+                 kMatmul = Opcode::kMatmul, kStore = Opcode::kStore, kFence = Opcode::kFence,
+                 kParameters = Opcode::kLoadParameters;
+  const JobProgram list = make_job_program(chain_of(5, {8, 24, 17}, small()), small());
+  ASSERT_EQ(opcodes(list), (std::vector<Opcode>{kWeights, kLoad, kMatmul, kParameters,  // 0
+                                                kStore, kStore,         // two tiles of N; the last
+                                                kWeights, kParameters,  // 1, ahead
+                                                kFence,                 // until one STORE is open
+                                                kLoad, kMatmul,         // 1: two tiles of K
+                                                kFence,                 // of 0
+                                                kLoad, kStore, Opcode::kFinish}));  // the last
+  const auto& program = list.program;
+  EXPECT_EQ(program[8].count, 1u);
+  EXPECT_EQ(program[8].flags, 0u);
+  EXPECT_EQ(program[11].count, 0u);
+  EXPECT_EQ(program[11].flags, flag::kSnapshot);
+  // What is loaded is what was stored, tile for tile.
+  EXPECT_EQ(program[4].address(), program[9].address());
+  EXPECT_EQ(program[5].address(), program[12].address());
+  EXPECT_EQ(program[4].count, 2u);
+  EXPECT_EQ(program[9].count, 2u);
+  EXPECT_EQ(program[4].stride, program[9].stride);
+  EXPECT_EQ(list.jobs[1].layout.activations, list.jobs[0].layout.results);
+  EXPECT_EQ(list.jobs[1].layout.results % 4096, 0u);
+  EXPECT_TRUE(list.origins[8].parts_job);
+  EXPECT_FALSE(list.origins[8].ends_job);
+  EXPECT_TRUE(list.origins[11].ends_job);
+  for (std::size_t i = 0; i < program.size(); ++i) {
+    const CommandOrigin& origin = list.origins[i];
+    if (origin.ends_job || origin.parts_job) continue;
+    EXPECT_EQ(program[i], list.jobs[origin.job].program[origin.command]) << i;
+  }
+}
+
+TEST(JobProgram, ChainsWithAPlainFenceWhatCannotBeParted) {
+  Geometry geometry = small();
+  geometry.accumulator_rows = 16;
+  for (const auto& jobs : {chain_of(17, {8, 24, 17}, geometry),    // two blocks of M
+                           chain_of(5, {24, 8, 17}, geometry)}) {  // one tile between them
+    const JobProgram list = make_job_program(jobs, geometry);
+    const auto codes = opcodes(list);
+    EXPECT_EQ(std::count(codes.begin(), codes.end(), Opcode::kFence), 1);
+    EXPECT_EQ(list.jobs[1].layout.activations, list.jobs[0].layout.results);
+  }
+}
+
+TEST(JobProgram, RefusesChainsThatDoNotFit) {
+  auto jobs = chain_of(5, {8, 24, 17}, small());
+  jobs[0].source = 0;
+  EXPECT_THROW(make_job_program(jobs, small()), std::invalid_argument);
+  jobs = chain_of(5, {8, 24, 17}, small());
+  jobs[0] = make_job("sums", {5, 8, 24}, Accumulate::kDevice, small());
+  EXPECT_THROW(make_job_program(jobs, small()), std::invalid_argument);
+  jobs[0] = make_job("tall", {6, 8, 24}, Accumulate::kDevice, small(), kInt8);
+  EXPECT_THROW(make_job_program(jobs, small()), std::invalid_argument);
+  jobs[0] = make_job("narrow", {5, 8, 23}, Accumulate::kDevice, small(), kInt8);
+  EXPECT_THROW(make_job_program(jobs, small()), std::invalid_argument);
+  jobs = chain_of(5, {8, 20, 17}, small());
+  jobs[0] = make_job("wide", {5, 8, 25}, Accumulate::kDevice, small(), kInt8);
+  EXPECT_THROW(make_job_program(jobs, small()), std::invalid_argument) << "a part of a tile";
+  jobs = chain_of(5, {8, 24, 17}, small());
+  jobs[1].source_tile = 1;
+  EXPECT_THROW(make_job_program(jobs, small()), std::invalid_argument) << "past the end";
+  jobs = chain_of(5, {8, 24, 17}, small());
+  jobs[1].source_row = 0;
+  EXPECT_THROW(make_job_program(jobs, small()), std::invalid_argument) << "is no convolution";
+}
+
+TEST(JobProgram, ReadsSomeTilesOfWhatAJobGives) {
+  std::vector<Job> jobs = chain_of(5, {8, 16, 17}, small());
+  jobs[0] = make_job("wide", {5, 8, 28}, Accumulate::kDevice, small(), kInt8);
+  for (const std::uint32_t tile : {0U, 1U}) {
+    jobs[1].source_tile = tile;
+    const JobProgram list = make_job_program(jobs, small());
+    EXPECT_EQ(list.jobs[1].layout.activations, list.jobs[0].layout.results + tile * 5 * 8);
+    const auto codes = opcodes(list);
+    EXPECT_EQ(std::count(codes.begin(), codes.end(), Opcode::kFence), 1);
+  }
+}
+
+// Three STOREs that wait for a block's last planes would fill the queue in which the FENCE ahead of
+// these has its snapshot.
+TEST(JobProgram, KeepsTheStoresOfAnEarlyPartBehindTheFence) {
+  const auto part = [](std::uint32_t channels, std::uint32_t filters, std::uint64_t first,
+                       std::uint64_t columns) {
+    Output output = kInt8;
+    output.part = ResultPart{first, columns};
+    output.vector = StoreCommand{};
+    return make_job("part", square(channels, 9, filters, 3), small(), output);
+  };
+  std::vector<Job> jobs = {part(8, 8, 0, 24), part(8, 16, 8, 24), part(24, 17, 3, 24),
+                           part(24, 3, 0, 24)};
+  jobs[0].map = jobs[1].map = 1;
+  jobs[2].map = jobs[3].map = 2;
+  jobs[2].source = jobs[3].source = 1;
+  const JobProgram list = make_job_program(jobs, small());
+  bool parted = false;
+  for (std::size_t i = 0; i < list.program.size(); ++i) {
+    const CommandOrigin& origin = list.origins[i];
+    if (origin.job == 1 && origin.ends_job) break;
+    parted = parted || (origin.job == 1 && origin.parts_job);
+    if (origin.job == 2) EXPECT_FALSE(is_store(list.program[i])) << i;
+  }
+  EXPECT_TRUE(parted) << "the map's first tiles are read early";
+  EXPECT_EQ(predict_program(list, small(), MemoryTiming{}).layers.size(), 4u);
+}
+
+TEST(JobProgram, LoadsOperandsBeforeTheFenceThatEndsTheJobBefore) {
+  const Geometry geometry = small();
+  Output adds = kInt8;
+  adds.vector = StoreCommand{};
+  adds.vector->add = 1;
+  const auto opcodes_with = [&](std::size_t operand, bool table = false) {
+    adds.vector->table = table ? 1 : 0;
+    std::vector<Job> jobs = chain_of(4, {8, 8, 8}, geometry);
+    jobs.push_back(make_job("sum", {4, 8, 8}, Accumulate::kDevice, geometry, adds));
+    jobs[2].source = 1;
+    jobs[2].operand = operand;
+    return opcodes(make_job_program(jobs, geometry));
+  };
+  const auto fences_before = [](const std::vector<Opcode>& found) {
+    const auto load = std::find(found.begin(), found.end(), Opcode::kLoadOperands);
+    EXPECT_NE(load, found.end());
+    return std::count(found.begin(), load, Opcode::kFence);
+  };
+  EXPECT_EQ(fences_before(opcodes_with(0)), 1) << "that of the job that gives them";
+  EXPECT_EQ(fences_before(opcodes_with(1)), 2);
+  EXPECT_EQ(fences_before(opcodes_with(1, true)), 1) << "a table waits for no job";
+}
+
+TEST(JobProgram, LeavesRoomForAsManyCommandsAsThereMayBe) {
+  const auto places = [](std::size_t count, bool of_a_map) {
+    std::vector<Job> jobs(count, make_job("layer", {4, 8, 8}, Accumulate::kDevice, small(), kInt8));
+    for (Job& job : jobs) {
+      if (!of_a_map) continue;
+      job.map = 1;
+      job.plan.output.part = ResultPart{0, 8};
+    }
+    return make_job_program(jobs, small()).snapshots / kCommandBytes;
+  };
+  // Six commands each, and eight more; of a part of a map twenty-four.
+  EXPECT_EQ(places(36, false), 512U);
+  EXPECT_EQ(places(37, false), 1024U);
+  EXPECT_EQ(places(17, true), 512U);
+  EXPECT_EQ(places(18, true), 1024U);
+}
+
+TEST(JobProgram, RefusesOperandsThatDoNotFit) {
+  const Geometry geometry = small();
+  Output adds = kInt8;
+  adds.vector = StoreCommand{};
+  adds.vector->add = 1;
+  const auto takes = [&](const GemmShape& given, const Output& output, const Output& taker) {
+    std::vector<Job> jobs = {make_job("operand", given, Accumulate::kDevice, geometry, output),
+                             make_job("sum", {4, 8, 16}, Accumulate::kDevice, geometry, taker)};
+    jobs[1].operand = 0;
+    return make_job_program(jobs, geometry);
+  };
+  EXPECT_NO_THROW(takes({4, 8, 16}, kInt8, adds));
+  EXPECT_THROW(takes({4, 8, 16}, Output{}, adds), std::invalid_argument) << "sums of 32 bits";
+  EXPECT_THROW(takes({5, 8, 16}, kInt8, adds), std::invalid_argument) << "a row more";
+  EXPECT_THROW(takes({4, 8, 17}, kInt8, adds), std::invalid_argument) << "a column more";
+  EXPECT_THROW(takes({4, 8, 16}, kInt8, kInt8), std::invalid_argument) << "nothing takes it";
+}
+
+/// Layers that read each other, some of whose results are sums.
+JobProgram random_list(std::mt19937& random, const Geometry& geometry) {
+  std::vector<Job> jobs;
+  for (unsigned i = 0; i < 4; ++i) {
+    Output output;
+    if (random() % 4 != 0) output.format = ResultFormat(ResultCode::kInt8);
+    const bool chained = i != 0 && jobs.back().plan.output.format.takes_parameters();
+    const Convolution c = square(chained ? jobs.back().plan.convolution()->out_channels : 9, 6,
+                                 draw(random, 1, 30), draw(random, 0, 1) != 0 ? 3 : 1);
+    jobs.push_back(make_job("layer", c, geometry, output));
+    if (chained) jobs.back().source = i - 1;
+  }
+  return make_job_program(jobs, geometry);
+}
+
+TEST(JobProgram, PartsTheBeatsByRows) {
+  Geometry geometry = small();
+  geometry.accumulator_rows = 16;
+  for_seeds(1, 20, [&](std::mt19937& random) {
+    const JobProgram list = random_list(random, geometry);
+    std::vector<bool> taken(predict_counters(list.program, geometry, {})[counter::kBytesResults] /
+                            geometry.n);
+    for (std::size_t i = 0; i < list.jobs.size(); ++i) {
+      const Plan& plan = list.jobs[i].plan;
+      const std::uint64_t rows = plan.shape.m * plan.result_blocks();
+      for (std::uint64_t row = 0; row < rows; ++row) {
+        const std::uint64_t first = beats_before(list, i, row);
+        for (std::uint64_t beat = 0; beat < plan.results().beats_per_row(); ++beat) {
+          ASSERT_LT(first + beat, taken.size());
+          EXPECT_FALSE(taken[first + beat]) << "job " << i << ", row " << row;
+          taken[first + beat] = true;
+        }
+      }
+      EXPECT_THROW(beats_before(list, i, rows), std::invalid_argument);
+    }
+    // What is left is that of the snapshots.
+    EXPECT_EQ(static_cast<std::uint64_t>(std::count(taken.begin(), taken.end(), false)),
+              (list.jobs.size() - 1) * list.snapshot_bytes / geometry.n);
+  });
+}
+
+TEST(JobProgram, BeginsConvolutionsWithPlaneZero) {
+  Geometry geometry = small();
+  geometry.accumulator_rows = 16;
+  unsigned begun = 0, further = 0;
+  for_seeds(1, 20, [&](std::mt19937& random) {
+    const JobProgram list = random_list(random, geometry);
+    for (std::size_t i = 0; i < list.program.size(); ++i) {
+      if (list.program[i].opcode != Opcode::kLoadActivations || !is_window(list.program[i]))
+        continue;
+      const LoadActivationsCommand load(list.program[i]);
+      const bool starts = (load.flags & flag::kStart) != 0;
+      begun += starts;
+      further += load.place != 0;
+      EXPECT_FALSE(starts && load.place != 0) << "command " << i;
+    }
+  });
+  EXPECT_GT(begun, 0u);
+  EXPECT_GT(further, 0u);
+}
+
+TEST(JobProgram, RefusesAnEmptyList) {
+  EXPECT_THROW(make_job_program({}, small()), std::invalid_argument);
+}
+
+}  // namespace
+}  // namespace gemm64

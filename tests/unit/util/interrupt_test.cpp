@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "host/util/interrupt.hpp"
+
+#include <gtest/gtest.h>
+#include <unistd.h>
+
+#include <cstdlib>
+#include <fstream>
+
+namespace gemm64 {
+namespace {
+
+namespace fs = std::filesystem;
+
+TEST(InterruptDeathTest, ALibraryThatEndsTheProgramLeavesNoTemporaryFile) {
+  const fs::path path = fs::path(testing::TempDir()) / ("interrupt." + std::to_string(getpid()));
+  std::ofstream(path) << "some of it";
+  EXPECT_EXIT(
+      {
+        catch_interrupts();
+        const TemporaryName name(path);
+        std::exit(EXIT_FAILURE);  // as libgomp does where it can start no thread
+      },
+      testing::ExitedWithCode(2), "a library ended the program");
+  EXPECT_FALSE(fs::exists(path));
+}
+
+TEST(InterruptDeathTest, TheProgramEndsAsItWants) {
+  EXPECT_EXIT(
+      {
+        catch_interrupts();
+        end_is_wanted();
+        std::exit(1);
+      },
+      testing::ExitedWithCode(1), "^$");
+}
+
+}  // namespace
+}  // namespace gemm64
