@@ -288,7 +288,7 @@ stuck:
 	@$(compile) --target gemm64
 	@scripts/asic/stuck.py --program $(BUILD)/gemm64 --build $(BUILD)/stuck $(ARGS)
 
-# Each bit of each register, flipped in each clock of a product of one tile.
+# Each bit of each register, flipped in each cycle of a product of one tile.
 flips:
 	@$(SETUP) build
 	@tests/signoff/faults/run --build $(BUILD)/flips --jobs $(JOBS) $(ARGS)
@@ -381,7 +381,7 @@ help:
 	@echo "make equivalence  proves that the gates which make synth maps do what the RTL does, block by block"
 	@echo "make energy weighs what the gates take in tiles of AlexNet's Linear layers: pJ a MAC, mJ an image"
 	@echo "make stuck  simulates each stuck pin of the array's gates in the self-test, and tells how many it finds"
-	@echo "make flips  flips each bit of each register in each clock of a product of one tile, and tells what came of it"
+	@echo "make flips  flips each bit of each register in each cycle of a product of one tile, and tells what came of it"
 	@echo "make fpga   counts what the accelerator takes of an FPGA, at N = 8, 16, 32 and 64"
 	@echo "make bitstream  places and routes the accelerator for a ULX3S board (ECP5-85F), at N = 4, and writes a bitstream"
 	@echo "make litex  runs pieces of AlexNet on the accelerator of a simulated LiteX SoC, by firmware on its VexRiscv"

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // GEMM accelerator: an N x N weight-stationary systolic array with its memories, engines and AXI ports.
-// Latency: a tile of max(rows, N) clocks follows the one before without a gap; a row's sums are in the accumulator
-//          N/STAGE_ROWS + N + 1 clocks after the row was read from the scratchpad.
+// Latency: a tile of max(rows, N) cycles follows the one before without a gap; a row's sums are in the accumulator
+//          N/STAGE_ROWS + N + 1 cycles after the row was read from the scratchpad.
 // Handshake: AXI4-Lite registers (map and commands: gemm64.json), three AXI4 ports, one level interrupt.
 `default_nettype none
 
@@ -11,7 +11,7 @@ module gemm64 #(
     parameter N                = 64,     // rows and columns of the array, bytes of a beat: a power of two from 2 to 128
     parameter STAGE_ROWS       = N < 4 ? N : 4,  // rows added before a partial-sum register: 1, 2, 4 or 8
     parameter SUM_WIDTH        = 16 + $clog2(N),  // bits of a partial sum in the array: 16 + log2 N to 32
-    parameter CLOCK_ENABLES    = 1,      // 0: the array's registers load in every clock, whether something moves or not
+    parameter CLOCK_ENABLES    = 1,      // 0: the array's registers load in every cycle, whether something moves or not
     parameter SELF_CHECK       = 0,      // 1: it finds faults of its own: checksums beside the array, checks beside its memories
                                          // and in the lanes; 2: also in rows of 8-bit results
     parameter SCRATCHPAD_WORDS = 9216,   // words of N activations: 64 rows of K=9216; at least 63 more than
@@ -20,7 +20,7 @@ module gemm64 #(
     parameter TENSOR_WORDS     = SCRATCHPAD_WORDS / 3 >= ACCUMULATOR_ROWS + 63 ? SCRATCHPAD_WORDS / 3 * 2 : 0,
                                          // words at the scratchpad's end that can serve as tensor memory
     parameter LOG_WEIGHT_WORDS = 10,     // log2 of the words in the weight buffer: two tiles or more. 1024 keep the
-                                         // weights coming at full rate up to a latency of 895 clocks
+                                         // weights coming at full rate up to a latency of 895 cycles
     parameter LOG_READS        = 4,      // log2 of the read bursts under way, for each reader
     parameter LOG_WRITES       = 4,      // log2 of the write bursts under way
     parameter LOG_COMMANDS     = 4,      // log2 of the commands fetched ahead
@@ -67,7 +67,7 @@ module gemm64 #(
     input wire [1:0] m_results_bresp_i
 );
 
-    gemm64_parameters #(
+    gemm64_config_check #(
         .N(N), .STAGE_ROWS(STAGE_ROWS), .SUM_WIDTH(SUM_WIDTH), .SELF_CHECK(SELF_CHECK), .SCRATCHPAD_WORDS(SCRATCHPAD_WORDS),
         .TENSOR_WORDS(TENSOR_WORDS), .ACCUMULATOR_ROWS(ACCUMULATOR_ROWS), .LOG_WEIGHT_WORDS(LOG_WEIGHT_WORDS), .LOG_READS(LOG_READS),
         .LOG_WRITES(LOG_WRITES), .LOG_COMMANDS(LOG_COMMANDS), .LOG_PARAMETER_SETS(LOG_PARAMETER_SETS),
@@ -78,7 +78,7 @@ module gemm64 #(
     localparam ROW_WIDTH     = $clog2(ACCUMULATOR_ROWS);
     localparam WORDS_WIDTH   = $clog2(SCRATCHPAD_WORDS + 1);
     localparam STAGES        = N / STAGE_ROWS;
-    localparam PIPELINE      = STAGES + N + 1;  // clocks from the read of a row to the write of its last sum
+    localparam PIPELINE      = STAGES + N + 1;  // cycles from the read of a row to the write of its last sum
     localparam SELECT_WIDTH  = $clog2(`GEMM64_COUNTERS);
     // The engines, and the readers of the data port
     localparam ENGINES = `GEMM64_ENGINES, READERS = `GEMM64_READERS, COMMANDS = `GEMM64_PLUG_COMMANDS;
@@ -107,7 +107,7 @@ module gemm64 #(
     wire [ENGINES-1:0]          valid, ready, idle, quiet, bus_error, bus_decode, fault;
     wire [4*ENGINES-1:0]        fault_code;
     wire [16*ENGINES-1:0]       bus_tag, fault_tag;
-    wire [`GEMM64_COUNTERS-1:0] causes;  // what each spends a clock on, and at which port a beat moves
+    wire [`GEMM64_COUNTERS-1:0] causes;  // what each spends a cycle on, and at which port a beat moves
     wire [`GEMM64_CMD_BITS-1:0] command;
     wire [15:0]                 tag;
     // The same of each reader of the data port, at its place
@@ -169,7 +169,7 @@ module gemm64 #(
         .arburst_o (m_data_arburst_o), .rvalid_i (m_data_rvalid_i), .rready_o (m_data_rready_o), .rid_i (m_data_rid_i)
     );
 
-    gemm64_commands #(
+    gemm64_command_processor #(
         .N(N), .LOG_N(LOG_N), .ADDRESS_WIDTH(ADDRESS_WIDTH), .ACCUMULATOR_ROWS(ACCUMULATOR_ROWS),
         .SCRATCHPAD_WORDS(SCRATCHPAD_WORDS), .TENSOR_WORDS(TENSOR_WORDS), .LOG_COMMANDS(LOG_COMMANDS), .SELF_CHECK(SELF_CHECK)
     ) u_commands (
@@ -269,7 +269,7 @@ module gemm64 #(
     wire [ROW_WIDTH-1:0] row;
     wire [ROW_WIDTH:0]   rows_stored;
 
-    gemm64_compute #(
+    gemm64_sequencer #(
         .N(N), .LOG_N(LOG_N), .WEIGHT_WIDTH(LOG_WEIGHT_WORDS + 1), .WORDS_WIDTH(WORDS_WIDTH),
         .ROW_WIDTH(ROW_WIDTH), .PIPELINE(PIPELINE), .SELF_CHECK(SELF_CHECK)
     ) u_compute (
@@ -296,7 +296,7 @@ module gemm64 #(
         .bank_free_i (bank_free), .rows_stored_i (rows_stored)
     );
 
-    // A word of weights leaves its buffer a clock after it was requested; its column index waits for it. A word of
+    // A word of weights leaves its buffer a cycle after it was requested; its column index waits for it. A word of
     // activations leaves the scratchpad just so.
     reg             weight_valid_q, activation_valid_q;
     reg [LOG_N-1:0] weight_column_q;
@@ -345,8 +345,8 @@ module gemm64 #(
                 .tag_o (wrong_tag), .tile_o (compared_tile), .row_o (compared_row)
             );
 
-            // A word is read for the command at the head of compute's queue, and found wrong 2 clocks later; a sum of the lanes
-            // 5 clocks after its last part, when the queue may have moved on.
+            // A word is read for the command at the head of compute's queue, and found wrong 2 cycles later; a sum of the lanes
+            // 5 cycles after its last part, when the queue may have moved on.
             reg [16*5-1:0] heads_q;
             always @(posedge clk_i) heads_q <= {heads_q[16*4-1:0], row_tag};
             wire [15:0] reads = heads_q[16 +: 16];
@@ -377,7 +377,7 @@ module gemm64 #(
         end
     endgenerate
 
-    gemm64_lanes #(.N(N), .ROW_WIDTH(ROW_WIDTH), .SELF_CHECK(SELF_CHECK)) u_lanes (
+    gemm64_depthwise #(.N(N), .ROW_WIDTH(ROW_WIDTH), .SELF_CHECK(SELF_CHECK)) u_lanes (
         .clk_i (clk_i), .rst_ni (engines_rst_n), .window_i (lanes_window), .zero_i (lanes_zero), .load_i (lanes_load),
         .active_i (lanes_active), .planes_i (lanes_planes), .images_i (lanes_images), .maximum_i (lanes_maximum), .accumulate_i (lanes_accumulate),
         .finished_o (lanes_finished), .word_there_i (activation_words != {WORDS_WIDTH{1'b0}} & ~activation_pixels),
@@ -407,7 +407,7 @@ module gemm64 #(
     wire results_awvalid, results_wvalid, results_tensor, tensor_wready, tensor_bvalid;
 
     // Three engines and two readers that follow each other
-    gemm64_output #(
+    gemm64_store_unit #(
         .N(N), .LOG_N(LOG_N), .ADDRESS_WIDTH(ADDRESS_WIDTH), .ROW_WIDTH(ROW_WIDTH), .LOG_READS(LOG_READS),
         .LOG_WRITES(LOG_WRITES), .LOG_PARAMETER_SETS(LOG_PARAMETER_SETS), .LOG_OPERANDS(LOG_OPERANDS),
         .SELF_CHECK(SELF_CHECK)

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Adds the tiles of K on chip: two banks of ROWS rows of N sums, one being filled while the other is stored.
-// Latency: REQUEST_DELAY clocks from a request to the read of column 0, one more for each column after it;
-//          done_o comes REQUEST_DELAY + N clocks after the request, with the write of the last column.
-//          1 clock from store_read_i to store_data_o, which then holds.
+// Latency: REQUEST_DELAY cycles from a request to the read of column 0, one more for each column after it;
+//          done_o comes REQUEST_DELAY + N cycles after the request, with the write of the last column.
+//          1 cycle from store_read_i to store_data_o, which then holds.
 // Handshake: none. Storing reads only a bank that is done. A new block may begin in it meanwhile, each row after the old
 //            one was read; what adds to rows of the bank waits until its last row is stored.
 `default_nettype none
@@ -12,17 +12,17 @@ module gemm64_accumulator #(
     parameter ROWS          = 128,  // rows in each bank
     parameter ROW_WIDTH     = 7,    // bits of a row's index
     parameter SELF_CHECK    = 0,    // 0: wrong_o and unwritten_o are 0
-    parameter REQUEST_DELAY = 17    // clocks from a request to one before its sum leaves column 0; at least 2
+    parameter REQUEST_DELAY = 17    // cycles from a request to one before its sum leaves column 0; at least 2
 ) (
     input  wire                 clk_i,
     input  wire                 rst_ni,        // synchronous, active low
-    // Request, in the clock in which a row of activations is read from the scratchpad
+    // Request, in the cycle in which a row of activations is read from the scratchpad
     input  wire                 valid_i,
     input  wire                 first_i,       // the row starts a new sum
     input  wire                 last_i,        // the row is the last of its block
     input  wire                 bank_i,
     input  wire [ROW_WIDTH-1:0] row_i,
-    // Sums from the array, column c c clocks after column 0
+    // Sums from the array, column c c cycles after column 0
     input  wire [32*N-1:0]      sum_i,
     // Sums from the lanes, all columns of a row at once, which begin anew; after all of the array have come
     input  wire                 lanes_valid_i,
@@ -40,7 +40,7 @@ module gemm64_accumulator #(
     output wire [32*N-1:0]      store_data_o,
     // A row that was stored is not what was added up
     input  wire                 store_shown_i,  // store_data_o is used
-    output wire                 wrong_o,        // from two clocks after that on, until the reset, with where it was
+    output wire                 wrong_o,        // from two cycles after that on, until the reset, with where it was
     output wire                 unwritten_o,    // the same of a row that no sums have come to since its place was stored last
     output wire                 wrong_bank_o,
     output wire [ROW_WIDTH-1:0] wrong_row_o
@@ -67,7 +67,7 @@ module gemm64_accumulator #(
     reg [N-1:0]         add_0_q, add_1_q, first_q, last_q;  // for the sum that leaves the array
     reg [ROW_WIDTH-1:0] row_q [0:N-1];
 
-    // A clock earlier, the old sum is to be read, where there is one.
+    // A cycle earlier, the old sum is to be read, where there is one.
     wire [N-1:0] add_0 = {add_0_q[N-2:0], head_valid & ~head_bank};
     wire [N-1:0] add_1 = {add_1_q[N-2:0], head_valid & head_bank};
     wire [N-1:0] first = {first_q[N-2:0], head_first};
@@ -173,7 +173,7 @@ module gemm64_accumulator #(
     endgenerate
 
 `ifdef GEMM64_CHECKS
-    // A bank has one port to read it: no clock reads a row to be stored and an old sum from the same one.
+    // A bank has one port to read it: no cycle reads a row to be stored and an old sum from the same one.
     always @(posedge clk_i)
         if (rst_ni & ((store_0 & old_0 != {N{1'b0}}) | (store_1 & old_1 != {N{1'b0}}))) begin
             $display("gemm64_accumulator: a bank is stored while a column still adds to it");

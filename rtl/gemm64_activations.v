@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Loads activations into the scratchpad. For products it is a ring of words that the array reads once or, pass after pass,
 // again; for convolutions planes of CAPACITY words, in which pixel p has the slot p mod CAPACITY until it is freed.
-// Latency: 1 clock from a word's arrival to ahead_o; 1 clock from read_i to word_o; 1 clock from free_i to the room for
+// Latency: 1 cycle from a word's arrival to ahead_o; 1 cycle from read_i to word_o; 1 cycle from free_i to the room for
 //          other pixels.
 // Handshake: valid/ready for commands and burst requests. Words are requested only where the ring has room, and pixels
 //            where their planes have, so they are always taken. read_i of the ring needs ahead_o > 0 and no pixels_o,
@@ -50,13 +50,13 @@ module gemm64_activations #(
     input  wire                     window_i,           // read_i is of a place, not of the ring
     input  wire [24:0]              place_i,
     input  wire                     inside_i,           // there is such a pixel; else every lane is zero_i
-    input  wire [7:0]               zero_i,             // holds for the clock after read_i
+    input  wire [7:0]               zero_i,             // holds for the cycle after read_i
     input  wire                     claim_i,            // new_i of the words that came are now needed
     input  wire [15:0]              new_i,
     input  wire                     free_i,             // the oldest freed_i pixels are no longer needed
     input  wire [15:0]              freed_i,
     output wire [8*N-1:0]           word_o,
-    output wire                     wrong_o,            // one was not what came; see gemm64_word_check
+    output wire                     wrong_o,            // one was not what came; see gemm64_parity_check
     output wire                     unwritten_o,        // or none has come there since the reset
     output wire [23:0]              wrong_word_o,
     // The tensor memory's ports
@@ -75,10 +75,10 @@ module gemm64_activations #(
     output wire                     left_o,             // nothing to load, but pixels kept, or words that no block claimed
     output wire                     unbalanced_o,       // the next walk begins anew, and finds words that no block claimed
     output wire [15:0]              unbalanced_tag_o,
-    output wire [3:0]                causes_o        // what this clock was spent on, exactly one: bits in the order of the counters
+    output wire [3:0]                causes_o        // what this cycle was spent on, exactly one: bits in the order of the counters
 );
 
-    // What a window needs of it fits in the words of the scratchpad, or gemm64_window_check ends the work.
+    // What a window needs of it fits in the words of the scratchpad, or gemm64_im2col_check ends the work.
     localparam PLANES_WIDTH  = 16 + 16 + 25;
     localparam LANE          = N < 4 ? N : 4;  // bytes that are selected at a time
     wire                         next_valid, next_ready;

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // Weight-stationary systolic array of N x N int8 multipliers with int32 sums.
-// Latency: 1 + N/STAGE_ROWS + c clocks from activation_i to column c of sum_o.
-// Handshake: none; the array moves in every clock. weight_i of column c must be given one clock before, or in the
-//            clock of, no activation that still needs the column's old weights: column c of a tile goes in c clocks
-//            after column 0, and column 0 in the clock of the tile's first row of activations.
+// Latency: 1 + N/STAGE_ROWS + c cycles from activation_i to column c of sum_o.
+// Handshake: none; the array moves in every cycle. weight_i of column c must be given one cycle before, or in the
+//            clock of, no activation that still needs the column's old weights: column c of a tile goes in c cycles
+//            after column 0, and column 0 in the cycle of the tile's first row of activations.
 `default_nettype none
 
 module gemm64_array #(
@@ -11,7 +11,7 @@ module gemm64_array #(
     parameter STAGE_ROWS   = 4,   // rows whose products are added before a partial-sum register: 1, 2, 4 or 8
     parameter COLUMN_WIDTH = 6,   // bits of a column's index
     parameter SUM_WIDTH    = 16 + COLUMN_WIDTH,  // bits of a partial sum inside, at most 32: N products of at most 2^14
-    parameter CLOCK_ENABLES = 1,  // 0: registers of activations, weights and sums load in every clock
+    parameter CLOCK_ENABLES = 1,  // 0: registers of activations, weights and sums load in every cycle
     parameter SELF_CHECK   = 0    // 0: edge_o is 0
 ) (
     input  wire                    clk_i,
@@ -23,9 +23,9 @@ module gemm64_array #(
     // One row of activations: byte k for row k
     input  wire                    activation_valid_i,
     input  wire [8*N-1:0]          activation_i,
-    // Sums, 32 bits each, column c c clocks after column 0
+    // Sums, 32 bits each, column c c cycles after column 0
     output wire [32*N-1:0]         sum_o,
-    // Rows as they leave the right edge, stage g's bytes N + 1 + g clocks after they entered: for gemm64_checksum
+    // Rows as they leave the right edge, stage g's bytes N + 1 + g cycles after they entered: for gemm64_checksum
     output wire [8*N-1:0]          edge_o
 );
 

@@ -2,7 +2,7 @@
 // Cuts a walk over memory into AXI bursts: BLOCKS blocks, each of COUNT runs of RUN words gone through PASSES times. A run
 // begins STRIDE words after the run before it, a block STEP words after the block before it. A burst ends at MAX_BEATS
 // beats, at a 4 KiB boundary and at the end of a run.
-// Latency: 1 clock from start to the first burst, then a burst a clock.
+// Latency: 1 cycle from start to the first burst, then a burst a cycle.
 // Handshake: valid/ready on both sides; a burst stays until it is taken, and start_ready_o is low until the last is.
 `default_nettype none
 

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // Tells which row gemm64_checksum found wrong: its MATMUL, its tile and its place in the tile.
-// Latency: 1 clock from wrong_i to error_o, which stays until the reset with what it tells. wrong_i comes DELAY clocks after
+// Latency: 1 cycle from wrong_i to error_o, which stays until the reset with what it tells. wrong_i comes DELAY cycles after
 //          valid_i of its row.
-// Handshake: none. At most four MATMULs begin within DELAY clocks.
+// Handshake: none. At most four MATMULs begin within DELAY cycles.
 `default_nettype none
 
 module gemm64_checked_row #(
-    parameter DELAY = 84  // clocks from a row's read to wrong_i
+    parameter DELAY = 84  // cycles from a row's read to wrong_i
 ) (
     input  wire        clk_i,
     input  wire        rst_ni,     // synchronous, active low

@@ -2,8 +2,8 @@
 // Finds wrong sums of the array. Column N beside it multiplies each row of activations by the sums of each row's weights;
 // what it gives is the sum of the N results, modulo 2^SUM_WIDTH, so that a wrong result in any one column differs. The
 // activations are those that leave the right edge, and all of a row's bytes together must give what they gave on their way in.
-// Latency: N + N/STAGE_ROWS + 3 clocks from activation_i to wrong_o.
-// Handshake: none; moves with the array in every clock. Columns 0 to N - 1 of a tile come in clocks that follow each other.
+// Latency: N + N/STAGE_ROWS + 3 cycles from activation_i to wrong_o.
+// Handshake: none; moves with the array in every cycle. Columns 0 to N - 1 of a tile come in cycles that follow each other.
 `default_nettype none
 
 module gemm64_checksum #(
@@ -29,7 +29,7 @@ module gemm64_checksum #(
 
     localparam STAGES       = N / STAGE_ROWS;
     localparam WEIGHT_WIDTH = 8 + COLUMN_WIDTH;        // of a sum of N weights
-    localparam DELAY        = N + STAGES + 2;          // clocks from a row's activations to its comparison
+    localparam DELAY        = N + STAGES + 2;          // cycles from a row's activations to its comparison
     localparam [COLUMN_WIDTH-1:0] LAST = {COLUMN_WIDTH{1'b1}};
 
     genvar k, g;
@@ -57,7 +57,7 @@ module gemm64_checksum #(
         if (come_valid_q[0]) come_q <= coming;
     end
 
-    // Column N: stage g's products a clock after its activations left, and the sums of the stages above added to them.
+    // Column N: stage g's products per cycle after its activations left, and the sums of the stages above added to them.
     wire [SUM_WIDTH*(STAGES+1)-1:0] total;
     wire [8*(STAGES+1)-1:0]         crossed;
     assign total[0 +: SUM_WIDTH] = {SUM_WIDTH{1'b0}};

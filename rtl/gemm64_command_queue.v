@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Commands that wait for their engine: of each the words that it uses, the command's number, and which of the engine's
 // commands it is.
-// Latency: 1 clock from a command to valid_o.
+// Latency: 1 cycle from a command to valid_o.
 // Handshake: valid/ready on both sides; all outputs depend on registers alone. With HEAD = 1 what is shown is a register.
 `default_nettype none
 
@@ -45,7 +45,7 @@ module gemm64_command_queue #(
     generate
         for (w = 0; w < 16; w = w + 1) begin : word
             if (WORDS[w]) begin : is_kept
-                localparam AT = 32 * kept(w);  // else Verilator counts in each clock
+                localparam AT = 32 * kept(w);  // else Verilator counts in each cycle
                 assign in[AT +: 32]          = command_i[32*w +: 32];
                 assign command_o[32*w +: 32] = out[AT +: 32];
             end else begin : is_not

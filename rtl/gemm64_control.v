@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Keeps the first error, halts the engines on it, and carries out a soft reset once the bus has come to rest.
-// Latency: stop_o follows an error or a reset request by 1 clock. A flip of a register that stops the engines, of halted_q,
+// Latency: stop_o follows an error or a reset request by 1 cycle. A flip of a register that stops the engines, of halted_q,
 //          code_q or resetting_q, is an error itself: otherwise the device would stop, or clear itself, without an interrupt.
 // Handshake: none.
 `default_nettype none
@@ -14,10 +14,10 @@ module gemm64_control #(
     input  wire        rst_ni,              // synchronous, active low
     // Requests
     input  wire        reset_i,             // soft reset
-    input  wire [31:0] watchdog_i,          // clocks without progress that are too many; 0: none are
+    input  wire [31:0] watchdog_i,          // cycles without progress that are too many; 0: none are
     // What the engines report
     input  wire        busy_i,
-    input  wire        progress_i,          // something moved in this clock
+    input  wire        progress_i,          // something moved in this cycle
     input  wire        quiet_i,             // no bus transfer under way
     input  wire [15:0] next_tag_i,          // command that is to be dispatched
     // of each engine, at its number: a bus error, and any other fault
@@ -29,10 +29,10 @@ module gemm64_control #(
     input  wire [16*ENGINES-1:0] fault_tag_i,
     // State
     output wire        stop_o,              // the engines start nothing new
-    output wire        clear_o,             // soft reset of the engines, 1 clock
+    output wire        clear_o,             // soft reset of the engines, 1 cycle
     output wire        halted_o,
     output wire        resetting_o,
-    output wire        fail_o,              // an error was found, 1 clock
+    output wire        fail_o,              // an error was found, 1 cycle
     output wire [31:0] error_o
 );
 
@@ -40,7 +40,7 @@ module gemm64_control #(
     reg         steady_q;  // not resetting
     reg  [3:0]  code_q, engine_q;
     reg  [15:0] command_q;
-    reg  [31:0] still_q;  // clocks without progress
+    reg  [31:0] still_q;  // cycles without progress
 
     wire timeout = busy_i & watchdog_i != 32'd0 & still_q >= watchdog_i;
 
@@ -55,7 +55,7 @@ module gemm64_control #(
         bus_code = decode ? `GEMM64_ERROR_BUS_DECODE : `GEMM64_ERROR_BUS_SLAVE;
     endfunction
 
-    // A bus error is the cause of what else may be found in the same clock, so it goes first; of the engines the one with the
+    // A bus error is the cause of what else may be found in the same cycle, so it goes first; of the engines the one with the
     // lowest number, COMMANDS behind the others.
     reg  [3:0]  code, engine;
     reg  [15:0] command;

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// Counts clocks by engine and cause, and bytes by port; keeps a snapshot of them all and gives it away beat by beat.
-// Latency: an event is in its counter 1 clock later; value_o follows select_i at once. A snapshot holds the counters as
-//          they are in the clock of take_i; its first beat is there 1 clock later.
+// Counts cycles by engine and cause, and bytes by port; keeps a snapshot of them all and gives it away beat by beat.
+// Latency: an event is in its counter 1 cycle later; value_o follows select_i at once. A snapshot holds the counters as
+//          they are in the clock of take_i; its first beat is there 1 cycle later.
 // Handshake: none.
 `default_nettype none
 
 module gemm64_counters #(
     parameter COUNTERS     = 34,  // counters in all
-    parameter BYTES        = 29,  // the first that counts beats in bytes; those before count clocks
+    parameter BYTES        = 29,  // the first that counts beats in bytes; those before count cycles
     parameter N            = 64,  // bytes of a beat, a power of two
     parameter SELECT_WIDTH = 6    // bits of a counter's index
 ) (
@@ -18,7 +18,7 @@ module gemm64_counters #(
     input  wire [SELECT_WIDTH-1:0] select_i,
     output wire [63:0]             value_o,
     // Snapshot
-    input  wire                    take_i,    // keep the counters of this clock
+    input  wire                    take_i,    // keep the counters of this cycle
     input  wire                    next_i,    // the beat was taken, show the next
     output wire [8*N-1:0]          beat_o
 );
@@ -26,9 +26,9 @@ module gemm64_counters #(
     localparam LOG_N = $clog2(N);
     localparam BEATS = (8 * COUNTERS + N - 1) / N;  // of a snapshot
 
-    // An event is kept for a clock before it is added, since many come late in theirs. A count is both of them together.
+    // An event is kept for a cycle before it is added, since many come late in theirs. A count is both of them together.
     reg  [COUNTERS-1:0] event_q;
-    wire [63:0]         counter [0:COUNTERS-1];  // clocks or beats
+    wire [63:0]         counter [0:COUNTERS-1];  // cycles or beats
     integer i;
 
     wire [63:0] count = counter[select_i] + {63'd0, event_q[select_i]};
@@ -36,7 +36,7 @@ module gemm64_counters #(
 
     always @(posedge clk_i) event_q <= !rst_ni | clear_i ? {COUNTERS{1'b0}} : event_i;
 
-    // Registers of their own: a simulator would keep words of an array aside in every clock.
+    // Registers of their own: a simulator would keep words of an array aside in every cycle.
     genvar g;
     generate
         for (g = 0; g < COUNTERS; g = g + 1) begin : one
@@ -47,7 +47,7 @@ module gemm64_counters #(
     endgenerate
 
     // The counters side by side, as they lie in memory. Put together only where they are kept: a wire of them would cost
-    // the simulation time in every clock.
+    // the simulation time in every cycle.
     reg [8*N*BEATS-1:0] values, snapshot_q;
 
     assign beat_o = snapshot_q[8*N-1:0];

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // Finds walks over memory (of gemm64_bursts, RUN and STEP being the same) that pass the end of the address space, or of the tensor
 // memory or the half of the address space before it: address + ((blocks - 1) * run + (count - 1) * stride + run) * N > end, in exact arithmetic.
-// Latency: 2 clocks from valid_i to error_o. The engine that got the walk meanwhile has requested its first burst at
+// Latency: 2 cycles from valid_i to error_o. The engine that got the walk meanwhile has requested its first burst at
 //          most, which lies where the address says.
-// Handshake: none; a walk may be given in every clock.
+// Handshake: none; a walk may be given in every cycle.
 `default_nettype none
 
 module gemm64_extent #(

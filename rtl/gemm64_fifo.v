@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Small queue whose first word falls through to the output.
-// Latency: 1 clock from a push to valid_o.
+// Latency: 1 cycle from a push to valid_o.
 // Handshake: valid/ready on both sides; all outputs depend on registers alone. With HEAD = 1 data_o is a register.
 `default_nettype none
 
@@ -32,7 +32,7 @@ module gemm64_fifo #(
 
     generate
         if (HEAD != 0) begin : own
-            // An array of one, so that a simulator keeps aside what loads, not in every clock what stays.
+            // An array of one, so that a simulator keeps aside what loads, not in every cycle what stays.
             reg [WIDTH-1:0] shown_q [0:0];
             wire [LOG_DEPTH:0] next = head_q + 1'b1;
             always @(posedge clk_i)

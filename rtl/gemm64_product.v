@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Product of two unsigned numbers, in full width, behind a register.
-// Latency: 1 clock from valid_i to product_o, which then holds.
+// Latency: 1 cycle from valid_i to product_o, which then holds.
 // Handshake: none.
 `default_nettype none
 

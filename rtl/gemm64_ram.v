@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Memory with one write port and one read port on one clock.
-// Latency: 1 clock from read_i to data_o, which then holds until the next read.
-// Handshake: none. A read of the word that is written in the same clock returns the old word.
+// Memory with one write port and one read port on one cycle.
+// Latency: 1 cycle from read_i to data_o, which then holds until the next read.
+// Handshake: none. A read of the word that is written in the same cycle returns the old word.
 `default_nettype none
 
 module gemm64_ram #(
@@ -24,7 +24,7 @@ module gemm64_ram #(
     reg [WIDTH-1:0] memory_q [0:DEPTH-1];
 
     // Read and then written in one block, which alone touches it: the write may be blocking without a race, and a simulator
-    // writes at once what it would otherwise keep aside in every clock.
+    // writes at once what it would otherwise keep aside in every cycle.
     always @(posedge clk_i) if (busy_i) begin
         if (read_i) data_o <= memory_q[read_address_i];
         if (write_i) memory_q[write_address_i] = write_data_i;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Streams words from memory into a buffer, command after command, with several bursts under way.
-// Latency: 1 clock from a command to its first burst request, 2 to AR; words come as memory answers. A place that is
-//          released in a clock may be requested in the next.
+// Latency: 1 cycle from a command to its first burst request, 2 to AR; words come as memory answers. A place that is
+//          released in a cycle may be requested in the next.
 // Handshake: valid/ready for commands and bursts. A burst is requested only while fewer than 2**LOG_BURSTS are under
 //            way and the buffer has room for all of it, kept for it from then on: so words are taken whenever they
 //            come. A walk that was given its room beforehand asks without. While bursts of one memory are in flight, none of the other is requested. With stop_i no new burst is requested; bursts under way still end.

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // The register file behind the AXI4-Lite port (map: gemm64.json).
-// Latency: a write acts, and is answered, 1 clock after both its channels were accepted; a read is answered 1 clock
+// Latency: a write acts, and is answered, 1 cycle after both its channels were accepted; a read is answered 1 cycle
 //          after its address. Where the answer before waits, both wait for it.
-// Handshake: AXI4-Lite; no output depends on an input of the same clock. Behind an answer that waits one more request a
+// Handshake: AXI4-Lite; no output depends on an input of the same cycle. Behind an answer that waits one more request a
 //            channel is accepted. An offset without a register, or a write to a register that only reads, is answered
 //            with SLVERR; so is a ring base above the bus, a tail during a soft reset, which would be lost, and TENSOR_MEMORY
 //            while the accelerator is busy. None of these changes anything.

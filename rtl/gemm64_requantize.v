@@ -4,10 +4,10 @@
 // sum + bias wraps at 32 bits; its conversion to float32 and the one float32 product round to nearest, ties to even,
 // and so does rint. The bounds are integers, so that clamping after rint gives what clamping before it does.
 // The sign of a scale is not looked at; one that is infinite or NaN counts as the largest finite one.
-// Latency: 9 clocks from a row to its results; a row a clock.
+// Latency: 9 cycles from a row to its results; a row per cycle.
 // Handshake: valid/ready on both sides; ready_o depends on ready_i and freeze_i. While the results at the end wait, or
 //            with freeze_i, nothing moves.
-//            The biases belong to the row that is given. The scales are to be shown a clock after scale_read_o, until the
+//            The biases belong to the row that is given. The scales are to be shown a cycle after scale_read_o, until the
 //            next one: of the tile whose first row then is in stage 4.
 `default_nettype none
 
@@ -30,7 +30,7 @@ module gemm64_requantize #(
     // Scales: float32
     output wire               scale_read_o,
     input  wire [32*N-1:0]    scale_i,
-    // A word that goes beside each row, shown from the clock after the row was given on
+    // A word that goes beside each row, shown from the cycle after the row was given on
     input  wire               beside_i,     // it counts
     input  wire [8*N-1:0]     operand_i,
     output wire [8*N-1:0]     operand_o,
@@ -41,12 +41,12 @@ module gemm64_requantize #(
     output wire               last_o,
     output wire [8*N-1:0]     result_o,
     output wire               busy_o,       // rows under way
-    // What a stage held was not what was written: from the clock after it was used on, until the reset
+    // What a stage held was not what was written: from the cycle after it was used on, until the reset
     output wire               wrong_o
 );
 
     localparam STAGES = 9;
-    localparam BEFORE_SCALES = 3;  // stage of the row whose scales are needed a clock later
+    localparam BEFORE_SCALES = 3;  // stage of the row whose scales are needed a cycle later
 
     reg [STAGES:1]        valid_q, last_q;
     reg [BEFORE_SCALES:1] first_q;
@@ -81,9 +81,9 @@ module gemm64_requantize #(
         end
 
     // With SELF_CHECK = 2, rows go with bits that tell whether the ones of what a stage of a column holds are odd in number; of
-    // stage 5, whose products come late in a clock, those of each twelfth bit. Operands go with the exclusive or of their bytes.
+    // stage 5, whose products come late in a cycle, those of each twelfth bit. Operands go with the exclusive or of their bytes.
     localparam ODD = STAGES + 11;
-    // A difference in a column is told a clock later; one in the last stage, whose row leaves, at once.
+    // A difference in a column is told a cycle later; one in the last stage, whose row leaves, at once.
     reg              wrong_q, wrong_before_q;
     reg [N-1:0]      differs_q;
     reg [ODD-1:0]    odd [0:N-1];

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Register in front of an AXI address channel (AR or AW), so that its signals stay put until they are accepted.
-// Latency: 1 clock. Takes a request a clock while the channel accepts.
+// Latency: 1 cycle. Takes a request per cycle while the channel accepts.
 // Handshake: valid/ready on both sides; ready_o depends on ready_i.
 `default_nettype none
 

@@ -31,7 +31,7 @@ module gemm64_scratchpad #(
     input  wire                   tensor_read_i,
     input  wire [WORDS_WIDTH-1:0] tensor_read_address_i,
     output wire [8*N-1:0]         tensor_word_o,
-    // A word was not the one written, or was never written; see gemm64_word_check
+    // A word was not the one written, or was never written; see gemm64_parity_check
     output wire                   wrong_o,
     output wire                   unwritten_o,
     output wire                   wrong_tensor_o,  // it was read by the tensor memory's port
@@ -57,7 +57,7 @@ module gemm64_scratchpad #(
         .data_o          (first)
     );
 
-    gemm64_word_check #(.ON(SELF_CHECK), .BYTES(N), .DEPTH(FIRST_WORDS), .ADDRESS_WIDTH(FIRST_WIDTH), .UNWRITTEN(2)) u_check_first (
+    gemm64_parity_check #(.ON(SELF_CHECK), .BYTES(N), .DEPTH(FIRST_WORDS), .ADDRESS_WIDTH(FIRST_WIDTH), .UNWRITTEN(2)) u_check_first (
         .clk_i           (clk_i),
         .rst_ni          (rst_ni),
         .write_i         (write_first),
@@ -104,7 +104,7 @@ module gemm64_scratchpad #(
                 .data_o          (second)
             );
 
-            gemm64_word_check #(
+            gemm64_parity_check #(
                 .ON(SELF_CHECK), .BYTES(N), .DEPTH(TENSOR_WORDS), .ADDRESS_WIDTH(SECOND_WIDTH), .UNWRITTEN(2)
             ) u_check_second (
                 .clk_i           (clk_i),

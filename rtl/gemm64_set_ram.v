@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Memory whose words are written lane by lane and read as a whole, on one clock.
-// Latency: 1 clock from read_i to data_o, which then holds until the next read.
-// Handshake: none. A read of the word that is written in the same clock returns the old word.
+// Memory whose words are written lane by lane and read as a whole, on one cycle.
+// Latency: 1 cycle from read_i to data_o, which then holds until the next read.
+// Handshake: none. A read of the word that is written in the same cycle returns the old word.
 `default_nettype none
 
 module gemm64_set_ram #(

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 // Delays the lanes of a word by their index, so that a word meets the wavefront of the array.
-// Latency: g clocks for lane g (none for lane 0).
-// Handshake: none; a word may enter in every clock. With CLOCK_ENABLES a register keeps its value unless a valid word
+// Latency: g cycles for lane g (none for lane 0).
+// Handshake: none; a word may enter in every cycle. With CLOCK_ENABLES a register keeps its value unless a valid word
 //            reaches it, and only the lanes of valid words mean anything.
 `default_nettype none
 
 module gemm64_skew #(
     parameter LANES         = 16,  // lanes of a word
     parameter WIDTH         = 32,  // bits of a lane
-    parameter CLOCK_ENABLES = 1    // 0: every register loads in every clock
+    parameter CLOCK_ENABLES = 1    // 0: every register loads in every cycle
 ) (
     input  wire                   clk_i,
     input  wire                   valid_i,
@@ -20,7 +20,7 @@ module gemm64_skew #(
     assign valid_o[0]        = valid_i;
     assign data_o[WIDTH-1:0] = data_i[WIDTH-1:0];
 
-    // Step g keeps the word of g clocks ago, without the lanes that have left by then; its first lane leaves.
+    // Step g keeps the word of g cycles ago, without the lanes that have left by then; its first lane leaves.
     genvar g;
     generate
         for (g = 1; g < LANES; g = g + 1) begin : step

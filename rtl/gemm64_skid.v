@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Parts the ready of a channel from who takes it: what comes while the taker does not take waits in a register.
-// Latency: 0. Takes a word a clock while each is taken in the clock in which it came.
+// Latency: 0. Takes a word per cycle while each is taken in the cycle in which it came.
 // Handshake: valid/ready on both sides; ready_o comes from a register. An offer stays until it is taken.
 `default_nettype none
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // One stage of the systolic array: ROWS rows of N int8 x int8 products, added before one register of partial sums.
-// Latency: 2 clocks from activation_i to column 0 of sum_o, one more for each column after it;
-//          1 clock from sum_i to sum_o and from weight_i to its use.
-// Handshake: none; the stage moves in every clock. Activations step one column a clock. A column of weights is
+// Latency: 2 cycles from activation_i to column 0 of sum_o, one more for each column after it;
+//          1 cycle from sum_i to sum_o and from weight_i to its use.
+// Handshake: none; the stage moves in every cycle. Activations step one column per cycle. A column of weights is
 //            written just ahead of the first activation that needs it, so tiles follow each other without a gap.
 //            With CLOCK_ENABLES a column's activations and sum keep their values unless a row reaches them.
 `default_nettype none
@@ -12,7 +12,7 @@ module gemm64_stage #(
     parameter ROWS         = 4,   // rows whose products one register of partial sums takes
     parameter COLUMN_WIDTH = 6,   // bits of a column's index
     parameter SUM_WIDTH    = 22,  // bits of a partial sum: 16 + log2 of the rows of the array hold each of them
-    parameter CLOCK_ENABLES = 1,  // 0: every register of activations and sums loads in every clock
+    parameter CLOCK_ENABLES = 1,  // 0: every register of activations and sums loads in every cycle
     parameter SELF_CHECK   = 0    // 0: edge_o is 0
 ) (
     input  wire                    clk_i,
@@ -21,7 +21,7 @@ module gemm64_stage #(
     input  wire                    weight_valid_i,
     input  wire [COLUMN_WIDTH-1:0] weight_column_i,
     input  wire [8*ROWS-1:0]       weight_i,
-    // The same request a clock later, for the next stage
+    // The same request per cycle later, for the next stage
     output reg                     weight_valid_o,
     output reg  [COLUMN_WIDTH-1:0] weight_column_o,
     // One row of activations at column 0, byte r for row r
@@ -30,7 +30,7 @@ module gemm64_stage #(
     // Partial sums of all columns
     input  wire [SUM_WIDTH*N-1:0]  sum_i,
     output reg  [SUM_WIDTH*N-1:0]  sum_o,
-    // The row as it leaves the right edge, N + 1 clocks after it entered: what column N would multiply
+    // The row as it leaves the right edge, N + 1 cycles after it entered: what column N would multiply
     output wire [8*ROWS-1:0]       edge_o
 );
 

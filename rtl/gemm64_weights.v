@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Loads tiles of weights through a read port of their own into a buffer, the array's next plane of weights.
-// Latency: 1 clock from a word's arrival to words_o; 1 clock from read_i to word_o.
+// Latency: 1 cycle from a word's arrival to words_o; 1 cycle from read_i to word_o.
 // Handshake: valid/ready for commands; AXI4 AR and R. Only what the buffer has room for is requested, so R is always
 //            ready. A burst is at most half of the buffer: one half comes while the other is read.
 `default_nettype none
@@ -44,7 +44,7 @@ module gemm64_weights #(
     input  wire                        rewind_i,        // with read_i of a word that stays: the
                                                         // oldest word kept comes next
     output wire [8*N-1:0]              word_o,
-    output wire                        wrong_o,         // one was not what came; see gemm64_word_check
+    output wire                        wrong_o,         // one was not what came; see gemm64_parity_check
     output wire [23:0]                 wrong_word_o,
     // State
     output wire                        idle_o,          // nothing to load, no word left
@@ -52,7 +52,7 @@ module gemm64_weights #(
     output wire                        error_o,
     output wire                        error_decode_o,  // DECERR rather than SLVERR
     output wire [15:0]                 error_tag_o,
-    output wire [3:0]                causes_o        // what this clock was spent on, exactly one: bits in the order of the counters
+    output wire [3:0]                causes_o        // what this cycle was spent on, exactly one: bits in the order of the counters
 );
 
     localparam WORDS_WIDTH = LOG_WORDS + 1;
@@ -162,7 +162,7 @@ module gemm64_weights #(
         .data_o          (word_o)
     );
 
-    gemm64_word_check #(.ON(SELF_CHECK), .BYTES(N), .DEPTH(WORDS), .ADDRESS_WIDTH(LOG_WORDS)) u_check (
+    gemm64_parity_check #(.ON(SELF_CHECK), .BYTES(N), .DEPTH(WORDS), .ADDRESS_WIDTH(LOG_WORDS)) u_check (
         .clk_i           (clk_i),
         .rst_ni          (rst_ni),
         .write_i         (rvalid_i),

@@ -10,39 +10,39 @@ set(GEMM64_RTL
   gemm64_checked_row.v
   gemm64_checksum.v
   gemm64_command_queue.v
-  gemm64_commands.v
-  gemm64_compute.v
+  gemm64_command_processor.v
+  gemm64_sequencer.v
   gemm64_control.v
   gemm64_counters.v
   gemm64_data_port.v
   gemm64_extent.v
   gemm64_fifo.v
-  gemm64_lanes.v
-  gemm64_lanes_check.v
-  gemm64_lanes_walk.v
-  gemm64_operands.v
-  gemm64_output.v
-  gemm64_parameter_sets.v
-  gemm64_parameters.v
+  gemm64_depthwise.v
+  gemm64_depthwise_check.v
+  gemm64_depthwise_walk.v
+  gemm64_elementwise_operand.v
+  gemm64_store_unit.v
+  gemm64_requant_params.v
+  gemm64_config_check.v
   gemm64_product.v
   gemm64_ram.v
   gemm64_reader.v
   gemm64_registers.v
   gemm64_requantize.v
   gemm64_request.v
-  gemm64_results.v
+  gemm64_store.v
   gemm64_run.v
   gemm64_scratchpad.v
   gemm64_set_ram.v
   gemm64_skew.v
   gemm64_skid.v
   gemm64_stage.v
-  gemm64_sum_check.v
+  gemm64_residue_check.v
   gemm64_tensor_port.v
-  gemm64_vector.v
-  gemm64_vector_check.v
+  gemm64_elementwise.v
+  gemm64_elementwise_check.v
   gemm64_weights.v
-  gemm64_window.v
-  gemm64_window_check.v
-  gemm64_word_check.v
+  gemm64_im2col.v
+  gemm64_im2col_check.v
+  gemm64_parity_check.v
   gemm64_written.v)

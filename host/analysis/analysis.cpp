@@ -11,13 +11,13 @@
 #include "host/analysis/modules.hpp"
 #include "host/analysis/operands.hpp"
 #include "host/compile/executable.hpp"
-#include "host/util/error.hpp"
 #include "host/graph/onnx/checked.hpp"
 #include "host/graph/onnx/linear_layer.hpp"
 #include "host/graph/onnx/operator.hpp"
 #include "host/graph/onnx/supported.hpp"
 #include "host/graph/onnx/work.hpp"
 #include "host/graph/proto/tensor_data.hpp"
+#include "host/util/error.hpp"
 
 namespace gemm64 {
 namespace {
@@ -231,7 +231,7 @@ void Analyst::add_programs() {
       const DeviceLayer& layer = program.layers[i];
       const auto work = work_of(model_, model_.graph().node(layer.node));
       entry.layers.push_back(layer.job.name);
-      entry.clocks += counters[i][counter::kTotalClocks];
+      entry.cycles += counters[i][counter::kTotalClocks];
       if (!work || !work->products) {
         pools_[layer.node] = {analysis_.programs.size(), counters[i][counter::kTotalClocks]};
         continue;
@@ -281,7 +281,7 @@ void Analyst::add_sums(const SumsProgram& program) {
     ArrayCost cost = array_.cost(node.products, own_tiles, weight_bytes, sum);
     cost.program = analysis_.programs.size();
     entry.layers.push_back(node.name);
-    entry.clocks += *cost.clocks;
+    entry.cycles += *cost.cycles;
     entry.macs += work ? work->macs : 0;
     planned_[static_cast<int>(node.index)] = cost;
   }
@@ -406,9 +406,9 @@ void Analyst::sum_up_array() {
   std::map<std::size_t, ArrayCost> programs;  // a layer's weights come while the one before runs
   for (const LayerAnalysis& layer : analysis_.layers) {
     if (layer.pool) {
-      add(totals.on_device.clocks, layer.pool->clocks);
-      add(totals.clocks, layer.pool->clocks);
-      add(totals.roof_clocks, layer.pool->clocks);  // at a word a clock
+      add(totals.on_device.cycles, layer.pool->cycles);
+      add(totals.cycles, layer.pool->cycles);
+      add(totals.roof_cycles, layer.pool->cycles);  // at a word per cycle
     }
     if (!layer.array) continue;
     const ArrayCost& cost = *layer.array;
@@ -420,7 +420,7 @@ void Analyst::sum_up_array() {
     ++place.layers;
     add(place.macs, macs);
     add(place.tiles, cost.tiles);
-    add(place.clocks, cost.clocks.value_or(0));
+    add(place.cycles, cost.cycles.value_or(0));
     ++totals.array_layers;
     add(totals.array_macs, macs);
     add(totals.tiles, cost.tiles);
@@ -429,27 +429,27 @@ void Analyst::sum_up_array() {
     add(totals.published.single_buffered, cost.published.single_buffered);
     add(totals.published.double_buffered, cost.published.double_buffered);
     if (cost.program == 0) {
-      add(totals.roof_clocks, cost.roof_clocks());
+      add(totals.roof_cycles, cost.roof_cycles());
     } else {
       ArrayCost& program = programs[cost.program];
       program.shared_memory = cost.shared_memory;
-      add(program.macs_clocks, cost.macs_clocks);
-      add(program.weights_clocks, cost.weights_clocks);
-      add(program.activations_clocks, cost.activations_clocks);
-      add(program.results_clocks, cost.results_clocks);
+      add(program.macs_cycles, cost.macs_cycles);
+      add(program.weights_cycles, cost.weights_cycles);
+      add(program.activations_cycles, cost.activations_cycles);
+      add(program.results_cycles, cost.results_cycles);
     }
-    if (!cost.clocks) {
+    if (!cost.cycles) {
       ++totals.array_unpredicted;
       continue;
     }
-    add(totals.clocks, *cost.clocks);
+    add(totals.cycles, *cost.cycles);
     add(timed_macs, macs);
   }
-  for (const auto& [number, program] : programs) add(totals.roof_clocks, program.roof_clocks());
-  if (totals.clocks != 0) {
+  for (const auto& [number, program] : programs) add(totals.roof_cycles, program.roof_cycles());
+  if (totals.cycles != 0) {
     totals.utilization = static_cast<double>(timed_macs) /
                          (static_cast<double>(analysis_.geometry.macs_per_clock()) *
-                          static_cast<double>(totals.clocks));
+                          static_cast<double>(totals.cycles));
   }
 }
 

@@ -52,7 +52,7 @@ struct LayerAnalysis {
   /// What it costs where it is a pool that the device computes.
   struct Pool {
     std::size_t program = 0;  // of `run`, from 1
-    std::uint64_t clocks = 0;
+    std::uint64_t cycles = 0;
   };
   std::optional<Pool> pool;
   /// Of a layer with MACs, or a pool on the device: why `gemm64 run` computes it on the host; empty
@@ -91,7 +91,7 @@ struct OperatorKind {
 /// Layers that `run` gives the device as one program.
 struct ProgramAnalysis {
   std::vector<std::string> layers;  // in the device's order
-  std::uint64_t clocks = 0;
+  std::uint64_t cycles = 0;
   std::uint64_t macs = 0;
 };
 
@@ -118,7 +118,7 @@ struct AnalysisTotals {
     std::uint64_t layers = 0;
     std::uint64_t macs = 0;
     std::uint64_t tiles = 0;
-    std::uint64_t clocks = 0;
+    std::uint64_t cycles = 0;
   };
   Place on_device, if_on_device;
   // Where false, the sums lack what some layers would add.
@@ -126,13 +126,13 @@ struct AnalysisTotals {
   bool macs_known = true;
   bool bytes_known = true;
   bool array_known = true;
-  // Of the layers that the array carries: sums; clocks are those of layers whose clocks are known.
+  // Of the layers that the array carries: sums; cycles are those of layers whose cycles are known.
   std::uint64_t array_layers = 0;
   std::uint64_t array_unpredicted = 0;
   std::uint64_t array_macs = 0;
   std::uint64_t tiles = 0;
-  std::uint64_t clocks = 0;
-  std::uint64_t roof_clocks = 0;
+  std::uint64_t cycles = 0;
+  std::uint64_t roof_cycles = 0;
   PublishedCycles published;
   double utilization = 0;
 };
@@ -163,13 +163,13 @@ struct Analysis {
   AnalysisTotals totals;
   std::optional<ModuleActivations> modules;
   std::vector<std::string> unknown;  // what could not be known, a line each
-  /// Are the layers on the device of float32, and their clocks those of --precision int8?
+  /// Are the layers on the device of float32, and their cycles those of --precision int8?
   bool quantizes = false;
   std::vector<std::string> open_inputs;  // what --input-shape would tell of each open input
   std::string why_not_run;               // why `gemm64 run` refuses the network
 };
 
-/// Analyses a model for an accelerator and its memory, whose bytes a clock are those of a port.
+/// Analyses a model for an accelerator and its memory, whose bytes per cycle are those of a port.
 /// `lanes`: depthwise convolutions may run beside the array. The cycle model follows each tile of
 /// weights, some million a second: `max_tiles` of them over all layers. Throws UsageError if counts
 /// are beyond 63 bits.

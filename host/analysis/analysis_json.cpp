@@ -25,14 +25,14 @@ Json array_json(const ArrayCost& cost) {
                {"products", cost.products.count},
                {"tiles", cost.tiles},
                {"padding_waste", cost.padding_waste},
-               {"clocks", cost.clocks ? Json(*cost.clocks) : Json()},
-               {"utilization", cost.clocks ? Json(cost.utilization) : Json()},
+               {"clocks", cost.cycles ? Json(*cost.cycles) : Json()},
+               {"utilization", cost.cycles ? Json(cost.utilization) : Json()},
                {"bound", cost.bound()},
                {"roof_clocks",
-                {{"macs", cost.macs_clocks},
-                 {"weights", cost.weights_clocks},
-                 {"activations", cost.activations_clocks},
-                 {"results", cost.results_clocks}}},
+                {{"macs", cost.macs_cycles},
+                 {"weights", cost.weights_cycles},
+                 {"activations", cost.activations_cycles},
+                 {"results", cost.results_cycles}}},
                {"published_cycles", published_json(cost.published)},
                {"bytes",
                 {{"weights", cost.bytes.weights},
@@ -76,7 +76,7 @@ Json layer_json(const LayerAnalysis& layer) {
     if (!layer.on_host->empty()) json["why_on_host"] = *layer.on_host;
   }
   if (layer.array) json["array"] = array_json(*layer.array);
-  if (layer.pool) json["pool"] = {{"program", layer.pool->program}, {"clocks", layer.pool->clocks}};
+  if (layer.pool) json["pool"] = {{"program", layer.pool->program}, {"clocks", layer.pool->cycles}};
   if (!layer.unknown.empty()) json["unknown"] = layer.unknown;
   return json;
 }
@@ -119,7 +119,7 @@ Json place_json(const AnalysisTotals::Place& place) {
   return {{"layers", place.layers},
           {"macs", place.macs},
           {"tiles", place.tiles},
-          {"clocks", place.clocks}};
+          {"clocks", place.cycles}};
 }
 
 Json totals_json(const AnalysisTotals& totals) {
@@ -167,12 +167,12 @@ Json to_json(const Analysis& analysis) {
                    {"layers", totals.array_layers},
                    {"macs", totals.array_macs},
                    {"tiles", totals.tiles},
-                   {"clocks", totals.clocks},
+                   {"clocks", totals.cycles},
                    {"on_device", place_json(totals.on_device)},
                    {"predicted_if_on_device", place_json(totals.if_on_device)},
                    {"layers_without_clocks", totals.array_unpredicted},
                    {"utilization", totals.utilization},
-                   {"roof_clocks", totals.roof_clocks},
+                   {"roof_clocks", totals.roof_cycles},
                    {"published_cycles", published_json(totals.published)}};
   if (analysis.memory.sharing == MemorySharing::kDram && !analysis.programs.empty()) {
     json["array"]["dram"] =
@@ -182,7 +182,7 @@ Json to_json(const Analysis& analysis) {
   json["array"]["waits"] = waits_json(analysis.between, analysis.geometry.n);
   for (const ProgramAnalysis& program : analysis.programs) {
     json["array"]["programs"].push_back(
-        {{"layers", program.layers}, {"macs", program.macs}, {"clocks", program.clocks}});
+        {{"layers", program.layers}, {"macs", program.macs}, {"clocks", program.cycles}});
   }
   for (const auto& [name, kind] : analysis.kinds) json["operators"][name] = kind_json(kind);
   json["layers"] = Json::array();

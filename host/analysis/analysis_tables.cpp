@@ -150,23 +150,23 @@ std::string array_table(const Analysis& analysis, std::size_t width) {
   row("  on the device in gemm64 run", here.layers, macs(here));
   row("  on the host in gemm64 run", there.layers, macs(there) + "; predicted, if on the device");
   row("tiles of weights", totals.tiles, "");
-  row("clocks, predicted", totals.clocks,
-      fmt::format("int8, {}memory latency {} clocks; {} of its MACs used",
+  row("cycles, predicted", totals.cycles,
+      fmt::format("int8, {}memory latency {} cycles; {} of its MACs used",
                   analysis.memory.sharing == MemorySharing::kIndependent
                       ? ""
                       : fmt::format("{} memory, ", analysis.memory.word()),
                   analysis.memory.latency, percent(totals.utilization)));
-  row("  on the device in gemm64 run", here.clocks,
+  row("  on the device in gemm64 run", here.cycles,
       analysis.quantizes && here.layers != 0 ? "with --precision int8" : "");
-  row("  on the host in gemm64 run", there.clocks, "if on the device");
+  row("  on the host in gemm64 run", there.cycles, "if on the device");
   if (totals.array_unpredicted != 0) {
     row("  layers left out of that", totals.array_unpredicted, "too many tiles to follow");
   }
-  row("clocks, roofline", totals.roof_clocks, "lower bound from MACs or the busiest port");
-  row("clocks, double-buffered WS", totals.published.double_buffered, "published formula");
-  row("clocks, single-buffered WS", totals.published.single_buffered, "published formula");
-  row("clocks, SCALE-Sim WS", totals.published.scale_sim_ws, "published formula");
-  row("clocks, SCALE-Sim OS", totals.published.scale_sim_os, "published formula");
+  row("cycles, roofline", totals.roof_cycles, "lower bound from MACs or the busiest port");
+  row("cycles, double-buffered WS", totals.published.double_buffered, "published formula");
+  row("cycles, single-buffered WS", totals.published.single_buffered, "published formula");
+  row("cycles, SCALE-Sim WS", totals.published.scale_sim_ws, "published formula");
+  row("cycles, SCALE-Sim OS", totals.published.scale_sim_os, "published formula");
   return "\n" + table.render(width) + host_text(analysis);
 }
 
@@ -175,7 +175,7 @@ std::string programs_table(const Analysis& analysis, std::size_t width) {
   if (analysis.programs.empty()) return "";
   Table table;
   table.add_column("program", Align::kLeft);
-  for (const char* heading : {"layers", "MACs", "clocks", "utilization"}) {
+  for (const char* heading : {"layers", "MACs", "cycles", "utilization"}) {
     table.add_column(heading);
   }
   table.add_column("from", Align::kLeft);
@@ -183,9 +183,9 @@ std::string programs_table(const Analysis& analysis, std::size_t width) {
   const auto row = [&](const std::string& name, const ProgramAnalysis& program,
                        const std::string& from, const std::string& to) {
     const double all = static_cast<double>(analysis.geometry.macs_per_clock()) *
-                       static_cast<double>(program.clocks);
+                       static_cast<double>(program.cycles);
     table.add_row({name, grouped(program.layers.size()), grouped(program.macs),
-                   grouped(program.clocks), percent(static_cast<double>(program.macs) / all), from,
+                   grouped(program.cycles), percent(static_cast<double>(program.macs) / all), from,
                    to});
   };
   ProgramAnalysis total;
@@ -193,13 +193,13 @@ std::string programs_table(const Analysis& analysis, std::size_t width) {
     const ProgramAnalysis& program = analysis.programs[i];
     row(std::to_string(i + 1), program, program.layers.front(), program.layers.back());
     total.layers.insert(total.layers.end(), program.layers.begin(), program.layers.end());
-    total.clocks += program.clocks;
+    total.cycles += program.cycles;
     total.macs += program.macs;
   }
   table.add_rule();
   row("total", total, "", "");
   return "\n" + table.render(width) + between_text(analysis.between) +
-         waits_text(analysis.between, analysis.geometry.n, analysis.totals.on_device.clocks);
+         waits_text(analysis.between, analysis.geometry.n, analysis.totals.on_device.cycles);
 }
 
 std::string kinds_table(const Analysis& analysis, std::size_t width) {

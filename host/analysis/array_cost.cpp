@@ -5,10 +5,10 @@
 #include <cmath>
 
 #include "host/cycles/cycle_model.hpp"
+#include "host/graph/onnx/checked.hpp"
+#include "host/tiling/program.hpp"
 #include "host/util/divide.hpp"
 #include "host/util/error.hpp"
-#include "host/tiling/program.hpp"
-#include "host/graph/onnx/checked.hpp"
 
 namespace gemm64 {
 namespace {
@@ -19,18 +19,18 @@ constexpr std::uint64_t kMaxMacs = std::uint64_t{1} << 56;
 }  // namespace
 
 std::string ArrayCost::bound() const {
-  const std::uint64_t highest = roof_clocks();
-  if (macs_clocks == highest) return "MACs";
+  const std::uint64_t highest = roof_cycles();
+  if (macs_cycles == highest) return "MACs";
   if (shared_memory) return "memory";
-  if (weights_clocks == highest) return "weights";
-  return activations_clocks == highest ? "activations" : "results";
+  if (weights_cycles == highest) return "weights";
+  return activations_cycles == highest ? "activations" : "results";
 }
 
-std::uint64_t ArrayCost::roof_clocks() const {
+std::uint64_t ArrayCost::roof_cycles() const {
   const std::uint64_t ports = shared_memory
-                                  ? weights_clocks + activations_clocks + results_clocks
-                                  : std::max({weights_clocks, activations_clocks, results_clocks});
-  return std::max(macs_clocks, ports);
+                                  ? weights_cycles + activations_cycles + results_cycles
+                                  : std::max({weights_cycles, activations_cycles, results_cycles});
+  return std::max(macs_cycles, ports);
 }
 
 const ArrayModel::One& ArrayModel::one(const GemmShape& shape) {
@@ -53,7 +53,7 @@ const ArrayModel::One& ArrayModel::one(const GemmShape& shape) {
   if (follow(entry.tiles)) {
     const Counters counters =
         predict_counters(make_program(plan, make_layout(plan)), geometry_, memory_);
-    entry.clocks = counters[counter::kTotalClocks];
+    entry.cycles = counters[counter::kTotalClocks];
   }
   return entry;
 }
@@ -79,7 +79,7 @@ std::optional<ArrayCost> ArrayModel::cost(const Products& products, std::string&
                     times(single.published.double_buffered, count)};
   cost.bytes = {times(single.bytes.weights, count), times(single.bytes.activations, count),
                 times(single.bytes.results, count), times(single.bytes.commands, count)};
-  if (single.clocks) cost.clocks = times(*single.clocks, count);
+  if (single.cycles) cost.cycles = times(*single.cycles, count);
   add_roofs(cost);
   return cost;
 }
@@ -95,19 +95,19 @@ void ArrayModel::add_roofs(ArrayCost& cost) const {
   };
   const ProductSizes& shape = cost.products.shape;
   const std::uint64_t macs = times(times(times(shape.m, shape.k), shape.n), cost.products.count);
-  cost.macs_clocks = divide_up(macs, geometry_.macs_per_clock());
-  cost.weights_clocks = cycles(cost.bytes.weights);
-  cost.activations_clocks =
+  cost.macs_cycles = divide_up(macs, geometry_.macs_per_clock());
+  cost.weights_cycles = cycles(cost.bytes.weights);
+  cost.activations_cycles =
       cycles(plus(plus(cost.bytes.activations, cost.bytes.commands), cost.bytes.parameters));
-  cost.results_clocks = cycles(cost.bytes.results);
+  cost.results_cycles = cycles(cost.bytes.results);
   cost.shared_memory = memory_.sharing != MemorySharing::kIndependent;
   ArrayCost of_ports = cost;
-  of_ports.macs_clocks = 0;
-  const std::uint64_t port = of_ports.roof_clocks();
+  of_ports.macs_cycles = 0;
+  const std::uint64_t port = of_ports.roof_cycles();
   cost.intensity = static_cast<double>(macs) / (static_cast<double>(port) * moved);
-  if (cost.clocks) {
+  if (cost.cycles) {
     cost.utilization = static_cast<double>(macs) / static_cast<double>(geometry_.macs_per_clock()) /
-                       static_cast<double>(*cost.clocks);
+                       static_cast<double>(*cost.cycles);
   }
 }
 
@@ -123,7 +123,7 @@ ArrayCost ArrayModel::cost(const Products& products, std::uint64_t tiles,
   const std::uint64_t useful =
       times(times(products.shape.k, products.shape.n), times(count, strips));
   cost.padding_waste = 1 - static_cast<double>(useful) / static_cast<double>(weight_bytes);
-  cost.clocks = counters[counter::kTotalClocks];
+  cost.cycles = counters[counter::kTotalClocks];
   cost.published = {times(published.scale_sim_os, count), times(published.scale_sim_ws, count),
                     times(published.single_buffered, count),
                     times(published.double_buffered, count)};
@@ -138,7 +138,7 @@ ArrayCost ArrayModel::cost(const Products& products, std::uint64_t tiles,
 
 void ArrayModel::add(ArrayCost& cost, const ArrayCost& more) const {
   cost.tiles += more.tiles;
-  *cost.clocks += *more.clocks;
+  *cost.cycles += *more.cycles;
   cost.bytes.weights += more.bytes.weights;
   cost.bytes.activations += more.bytes.activations;
   cost.bytes.results += more.bytes.results;

@@ -12,8 +12,8 @@
 #include "host/device/counters.hpp"
 #include "host/device/geometry.hpp"
 #include "host/device/memory_timing.hpp"
-#include "host/tiling/job.hpp"
 #include "host/graph/onnx/work.hpp"
+#include "host/tiling/job.hpp"
 
 namespace gemm64 {
 
@@ -22,29 +22,29 @@ struct ArrayCost {
   Products products;
   std::uint64_t tiles = 0;   // of weights, blocks of M counted
   double padding_waste = 0;  // part of the tiles' multiplications that meets padding of K or N
-  std::optional<std::uint64_t> clocks;  // predicted; empty where there are too many tiles to follow
-  double utilization = 0;               // useful MACs / (N^2 x clocks)
+  std::optional<std::uint64_t> cycles;  // predicted; empty where there are too many tiles to follow
+  double utilization = 0;               // useful MACs / (N^2 x cycles)
   std::size_t program = 0;  // of `run`, whose part it is, from 1; 0: predicted by itself
   bool packed = false;      // a convolution whose windows the host lays out as rows
   PublishedCycles published;
   Traffic bytes;                  // over each port
   double intensity = 0;           // MACs per byte of the busiest port
-  std::uint64_t macs_clocks = 0;  // what useful MACs, and each port, take at least
-  std::uint64_t weights_clocks = 0;
-  std::uint64_t activations_clocks = 0;  // commands included, which share the port
-  std::uint64_t results_clocks = 0;
+  std::uint64_t macs_cycles = 0;  // what useful MACs, and each port, take at least
+  std::uint64_t weights_cycles = 0;
+  std::uint64_t activations_cycles = 0;  // commands included, which share the port
+  std::uint64_t results_cycles = 0;
   bool shared_memory = false;  // all ports together are one roof
 
   /// The roof that bounds the layer, the highest one: "MACs", "weights", "activations" or
   /// "results"; "memory" where the ports share it.
   std::string bound() const;
-  std::uint64_t roof_clocks() const;  // the highest
+  std::uint64_t roof_cycles() const;  // the highest
 };
 
 /// Predicts costs, and remembers them: networks repeat their layers.
 class ArrayModel {
  public:
-  /// `max_tiles`: as many tiles are followed over all layers; the clocks of further ones are not
+  /// `max_tiles`: as many tiles are followed over all layers; the cycles of further ones are not
   /// predicted.
   ArrayModel(const Geometry& geometry, const MemoryTiming& memory, std::uint64_t max_tiles)
       : geometry_(geometry), memory_(memory), max_tiles_(max_tiles) {}
@@ -72,7 +72,7 @@ class ArrayModel {
  private:
   struct One {
     std::uint64_t tiles = 0;
-    std::optional<std::uint64_t> clocks;
+    std::optional<std::uint64_t> cycles;
     PublishedCycles published;
     Traffic bytes;
     std::string why;

@@ -120,18 +120,18 @@ const std::vector<LayerColumn>& layer_columns() {
        }},
       {"clocks", "clocks",
        [](const L& l) {
-         if (l.pool) return Cell(l.pool->clocks);
-         return from_array(l, [](const A& a) { return a.clocks ? Cell(*a.clocks) : Cell(); });
+         if (l.pool) return Cell(l.pool->cycles);
+         return from_array(l, [](const A& a) { return a.cycles ? Cell(*a.cycles) : Cell(); });
        }},
       {"roof_clocks", "its roof,\nclocks",
        [](const L& l) {
-         return from_array(l, [](const A& a) -> Cell { return a.roof_clocks(); });
+         return from_array(l, [](const A& a) -> Cell { return a.roof_cycles(); });
        }},
       {"bound", "bound by",
        [](const L& l) { return from_array(l, [](const A& a) -> Cell { return a.bound(); }); }},
       {"utilization", "utilization",
        [](const L& l) {
-         return from_array(l, [](const A& a) { return a.clocks ? Cell(a.utilization) : Cell(); });
+         return from_array(l, [](const A& a) { return a.cycles ? Cell(a.utilization) : Cell(); });
        }},
       {"double_buffered_ws", "double-\nbuffered WS",
        [](const L& l) {

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "host/analysis/open_model.hpp"
 
-#include "host/util/error.hpp"
 #include "host/graph/onnx/shapes.hpp"
+#include "host/util/error.hpp"
 
 namespace gemm64 {
 

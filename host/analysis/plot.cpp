@@ -49,7 +49,7 @@ std::string power_text(double exponent) {
 }
 
 double achieved(const LayerAnalysis& layer) {
-  return static_cast<double>(layer.macs) / static_cast<double>(*layer.array->clocks);
+  return static_cast<double>(layer.macs) / static_cast<double>(*layer.array->cycles);
 }
 
 const Kind& kind_of(const LayerAnalysis& layer) {
@@ -71,24 +71,24 @@ void draw_grid(Svg& svg, const Axis& x, const Axis& y) {
   svg.line(x.begin, y.begin, x.begin, y.end);
   svg.text((x.begin + x.end) / 2, y.begin + 33, "MACs per byte of the busiest port", 11,
            Anchor::kMiddle);
-  svg.text(x.begin - 46, (y.begin + y.end) / 2, "MACs a clock", 11, Anchor::kMiddle, -90);
+  svg.text(x.begin - 46, (y.begin + y.end) / 2, "MACs per cycle", 11, Anchor::kMiddle, -90);
 }
 
-/// Numbers beside the layers with the most clocks, and their names where a roofline leaves room:
+/// Numbers beside the layers with the most cycles, and their names where a roofline leaves room:
 /// below the roof on the right.
 void draw_names(Svg& svg, std::vector<const LayerAnalysis*> points, const Axis& x, const Axis& y) {
   constexpr std::size_t kMaxNames = 8;
   constexpr double kSize = 9.5;
   constexpr double kLine = 13;
   std::stable_sort(points.begin(), points.end(), [](const auto* a, const auto* b) {
-    return *a->array->clocks > *b->array->clocks;
+    return *a->array->cycles > *b->array->cycles;
   });
   points.resize(std::min(points.size(), kMaxNames));
   const double height = kLine * static_cast<double>(points.size() + 1) + 8;
   const double top = y.begin - 14 - height;
   const double left = x.end - 300;
   svg.rect(left, top, 290, height, "#fff", "#888");
-  svg.text(left + 8, top + kLine, "layers with the most clocks", kSize, Anchor::kStart, 0, true);
+  svg.text(left + 8, top + kLine, "layers with the most cycles", kSize, Anchor::kStart, 0, true);
   svg.text(left + 282, top + kLine, "clocks", kSize, Anchor::kEnd, 0, true);
 
   // Points that lie on each other share a label, below the roof and to the right.
@@ -104,7 +104,7 @@ void draw_names(Svg& svg, std::vector<const LayerAnalysis*> points, const Axis& 
     line += kLine;
     svg.text(left + 8, line, number, kSize, Anchor::kStart, 0, true);
     svg.text(left + 20, line, short_name(layer.name, 40), kSize);
-    svg.text(left + 282, line, short_count(static_cast<double>(*layer.array->clocks)), kSize,
+    svg.text(left + 282, line, short_count(static_cast<double>(*layer.array->cycles)), kSize,
              Anchor::kEnd);
     const double at = x.at(layer.array->intensity);
     const double height_at = y.at(achieved(layer));
@@ -126,12 +126,12 @@ void draw_roofline(Svg& svg, const Analysis& analysis, const std::vector<std::si
   std::vector<const LayerAnalysis*> points;
   for (const std::size_t i : layers) {
     const LayerAnalysis& layer = analysis.layers[i];
-    if (layer.array && layer.array->clocks) points.push_back(&layer);
+    if (layer.array && layer.array->cycles) points.push_back(&layer);
   }
   const double peak = static_cast<double>(analysis.geometry.macs_per_clock());
-  const double width = analysis.geometry.n;  // bytes a clock of each port
+  const double width = analysis.geometry.n;  // bytes per cycle of each port
   const std::string heading =
-      fmt::format("Roofline of the {0}x{0} array, int8, {1} bytes a clock on each port",
+      fmt::format("Roofline of the {0}x{0} array, int8, {1} bytes per cycle on each port",
                   analysis.geometry.n, analysis.geometry.n);
   svg.text(kLeft - 40, kRooflineTop - 38, heading, 13, Anchor::kStart, 0, true);
   if (points.empty()) {
@@ -160,7 +160,7 @@ void draw_roofline(Svg& svg, const Analysis& analysis, const std::vector<std::si
   for (const LayerAnalysis* layer : points) {
     const Kind& kind = kind_of(*layer);
     svg.marker(kind.marker, x.at(layer->array->intensity), y.at(achieved(*layer)), 4.5, kind.fill,
-               fmt::format("{}: {:.1f} MACs a clock", layer->name, achieved(*layer)));
+               fmt::format("{}: {:.1f} MACs per cycle", layer->name, achieved(*layer)));
   }
   draw_names(svg, points, x, y);
 }
@@ -220,10 +220,10 @@ std::string plot_svg(const Analysis& analysis, const std::vector<std::size_t>& l
   if (inputs.size() > 90) inputs = fmt::format("{} inputs", analysis.inputs.size());
   const AnalysisTotals& totals = analysis.totals;
   svg.text(kLeft - 40, 42,
-           fmt::format("{}; {} parameters, {} MACs, {} clocks", inputs,
+           fmt::format("{}; {} parameters, {} MACs, {} cycles", inputs,
                        short_count(static_cast<double>(totals.parameters)),
                        short_count(static_cast<double>(totals.macs)),
-                       short_count(static_cast<double>(totals.clocks))),
+                       short_count(static_cast<double>(totals.cycles))),
            10.5);
   draw_roofline(svg, analysis, layers);
   const double bottom = draw_bars(svg, analysis, layers);

@@ -13,18 +13,18 @@
 #include "host/cli/commands.hpp"
 #include "host/cli/options.hpp"
 #include "host/cli/values.hpp"
-#include "host/util/console.hpp"
 #include "host/device/array_geometry.hpp"
-#include "host/util/error.hpp"
 #include "host/execute/known_inputs.hpp"
-#include "host/util/claimed_files.hpp"
-#include "host/util/lost_outputs.hpp"
-#include "host/report/page/page.hpp"
-#include "host/report/progress.hpp"
 #include "host/graph/passes/quantize.hpp"
 #include "host/graph/passes/quantize_shapes.hpp"
 #include "host/graph/passes/quantized_graph.hpp"
+#include "host/report/page/page.hpp"
+#include "host/report/progress.hpp"
 #include "host/torchscript/network_file.hpp"
+#include "host/util/claimed_files.hpp"
+#include "host/util/console.hpp"
+#include "host/util/error.hpp"
+#include "host/util/lost_outputs.hpp"
 
 namespace gemm64 {
 namespace {
@@ -146,7 +146,7 @@ void add_analyze_command(CLI::App& app, int& result) {
   command->add_flag(
       "--quantized", options->quantized,
       "analyzes a float network as it will run once gemm64 quantize has quantized it\n"
-      "Weights may be missing: programs and clocks do not depend on them.");
+      "Weights may be missing: programs and cycles do not depend on them.");
   command->add_option("--sort-by", options->sort_by,
                       "column to sort layers by, largest first\nColumns: " + column_keys() + ".");
   CLI::Option* const columns = command->add_option(

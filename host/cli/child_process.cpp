@@ -12,9 +12,9 @@
 #include <cerrno>
 #include <cstring>
 
+#include "host/execute/memory_need.hpp"
 #include "host/util/console.hpp"
 #include "host/util/error.hpp"
-#include "host/execute/memory_need.hpp"
 #include "host/util/text.hpp"
 
 namespace gemm64 {

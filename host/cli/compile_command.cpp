@@ -9,20 +9,20 @@
 #include "host/cli/network_source.hpp"
 #include "host/cli/values.hpp"
 #include "host/compile/executable_file.hpp"
-#include "host/util/console.hpp"
 #include "host/device/array_geometry.hpp"
-#include "host/util/error.hpp"
-#include "host/util/escaped.hpp"
-#include "host/util/claimed_files.hpp"
-#include "host/util/lost_outputs.hpp"
 #include "host/graph/onnx/supported.hpp"
+#include "host/graph/passes/quantized_graph.hpp"
 #include "host/report/json.hpp"
 #include "host/report/network_text.hpp"
 #include "host/report/progress.hpp"
-#include "host/graph/passes/quantized_graph.hpp"
+#include "host/torchscript/network_file.hpp"
+#include "host/util/claimed_files.hpp"
+#include "host/util/console.hpp"
+#include "host/util/error.hpp"
+#include "host/util/escaped.hpp"
+#include "host/util/lost_outputs.hpp"
 #include "host/util/table.hpp"
 #include "host/util/text.hpp"
-#include "host/torchscript/network_file.hpp"
 
 namespace gemm64 {
 namespace {
@@ -31,14 +31,14 @@ struct CompileCommand : NetworkOptions {
   std::string output;
 };
 
-/// Clocks of a program behind a memory as the options have it.
-std::uint64_t clocks_of(const CompiledProgram& program, const Geometry& geometry,
+/// Cycles of a program behind a memory as the options have it.
+std::uint64_t cycles_of(const CompiledProgram& program, const Geometry& geometry,
                         const MemoryTiming& memory) {
-  std::uint64_t clocks = 0;
+  std::uint64_t cycles = 0;
   for (const Counters& layer : predict_layers(program.list, geometry, memory)) {
-    clocks += layer[counter::kTotalClocks];
+    cycles += layer[counter::kTotalClocks];
   }
-  return clocks;
+  return cycles;
 }
 
 struct CompileReport {
@@ -51,25 +51,25 @@ CompileReport report_of(const Executable& executable, const OnnxModel& model,
   Table table;
   table.add_column("program", Align::kLeft);
   for (const char* const heading :
-       {"layers", "commands", "constants\nbytes", "memory\nbytes", "clocks"}) {
+       {"layers", "commands", "constants\nbytes", "memory\nbytes", "cycles"}) {
     table.add_column(heading);
   }
   CompileReport report;
   report.json = to_json(executable, model);
-  std::uint64_t clocks = 0, layers = 0;
+  std::uint64_t cycles = 0, layers = 0;
   for (std::size_t i = 0; i < executable.programs.size(); ++i) {
     const CompiledProgram& program = executable.programs[i];
     std::uint64_t constants = 0;
     for (const PackedLayer& layer : program.constants) {
       constants += layer.weights.size() + layer.parameters.size();
     }
-    const std::uint64_t own = clocks_of(program, executable.geometry, memory);
+    const std::uint64_t own = cycles_of(program, executable.geometry, memory);
     const std::string& first = program.list.jobs.front().name;
     table.add_row({fmt::format("{} {}", i + 1, printable(first, 24)),
                    grouped(program.list.jobs.size()), grouped(program.list.program.size()),
                    grouped(constants), grouped(program.list.end), grouped(own)});
     report.json["programs"][i]["predicted_cycles"] = own;
-    clocks += own;
+    cycles += own;
     layers += program.list.jobs.size();
   }
   std::size_t nodes = 0;
@@ -79,11 +79,11 @@ CompileReport report_of(const Executable& executable, const OnnxModel& model,
   report.json["total"] = {{"programs", executable.programs.size()},
                           {"layers", layers},
                           {"host_nodes", nodes},
-                          {"predicted_cycles", clocks}};
+                          {"predicted_cycles", cycles}};
   report.text = fmt::format("{}\n{} and {} of the host's; {} predicted for the device.\n",
                             table.render(static_cast<std::size_t>(terminal_width())),
                             counted(executable.programs.size(), "program"), counted(nodes, "node"),
-                            counted(clocks, "clock"));
+                            counted(cycles, "cycle"));
   std::vector<HostLayer> between;
   for (const auto& [index, why] : executable.plan.between) {
     const onnx::NodeProto& node = model.graph().node(index);

@@ -9,10 +9,10 @@
 #include "host/cli/commands.hpp"
 #include "host/cli/options.hpp"
 #include "host/cli/values.hpp"
-#include "host/util/console.hpp"
 #include "host/cosim/cosim.hpp"
-#include "host/util/error.hpp"
 #include "host/util/claimed_files.hpp"
+#include "host/util/console.hpp"
+#include "host/util/error.hpp"
 #include "host/util/lost_outputs.hpp"
 #include "host/util/table.hpp"
 #include "host/util/text.hpp"
@@ -32,7 +32,7 @@ struct CosimCommand : NamedDevice {
 std::string table_of(const Cosim& cosim) {
   Table table;
   table.add_column("side", Align::kLeft);
-  table.add_column("clocks");
+  table.add_column("cycles");
   for (const char* heading : {"memory", "interrupts", "registers", "counters"}) {
     table.add_column(heading, Align::kLeft);
   }
@@ -42,7 +42,7 @@ std::string table_of(const Cosim& cosim) {
   };
   std::string text;
   for (const CosimVerdict& verdict : cosim.verdicts()) {
-    table.add_row({verdict.side, verdict.clocks ? grouped(*verdict.clocks) : "-",
+    table.add_row({verdict.side, verdict.cycles ? grouped(*verdict.cycles) : "-",
                    cell(verdict, verdict.memory), cell(verdict, verdict.interrupts),
                    cell(verdict, verdict.registers), cell(verdict, verdict.counters)});
     for (const std::string* difference : {&verdict.failure, &verdict.memory, &verdict.interrupts,
@@ -57,7 +57,7 @@ nlohmann::ordered_json json_of(const Cosim& cosim) {
   nlohmann::ordered_json sides = nlohmann::ordered_json::array();
   for (const CosimVerdict& verdict : cosim.verdicts()) {
     nlohmann::ordered_json side = {{"side", verdict.side}, {"agrees", verdict.agrees()}};
-    if (verdict.clocks) side["clocks"] = *verdict.clocks;
+    if (verdict.cycles) side["clocks"] = *verdict.cycles;
     const auto tell = [&side](const char* what, const std::string& difference) {
       if (!difference.empty()) side[what] = difference;
     };

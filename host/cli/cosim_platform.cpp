@@ -4,8 +4,8 @@
 
 #include "host/cli/commands.hpp"
 #include "host/cosim/cosim.hpp"
-#include "sim/models/devices.hpp"
 #include "sim/integrations/systemc/cosim_sides.hpp"
+#include "sim/models/devices.hpp"
 
 namespace gemm64 {
 

@@ -30,7 +30,7 @@ void add_debug_options(CLI::App& app, DebugOptions& options) {
           ->group(group);
   CLI::Option* const window =
       app.add_option("--trace-window", options.trace_window,
-                     "traces only clocks A to B, counted from the device's reset")
+                     "traces only cycles A to B, counted from the device's reset")
           ->needs(trace)
           ->group(group);
   app.add_option("--trace-tile", options.trace_tile,
@@ -53,7 +53,7 @@ void add_debug_options(CLI::App& app, DebugOptions& options) {
       ->group(group);
   add_inject_option(app, options.inject).group(group);
   app.add_option("--watchdog", options.watchdog,
-                 "stops the work after N clocks without progress\n"
+                 "stops the work after N cycles without progress\n"
                  "The default is 1048576, or 16 latencies if that is more.")
       ->transform(whole_number(1, 0xffffffff))
       ->group(group);
@@ -62,7 +62,7 @@ void add_debug_options(CLI::App& app, DebugOptions& options) {
 std::pair<std::uint64_t, std::uint64_t> parse_window(const std::string& text) {
   const auto fail = [&text](const char* what) {
     return UsageError(
-        fmt::format("--trace-window {}: {}; give clocks as A:B with A < B", text, what));
+        fmt::format("--trace-window {}: {}; give cycles as A:B with A < B", text, what));
   };
   const auto number = [&](std::string_view part) {
     std::uint64_t value = 0;

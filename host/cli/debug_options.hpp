@@ -25,7 +25,7 @@ void add_debug_options(CLI::App& app, DebugOptions& options);
 /// --inject alone; another one for each fault.
 CLI::Option& add_inject_option(CLI::App& app, std::vector<std::string>& inject);
 
-/// "A:B" as two clocks. Throws UsageError where it is none, or ends before it starts.
+/// "A:B" as two cycles. Throws UsageError where it is none, or ends before it starts.
 std::pair<std::uint64_t, std::uint64_t> parse_window(const std::string& text);
 
 }  // namespace gemm64

@@ -6,14 +6,14 @@
 
 #include "host/cli/dut_options.hpp"
 #include "host/cli/options.hpp"
-#include "host/util/console.hpp"
 #include "host/dut/check_report.hpp"
 #include "host/dut/verilated_bench.hpp"
 #include "host/dut/waveform.hpp"
-#include "host/util/error.hpp"
-#include "host/util/claimed_files.hpp"
-#include "host/util/lost_outputs.hpp"
 #include "host/report/progress.hpp"
+#include "host/util/claimed_files.hpp"
+#include "host/util/console.hpp"
+#include "host/util/error.hpp"
+#include "host/util/lost_outputs.hpp"
 
 namespace gemm64 {
 namespace {

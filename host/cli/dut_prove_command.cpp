@@ -5,11 +5,11 @@
 #include "host/cli/dut_options.hpp"
 #include "host/cli/options.hpp"
 #include "host/cli/values.hpp"
-#include "host/util/console.hpp"
 #include "host/dut/proof.hpp"
-#include "host/util/claimed_files.hpp"
-#include "host/util/lost_outputs.hpp"
 #include "host/report/progress.hpp"
+#include "host/util/claimed_files.hpp"
+#include "host/util/console.hpp"
+#include "host/util/lost_outputs.hpp"
 
 namespace gemm64 {
 namespace {

@@ -8,16 +8,16 @@
 #include "host/cli/dut_options.hpp"
 #include "host/cli/options.hpp"
 #include "host/cli/values.hpp"
-#include "host/util/console.hpp"
 #include "host/dut/network_run.hpp"
-#include "host/util/error.hpp"
 #include "host/execute/network_input.hpp"
-#include "host/util/claimed_files.hpp"
-#include "host/util/lost_outputs.hpp"
+#include "host/graph/passes/quantized_graph.hpp"
 #include "host/report/page/page.hpp"
 #include "host/report/progress.hpp"
-#include "host/graph/passes/quantized_graph.hpp"
 #include "host/torchscript/network_file.hpp"
+#include "host/util/claimed_files.hpp"
+#include "host/util/console.hpp"
+#include "host/util/error.hpp"
+#include "host/util/lost_outputs.hpp"
 
 namespace gemm64 {
 namespace {

@@ -3,9 +3,9 @@
 
 #include <fmt/format.h>
 
+#include "host/report/json.hpp"
 #include "host/util/error.hpp"
 #include "host/util/input_file.hpp"
-#include "host/report/json.hpp"
 #include "sim/models/devices.hpp"
 
 namespace gemm64 {

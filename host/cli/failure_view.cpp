@@ -13,8 +13,8 @@
 namespace gemm64 {
 namespace {
 
-constexpr std::uint64_t kBefore = 6;   // clocks shown before the first that matters
-constexpr std::uint64_t kAround = 16;  // clocks shown besides those between the two moments
+constexpr std::uint64_t kBefore = 6;   // cycles shown before the first that matters
+constexpr std::uint64_t kAround = 16;  // cycles shown besides those between the two moments
 
 /// The view that shows best where a value went wrong.
 const char* best_view(Finding::Place place) {

@@ -15,16 +15,16 @@
 #include "host/cli/network_faults.hpp"
 #include "host/cli/options.hpp"
 #include "host/cli/values.hpp"
-#include "host/util/console.hpp"
-#include "host/util/error.hpp"
-#include "host/util/claimed_files.hpp"
-#include "host/util/lost_outputs.hpp"
 #include "host/graph/onnx/networks.hpp"
 #include "host/report/broken_report.hpp"
 #include "host/report/campaign_report.hpp"
 #include "host/report/network_campaign_report.hpp"
 #include "host/report/progress.hpp"
 #include "host/run/fault_campaign.hpp"
+#include "host/util/claimed_files.hpp"
+#include "host/util/console.hpp"
+#include "host/util/error.hpp"
+#include "host/util/lost_outputs.hpp"
 #include "sim/models/devices.hpp"
 #include "sim/models/rtl_device.hpp"
 
@@ -214,7 +214,7 @@ void add_faults_command(CLI::App& app, int& result) {
   command
       ->add_option(
           "--flips", options->flips,
-          "bits to flip in each try, 1 or 2. The second flip is in the same clock and, as a "
+          "bits to flip in each try, 1 or 2. The second flip is in the same cycle and, as a "
           "rule, in the same word; with 2, no handshake is lost and no memory fails")
       ->transform(one_of({"1", "2"}))
       ->capture_default_str();

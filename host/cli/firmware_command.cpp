@@ -13,13 +13,13 @@
 #include "host/cli/firmware_modes.hpp"
 #include "host/cli/firmware_network.hpp"
 #include "host/cli/values.hpp"
-#include "host/util/console.hpp"
 #include "host/cosim/cosim.hpp"
 #include "host/device/array_geometry.hpp"
-#include "host/util/error.hpp"
-#include "host/util/claimed_files.hpp"
-#include "host/util/lost_outputs.hpp"
 #include "host/report/network_text.hpp"
+#include "host/util/claimed_files.hpp"
+#include "host/util/console.hpp"
+#include "host/util/error.hpp"
+#include "host/util/lost_outputs.hpp"
 #include "host/util/text.hpp"
 #include "sim/models/devices.hpp"
 
@@ -131,7 +131,7 @@ int run_model(const FirmwareCommand& options, const Elf& elf, const Outputs& out
       (held ? fmt::format("VERIFIED: {} in one program; all {} bytes of results are the host's, "
                           "and the CRC of each layer is right{}.\n",
                           counted(network.jobs.size(), "layer"), grouped(bytes),
-                          network.work.exact ? "; all counters of clocks and bytes equal "
+                          network.work.exact ? "; all counters of cycles and bytes equal "
                                                "their prediction at the end of every layer"
                                              : "")
             : "FAILED\n"));
@@ -152,7 +152,7 @@ int run_firmware_command(const FirmwareCommand& options) {
   Outputs outputs;
   outputs.json = open_output(options.json);
   if (options.device == "reference") {
-    throw UsageError("--device reference: firmware needs a device with clocks: rtl or tlm");
+    throw UsageError("--device reference: firmware needs a device with cycles: rtl or tlm");
   }
   const Elf elf = load_elf(options.elf.empty() ? firmware_file() : options.elf);
   if (!options.debug.timeline.empty()) {

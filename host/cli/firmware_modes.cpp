@@ -49,7 +49,7 @@ ModeReport run_mode(const FirmwareCommand& options, const Elf& elf, const Firmwa
   CosimOutcome found = firmware_outcome(platform, how.work, mode.report);
   found.side = "firmware";
   found.family = options.device;
-  mode.busy = found.clocks.value_or(0);
+  mode.busy = found.cycles.value_or(0);
   Cosim cosim(how.work);
   cosim.add(how.expected);
   mode.verdict = cosim.add(std::move(found));
@@ -67,13 +67,13 @@ std::string text_of(const std::vector<ModeReport>& modes, const std::vector<Job>
   table.add_column("array waits\nfor software");
   table.add_column("interrupt to\nnext doorbell,\nclocks");
   table.add_column("seconds");
-  const auto clocks = [](double value) {
+  const auto cycles = [](double value) {
     return value == 0 ? "-" : grouped(static_cast<std::uint64_t>(std::llround(value)));
   };
   for (const ModeReport& mode : modes) {
     table.add_row({mode.mode, grouped(mode.report.instructions), grouped(mode.report.span()),
                    grouped(mode.busy), fmt::format("{:.2f} %", 100 * mode.waiting()),
-                   clocks(mode.report.reaction()), fmt::format("{:.2f}", mode.seconds)});
+                   cycles(mode.report.reaction()), fmt::format("{:.2f}", mode.seconds)});
   }
   text += "\n" + table.render();
   for (const ModeReport& mode : modes) {
@@ -96,7 +96,7 @@ nlohmann::ordered_json json_of(const std::vector<ModeReport>& modes) {
                     {"exit_code", mode.report.exit_code},
                     {"stopped", mode.report.stopped},
                     {"instructions", mode.report.instructions},
-                    {"clocks", mode.report.clocks},
+                    {"clocks", mode.report.cycles},
                     {"span_clocks", mode.report.span()},
                     {"busy_clocks", mode.busy},
                     {"waiting_share", mode.waiting()},

@@ -31,7 +31,7 @@ struct FirmwareMode {
 struct ModeReport {
   const char* mode;
   FirmwareReport report;
-  std::uint64_t busy = 0;  // clocks; 0 where a job failed
+  std::uint64_t busy = 0;  // cycles; 0 where a job failed
   CosimVerdict verdict;    // on memory and counters
   double seconds = 0;
 

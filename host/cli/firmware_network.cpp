@@ -10,11 +10,11 @@
 
 #include "host/cli/network_source.hpp"
 #include "host/device/reference_device.hpp"
-#include "host/util/error.hpp"
-#include "host/tiling/packing.hpp"
 #include "host/graph/onnx/supported.hpp"
 #include "host/run/program_prediction.hpp"
 #include "host/session/session.hpp"
+#include "host/tiling/packing.hpp"
+#include "host/util/error.hpp"
 #include "sim/integrations/systemc/cosim_sides.hpp"
 
 namespace gemm64 {

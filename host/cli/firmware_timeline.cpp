@@ -37,7 +37,7 @@ void add_spans(const FirmwareReport& report, int track, Kind begin, Kind end, co
   }
   // What the processor did last is ahead of the platform's time.
   if (open != nullptr) {
-    slices.push_back({track, open->clock, std::max(report.clocks, open->clock + 1),
+    slices.push_back({track, open->clock, std::max(report.cycles, open->clock + 1),
                       name == nullptr ? open->what : name});
   }
 }
@@ -48,7 +48,7 @@ void add_transactions(const FirmwareReport& report, std::vector<Slice>& slices) 
   std::vector<std::uint64_t> free_from;
   for (const PlatformEvent& event : report.events) {
     if (event.kind != Kind::kBus) continue;
-    const std::uint64_t end = event.clock + std::max<std::uint64_t>(event.clocks, 1);
+    const std::uint64_t end = event.clock + std::max<std::uint64_t>(event.cycles, 1);
     const bool burst = event.what == "memory";
     int track = kRegisterTrack;
     if (burst) {
@@ -69,7 +69,7 @@ void add_transactions(const FirmwareReport& report, std::vector<Slice>& slices) 
 }  // namespace
 
 FirmwareTimeline::FirmwareTimeline(const std::string& file) : trace_(file) {
-  trace_.name_process("gemm64 platform, clocks as microseconds");
+  trace_.name_process("gemm64 platform, cycles as microseconds");
 }
 
 void FirmwareTimeline::observe(Platform& platform, const std::vector<Job>& jobs) {
@@ -85,7 +85,7 @@ void FirmwareTimeline::observe(Platform& platform, const JobProgram& programs) {
 }
 
 void FirmwareTimeline::finish(const FirmwareReport& report) {
-  if (engines_) engines_->end(report.clocks);
+  if (engines_) engines_->end(report.cycles);
   std::vector<Slice> slices;
   add_spans(report, kFunctionTrack, Kind::kFunction, Kind::kFunction, nullptr, slices);
   add_spans(report, kInterruptTrack, Kind::kInterrupt, Kind::kInterruptEnd, "interrupt", slices);
@@ -108,7 +108,7 @@ void FirmwareTimeline::finish(const FirmwareReport& report) {
   for (const Slice& slice : slices) {
     trace_.slice(slice.track, slice.begin, slice.end, "platform", slice.name, slice.args);
   }
-  trace_.finish({{"clocks", report.clocks}, {"instructions", report.instructions}});
+  trace_.finish({{"clocks", report.cycles}, {"instructions", report.instructions}});
 }
 
 }  // namespace gemm64

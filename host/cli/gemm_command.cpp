@@ -12,12 +12,12 @@
 #include "host/cli/failure_file.hpp"
 #include "host/cli/inspected_device.hpp"
 #include "host/cli/values.hpp"
-#include "host/util/error.hpp"
-#include "host/util/claimed_files.hpp"
-#include "host/util/lost_outputs.hpp"
 #include "host/numerics/npy.hpp"
 #include "host/report/progress.hpp"
 #include "host/run/sliced_gemm.hpp"
+#include "host/util/claimed_files.hpp"
+#include "host/util/error.hpp"
+#include "host/util/lost_outputs.hpp"
 
 namespace gemm64 {
 namespace {
@@ -122,7 +122,7 @@ int multiply(const GemmOptions& options) {
 
   InspectedDevice inspected(options, "gemm",
                             {{"sizes", options.sizes}, {"a", options.a}, {"b", options.b}});
-  Driver driver(inspected.device(), inspected.patience());
+  Driver driver(inspected.device(), inspected.timeouts());
   JobRunner runner(inspected.device(), driver, inspected.run_options());
   ProgressBar bar;
   std::vector<Job> jobs;

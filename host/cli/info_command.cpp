@@ -6,15 +6,15 @@
 
 #include "host/cli/commands.hpp"
 #include "host/cli/options.hpp"
-#include "host/util/console.hpp"
 #include "host/device/fault.hpp"
 #include "host/device/geometry.hpp"
 #include "host/device/registers.hpp"
 #include "host/driver/driver.hpp"
-#include "host/util/claimed_files.hpp"
-#include "host/util/lost_outputs.hpp"
 #include "host/report/json.hpp"
 #include "host/run/self_test.hpp"
+#include "host/util/claimed_files.hpp"
+#include "host/util/console.hpp"
+#include "host/util/lost_outputs.hpp"
 #include "host/util/table.hpp"
 #include "host/util/text.hpp"
 #include "sim/models/devices.hpp"
@@ -59,18 +59,18 @@ std::string description(const Device& device, const Geometry& geometry, std::uin
   };
   row("device", device.name(), "");
   row("version of registers and commands", fmt::format("{}.{}", kVersionMajor, kVersionMinor), "");
-  row("array", fmt::format("{}x{}", n, n), "int8 multiply-accumulates a clock");
+  row("array", fmt::format("{}x{}", n, n), "int8 multiply-accumulates a cycle");
   row("rows added before a partial-sum register", grouped(geometry.stage_rows), "rows");
-  row("pipeline, row read to last sum written", grouped(geometry.pipeline()), "clocks");
+  row("pipeline, row read to last sum written", grouped(geometry.pipeline()), "cycles");
   row("weight buffer", bytes(geometry.weight_tiles * n * n),
       fmt::format("{} tiles of {}", geometry.weight_tiles, bytes(n * n)).c_str());
   row("activation scratchpad", bytes(geometry.scratchpad_words * n),
       fmt::format("{} words of {}", grouped(geometry.scratchpad_words), bytes(n)).c_str());
   row("accumulator", bytes(std::uint64_t{2} * geometry.accumulator_rows * n * 4),
       fmt::format("2 banks of {} rows of {} int32", geometry.accumulator_rows, n).c_str());
-  row("port for weights, AXI4 read", grouped(n), "bytes a clock");
-  row("port for commands, activations and parameters, AXI4 read", grouped(n), "bytes a clock");
-  row("port for results, AXI4 write", grouped(n), "bytes a clock");
+  row("port for weights, AXI4 read", grouped(n), "bytes per cycle");
+  row("port for commands, activations and parameters, AXI4 read", grouped(n), "bytes per cycle");
+  row("port for results, AXI4 write", grouped(n), "bytes per cycle");
   row("longest burst", grouped(geometry.burst_beats), "beats");
   row("read bursts under way, each reader", grouped(geometry.reads), "bursts");
   row("write bursts under way", grouped(geometry.writes), "bursts");
@@ -105,7 +105,7 @@ int info(const InfoCommand& options) {
       report["self_test"] = {{"passed", test->passed()},
                              {"sums", test->sums},
                              {"wrong_sums", test->mismatches.count},
-                             {"clocks", test->clocks},
+                             {"clocks", test->cycles},
                              {"error", test->error}};
     }
     keep_going([&] { json->write(report.dump(2) + "\n"); });

@@ -8,16 +8,16 @@
 
 #include "host/cli/failure_file.hpp"
 #include "host/cli/failure_view.hpp"
-#include "host/util/console.hpp"
 #include "host/debug/investigation.hpp"
+#include "host/report/json.hpp"
+#include "host/report/page/page.hpp"
+#include "host/report/page/recording.hpp"
+#include "host/report/run_table.hpp"
+#include "host/report/verdict.hpp"
+#include "host/util/console.hpp"
 #include "host/util/error.hpp"
 #include "host/util/escaped.hpp"
 #include "host/util/lost_outputs.hpp"
-#include "host/report/page/page.hpp"
-#include "host/report/page/recording.hpp"
-#include "host/report/json.hpp"
-#include "host/report/run_table.hpp"
-#include "host/report/verdict.hpp"
 #include "sim/models/devices.hpp"
 #include "sim/waves/save_file.hpp"
 
@@ -118,7 +118,7 @@ void InspectedDevice::investigate(const JobRun& run, Failure& failure) {
   bool looked = true;
   try {
     gemm64::investigate(
-        run, [this](bool traced) { return make_debug_device(traced); }, patience(), failure);
+        run, [this](bool traced) { return make_debug_device(traced); }, timeouts(), failure);
   } catch (const UsageError& error) {
     looked = false;
     failure.note = fmt::format("no second look: {}", error.what());
@@ -159,9 +159,9 @@ RunOptions InspectedDevice::run_options() {
   if (options_.replay) {
     run.alone = OneJob{
         options_.replay->job, options_.replay->first_clock, [this](std::uint64_t clock) {
-          if (clock < device_->clocks()) {
-            throw UsageError(fmt::format("first_clock is {}; no job can begin before clock {}",
-                                         clock, device_->clocks()));
+          if (clock < device_->cycles()) {
+            throw UsageError(fmt::format("first_clock is {}; no job can begin before cycle {}",
+                                         clock, device_->cycles()));
           }
           device_->reset_at(clock);
         }};
@@ -178,33 +178,33 @@ std::string InspectedDevice::why_one_job() const {
   if (options_.replay) return "a replay runs one product";
   if (timeline_) return "--timeline shows one device";
   if (!debug.trace.empty()) return "--trace records one device";
-  if (!debug.inject.empty()) return "--inject counts the clocks of one device";
+  if (!debug.inject.empty()) return "--inject counts the cycles of one device";
   if (devices().find(options_.device).is_board) return "there is one board";
   return "";
 }
 
-SideBySide InspectedDevice::side_by_side(unsigned jobs) const {
+SideBySide InspectedDevice::parallel_for(unsigned jobs) const {
   SideBySide beside;
   beside.jobs = why_one_job().empty() ? jobs : 1;
   beside.make = [this] { return make_device(options_); };
-  beside.patience = patience();
+  beside.timeouts = timeouts();
   return beside;
 }
 
-std::vector<std::string> InspectedDevice::find_problems(std::uint64_t clocks) const {
+std::vector<std::string> InspectedDevice::find_problems(std::uint64_t cycles) const {
   std::vector<std::string> problems;
   for (const Fault& fault : faults_) {
-    if (fault.clock < clocks) continue;
+    if (fault.clock < cycles) continue;
     problems.push_back(
-        fmt::format("--inject {}: the run ended at clock {}, so the fault was never injected",
-                    to_string(fault), clocks));
+        fmt::format("--inject {}: the run ended at cycle {}, so the fault was never injected",
+                    to_string(fault), cycles));
   }
-  if (tile_ && options_.debug.trace_tile.empty() && window_begin_ >= clocks) {
+  if (tile_ && options_.debug.trace_tile.empty() && window_begin_ >= cycles) {
     problems.push_back(
-        fmt::format("--trace-window {}: the run ended at clock {}, so nothing was traced",
-                    options_.debug.trace_window, clocks));
+        fmt::format("--trace-window {}: the run ended at cycle {}, so nothing was traced",
+                    options_.debug.trace_window, cycles));
   }
-  if (tile_ && !options_.debug.trace_tile.empty() && !tile_->clocks()) {
+  if (tile_ && !options_.debug.trace_tile.empty() && !tile_->cycles()) {
     problems.push_back(
         fmt::format("--trace-tile {}: the tile was never reached, so nothing was traced",
                     options_.debug.trace_tile));
@@ -212,12 +212,12 @@ std::vector<std::string> InspectedDevice::find_problems(std::uint64_t clocks) co
   return problems;
 }
 
-void InspectedDevice::print_faults(const RunReport& report, std::uint64_t clocks) const {
+void InspectedDevice::print_faults(const RunReport& report, std::uint64_t cycles) const {
   const bool unchanged = report.error.empty() && !failed_ && report.check == CheckLevel::kLayers &&
                          report.total().faults.empty();  // the device had found it
   for (const Fault& fault : faults_) {
-    if (fault.clock >= clocks) continue;
-    print_report("Injected in clock {}: {}{}.\n", fault.clock, in_words(fault),
+    if (fault.clock >= cycles) continue;
+    print_report("Injected in cycle {}: {}{}.\n", fault.clock, in_words(fault),
                  unchanged ? "; no result changed" : "");
   }
 }
@@ -225,7 +225,7 @@ void InspectedDevice::print_faults(const RunReport& report, std::uint64_t clocks
 void InspectedDevice::write_trace_view() const {
   const std::string& trace = options_.debug.trace;
   if (trace.empty() || is_lost(trace)) return;
-  const std::optional<TileClocks> tile = tile_->clocks();
+  const std::optional<TileCycles> tile = tile_->cycles();
   SaveFileOptions save;
   std::string markers;
   if (tile) {
@@ -234,7 +234,7 @@ void InspectedDevice::write_trace_view() const {
     save.markers = {{'A', tile->begin, "tile " + to_string(tile->tile) + " begins"},
                     {'B', tile->end, "its last sum is in the accumulator"}};
     markers =
-        fmt::format("; tile {} from clock {} to {}", to_string(tile->tile), tile->begin, tile->end);
+        fmt::format("; tile {} from cycle {} to {}", to_string(tile->tile), tile->begin, tile->end);
   }
   const fs::path beside = save_file_of(trace);
   const std::string view = options_.debug.view.empty() ? "overview" : options_.debug.view;
@@ -271,11 +271,11 @@ int InspectedDevice::finish(RunReport report, OutputFile* json, bool allow_host_
   if (options_.replay && layers.empty() && report.error.empty()) {
     throw UsageError(fmt::format("the run has no job {}, counted from 0", options_.replay->job));
   }
-  const std::uint64_t clocks = device_->clocks();
+  const std::uint64_t cycles = device_->cycles();
   inspected_ = nullptr;
   device_.reset();  // closes the waveform
   if (timeline_) keep_going([&] { timeline_->finish(); });
-  report.problems = find_problems(clocks);
+  report.problems = find_problems(cycles);
 
   ReportView view = options_.view;
   view.width = terminal_width();
@@ -294,11 +294,11 @@ int InspectedDevice::finish(RunReport report, OutputFile* json, bool allow_host_
   if (page_) write_page(in_json);
   if (!report.error.empty()) {
     print_error_lines(report.error);
-    print_faults(report, clocks);
+    print_faults(report, cycles);
     return 1;
   }
   if (report.problems.empty()) {
-    print_faults(report, clocks);
+    print_faults(report, cycles);
     write_trace_view();
   }
   const std::string name = fmt::format("{}, batch {}: ", escaped(report.model), report.batch);

@@ -32,14 +32,14 @@ class InspectedDevice {
   Device& device() { return *device_; }
 
   /// How long a driver of this device should wait.
-  Patience patience() const { return {options_.memory.latency, options_.debug.watchdog}; }
+  Timeouts timeouts() const { return {options_.memory.latency, options_.debug.watchdog}; }
 
   /// Why this device must run all, in its order; empty where others may run some of it.
   std::string why_one_job() const;
 
   /// More devices like this one, for programs side by side; `jobs` with this one. Just this one
   /// where why_one_job() says so.
-  SideBySide side_by_side(unsigned jobs) const;
+  SideBySide parallel_for(unsigned jobs) const;
 
   /// What a runner on this device must be told.
   RunOptions run_options();
@@ -55,9 +55,9 @@ class InspectedDevice {
   void observe();
   std::unique_ptr<DebugDevice> make_debug_device(bool traced) const;
   void investigate(const JobRun& run, Failure& failure);
-  std::vector<std::string> find_problems(std::uint64_t clocks) const;
-  /// Of a run that ended at `clocks`.
-  void print_faults(const RunReport& report, std::uint64_t clocks) const;
+  std::vector<std::string> find_problems(std::uint64_t cycles) const;
+  /// Of a run that ended at `cycles`.
+  void print_faults(const RunReport& report, std::uint64_t cycles) const;
   void write_trace_view() const;
   void write_page(const nlohmann::ordered_json& report) const;
 

@@ -8,13 +8,13 @@
 #include "host/cli/commands.hpp"
 #include "host/cli/options.hpp"
 #include "host/cli/values.hpp"
-#include "host/util/console.hpp"
-#include "host/util/escaped.hpp"
-#include "host/util/claimed_files.hpp"
 #include "host/graph/onnx/model.hpp"
 #include "host/graph/onnx/networks.hpp"
 #include "host/graph/onnx/save.hpp"
 #include "host/graph/passes/rewrite.hpp"
+#include "host/util/claimed_files.hpp"
+#include "host/util/console.hpp"
+#include "host/util/escaped.hpp"
 #include "host/util/text.hpp"
 
 namespace gemm64 {

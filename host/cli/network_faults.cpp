@@ -54,10 +54,10 @@ OutputDigest outputs_of(const NetworkRun& run) {
 
 /// Runs it from nothing, so that no state stays from one run to the next.
 OutputDigest run_once(const NetworkFaultsOptions& options, const NetworkSource& source,
-                      Device& device, const Patience& patience) {
+                      Device& device, const Timeouts& timeouts) {
   RunOptions run;
   run.memory = options.network.memory;
-  Session session(device, "rtl", patience, options.network, std::move(run));
+  Session session(device, "rtl", timeouts, options.network, std::move(run));
   session.open(source.model, nullptr, source.executable.get());
   return outputs_of(session.run(source.inputs, session.report(source.name, source.batch)));
 }
@@ -88,8 +88,8 @@ NetworkCampaignReport network_faults(const NetworkFaultsOptions& options) {
       campaign,
       {[&] { return rtl.make_inspectable(options.network, TraceOptions()); },
        [&] { return fast.make(options.network); }},
-      [&](Device& device, const Patience& patience) {
-        return run_once(options, source, device, patience);
+      [&](Device& device, const Timeouts& timeouts) {
+        return run_once(options, source, device, timeouts);
       },
       [&bar](std::uint64_t ended, std::uint64_t of) {
         bar.show("faults", static_cast<double>(ended) / static_cast<double>(of));

@@ -12,14 +12,14 @@
 #include "host/compile/executable_file.hpp"
 #include "host/execute/calibration.hpp"
 #include "host/execute/known_inputs.hpp"
-#include "host/images/image.hpp"
 #include "host/graph/onnx/networks.hpp"
 #include "host/graph/passes/fold_batch_normalization.hpp"
 #include "host/graph/passes/fold_pads.hpp"
 #include "host/graph/passes/quantized_graph.hpp"
-#include "host/util/text.hpp"
+#include "host/images/image.hpp"
 #include "host/torchscript/input_shapes.hpp"
 #include "host/torchscript/network_file.hpp"
+#include "host/util/text.hpp"
 
 namespace gemm64 {
 namespace {

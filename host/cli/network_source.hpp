@@ -12,9 +12,9 @@
 #include "host/execute/batched_model.hpp"
 #include "host/execute/head.hpp"
 #include "host/execute/narrowed_ranges.hpp"
-#include "host/images/fashion_mnist.hpp"
 #include "host/graph/onnx/model.hpp"
 #include "host/graph/passes/quantize.hpp"
+#include "host/images/fashion_mnist.hpp"
 
 namespace gemm64 {
 

@@ -6,12 +6,12 @@
 #include <algorithm>
 #include <utility>
 
-#include "host/util/console.hpp"
-#include "host/util/error.hpp"
 #include "host/execute/image_source.hpp"
-#include "host/util/lost_outputs.hpp"
 #include "host/images/image_file.hpp"
 #include "host/report/json.hpp"
+#include "host/util/console.hpp"
+#include "host/util/error.hpp"
+#include "host/util/lost_outputs.hpp"
 
 namespace gemm64 {
 namespace {

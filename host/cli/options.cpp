@@ -10,10 +10,10 @@
 #include <utility>
 
 #include "host/cli/values.hpp"
-#include "host/util/error.hpp"
 #include "host/report/page/page.hpp"
 #include "host/report/progress.hpp"
 #include "host/report/run_table.hpp"
+#include "host/util/error.hpp"
 #include "sim/models/devices.hpp"
 
 namespace gemm64 {

@@ -12,11 +12,11 @@
 
 #include "host/cli/debug_options.hpp"
 #include "host/device/registry.hpp"
-#include "host/util/claimed_files.hpp"
 #include "host/graph/onnx/model.hpp"
-#include "host/util/output_file.hpp"
 #include "host/report/report_view.hpp"
 #include "host/session/run_settings.hpp"
+#include "host/util/claimed_files.hpp"
+#include "host/util/output_file.hpp"
 
 namespace gemm64 {
 
@@ -34,7 +34,7 @@ struct NamedDevice : DeviceOptions {
   std::string device = "rtl";
 };
 
-/// Runs one job of a run alone, beginning in the clock in which it did then.
+/// Runs one job of a run alone, beginning in the cycle in which it did then.
 struct Replay {
   std::size_t job = 0;  // counted from 0
   std::uint64_t first_clock = 0;

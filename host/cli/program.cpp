@@ -22,8 +22,8 @@
 #include "host/cli/values.hpp"
 #include "host/util/console.hpp"
 #include "host/util/error.hpp"
-#include "host/util/lost_outputs.hpp"
 #include "host/util/interrupt.hpp"
+#include "host/util/lost_outputs.hpp"
 
 namespace gemm64 {
 namespace {
@@ -84,7 +84,7 @@ std::vector<const char*> spelled_out(const CLI::App& app, int argc, const char* 
 }
 
 int run(int argc, const char* const* argv, const PlatformCommands& platform) {
-  CLI::App app("A 64x64 systolic GEMM accelerator, simulated clock by clock and checked.",
+  CLI::App app("A 64x64 systolic GEMM accelerator, simulated cycle by cycle and checked.",
                "gemm64");
   app.set_version_flag("-V,--version", GEMM64_VERSION);
   app.require_subcommand(0, 1);  // none: told below, after words that are no command

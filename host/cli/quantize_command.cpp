@@ -9,11 +9,11 @@
 #include "host/cli/commands.hpp"
 #include "host/cli/network_source.hpp"
 #include "host/cli/values.hpp"
+#include "host/graph/onnx/save.hpp"
+#include "host/util/claimed_files.hpp"
 #include "host/util/console.hpp"
 #include "host/util/error.hpp"
-#include "host/util/claimed_files.hpp"
 #include "host/util/lost_outputs.hpp"
-#include "host/graph/onnx/save.hpp"
 #include "host/util/text.hpp"
 
 namespace gemm64 {

@@ -8,8 +8,8 @@
 #include "host/cli/failure_file.hpp"
 #include "host/cli/gemm_command.hpp"
 #include "host/cli/run_command.hpp"
-#include "host/util/error.hpp"
 #include "host/util/claimed_files.hpp"
+#include "host/util/error.hpp"
 
 namespace gemm64 {
 namespace {

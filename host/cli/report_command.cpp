@@ -6,16 +6,16 @@
 
 #include "host/cli/commands.hpp"
 #include "host/cli/options.hpp"
-#include "host/util/console.hpp"
-#include "host/util/error.hpp"
-#include "host/util/escaped.hpp"
-#include "host/util/claimed_files.hpp"
-#include "host/util/lost_outputs.hpp"
 #include "host/report/page/comparison.hpp"
 #include "host/report/page/page.hpp"
 #include "host/report/page/recording.hpp"
 #include "host/report/page/report_file.hpp"
 #include "host/report/progress.hpp"
+#include "host/util/claimed_files.hpp"
+#include "host/util/console.hpp"
+#include "host/util/error.hpp"
+#include "host/util/escaped.hpp"
+#include "host/util/lost_outputs.hpp"
 
 namespace gemm64 {
 namespace {
@@ -93,7 +93,7 @@ void add_report_command(CLI::App& app, int& result) {
   CLI::Option* const compared =
       command
           ->add_option("--compare", options->compare,
-                       "two reports: clocks, causes and bytes of both, and what differs")
+                       "two reports: cycles, causes and bytes of both, and what differs")
           ->type_name("A.json B.json")
           ->expected(2)
           ->excludes(file);

@@ -12,13 +12,13 @@
 #include "host/cli/failure_file.hpp"
 #include "host/cli/values.hpp"
 #include "host/compile/executable_file.hpp"
-#include "host/util/console.hpp"
-#include "host/util/error.hpp"
-#include "host/util/claimed_files.hpp"
 #include "host/graph/onnx/networks.hpp"
 #include "host/graph/onnx/operator.hpp"
 #include "host/graph/onnx/supported.hpp"
 #include "host/graph/passes/quantize.hpp"
+#include "host/util/claimed_files.hpp"
+#include "host/util/console.hpp"
+#include "host/util/error.hpp"
 
 namespace gemm64 {
 namespace {
@@ -181,7 +181,7 @@ std::unique_ptr<OutputFile> open_json(const NetworkOptions& options, ClaimedFile
 RunOptions NetworkCommand::run_options() {
   RunOptions run = device_.run_options();
   if (!in_onnxruntime()) {
-    run.side_by_side = device_.side_by_side(jobs_or_cores(options_.jobs));
+    run.parallel_for = device_.parallel_for(jobs_or_cores(options_.jobs));
     return run;
   }
   const DebugOptions& debug = options_.debug;
@@ -199,7 +199,7 @@ NetworkCommand::NetworkCommand(NetworkOptions options)
       outputs_(options_.outputs, files_),
       json_(open_json(options_, files_)),
       device_(options_, "run", own_options(options_)),
-      session_(device_.device(), options_.device, device_.patience(), options_, run_options()),
+      session_(device_.device(), options_.device, device_.timeouts(), options_, run_options()),
       source_([this] {
         bar_.show("reading " + (options_.model.empty() ? options_.network : options_.model), 0);
         return open_network(options_, files_, [this](const OnnxModel& model) {
@@ -393,7 +393,7 @@ void add_model_options(CLI::App& command, NetworkOptions& options) {
       .add_option("--jobs", options.jobs,
                   "simulates N programs side by side (default: one a core)\n"
                   "Programs of a quantized network, each on a device of its own. The report does "
-                  "not depend on N: its clocks are those of one accelerator that works alone.")
+                  "not depend on N: its cycles are those of one accelerator that works alone.")
       ->transform(whole_number(1, 1024));
   add_setting(command, host_setting(), host_setting().get(options),
               [&options](const nlohmann::json& word) { host_setting().set(options, word); });

@@ -9,12 +9,6 @@
 #include "host/cli/commands.hpp"
 #include "host/cli/options.hpp"
 #include "host/cli/values.hpp"
-#include "host/util/console.hpp"
-#include "host/util/error.hpp"
-#include "host/util/claimed_files.hpp"
-#include "host/util/input_file.hpp"
-#include "host/util/lost_outputs.hpp"
-#include "host/util/interrupt.hpp"
 #include "host/report/progress.hpp"
 #include "host/sweep/before_end.hpp"
 #include "host/sweep/front.hpp"
@@ -22,6 +16,12 @@
 #include "host/sweep/selection.hpp"
 #include "host/sweep/sweep_plot.hpp"
 #include "host/sweep/sweep_runner.hpp"
+#include "host/util/claimed_files.hpp"
+#include "host/util/console.hpp"
+#include "host/util/error.hpp"
+#include "host/util/input_file.hpp"
+#include "host/util/interrupt.hpp"
+#include "host/util/lost_outputs.hpp"
 #include "host/util/text.hpp"
 #include "sim/models/devices.hpp"
 
@@ -200,7 +200,7 @@ Exit codes: 0 every point held, 1 one did not, 2 bad usage or input, 3 an output
 void add_sweep_command(CLI::App& app, int& result) {
   auto options = std::make_shared<SweepCommand>();
   CLI::App* command = app.add_subcommand(
-      "sweep", "designs x networks x batches, predicted or run: clocks, utilization and bytes");
+      "sweep", "designs x networks x batches, predicted or run: cycles, utilization and bytes");
   command->add_option("file", options->file, "the sweep")->required();
   command->add_option("--csv", options->csv, "writes a line a point to this file, not a table");
   command->add_option("--json", options->json, "writes all figures to this file");

@@ -7,17 +7,17 @@
 #include "host/cli/commands.hpp"
 #include "host/cli/options.hpp"
 #include "host/cli/values.hpp"
-#include "host/util/console.hpp"
-#include "host/util/escaped.hpp"
-#include "host/util/claimed_files.hpp"
-#include "host/util/lost_outputs.hpp"
 #include "host/graph/onnx/model.hpp"
 #include "host/graph/onnx/save.hpp"
-#include "host/report/progress.hpp"
 #include "host/graph/passes/rewrite.hpp"
 #include "host/graph/passes/rewrite_report.hpp"
-#include "host/util/text.hpp"
+#include "host/report/progress.hpp"
 #include "host/torchscript/network_file.hpp"
+#include "host/util/claimed_files.hpp"
+#include "host/util/console.hpp"
+#include "host/util/escaped.hpp"
+#include "host/util/lost_outputs.hpp"
+#include "host/util/text.hpp"
 
 namespace gemm64 {
 namespace {

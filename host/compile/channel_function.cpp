@@ -10,14 +10,14 @@
 
 #include "host/compile/quantized_node.hpp"
 #include "host/compile/vector_node.hpp"
-#include "host/util/error.hpp"
-#include "host/kernels/operators.hpp"
-#include "host/numerics/reference.hpp"
 #include "host/graph/onnx/operator.hpp"
 #include "host/graph/onnx/qdq_values.hpp"
 #include "host/graph/onnx/supported.hpp"
 #include "host/graph/proto/attribute.hpp"
 #include "host/graph/proto/tensor_data.hpp"
+#include "host/kernels/operators.hpp"
+#include "host/numerics/reference.hpp"
+#include "host/util/error.hpp"
 
 namespace gemm64 {
 namespace {

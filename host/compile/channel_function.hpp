@@ -10,8 +10,8 @@
 
 #include "host/compile/channel_order.hpp"
 #include "host/compile/table_node.hpp"
-#include "host/kernels/quantization.hpp"
 #include "host/graph/onnx/model.hpp"
+#include "host/kernels/quantization.hpp"
 
 namespace gemm64 {
 

@@ -5,9 +5,9 @@
 #include <numeric>
 #include <set>
 
-#include "host/util/divide.hpp"
 #include "host/graph/onnx/supported.hpp"
 #include "host/graph/proto/attribute.hpp"
+#include "host/util/divide.hpp"
 
 namespace gemm64 {
 namespace {
@@ -17,8 +17,8 @@ constexpr std::size_t kMostParts = 7;
 
 std::uint64_t cost_at(const PartCost& part, std::uint64_t place, std::uint32_t n) {
   const std::uint64_t lane = place % n;
-  return divide_up(lane + part.channels, n) * part.tile_clocks +
-         (lane == 0 ? 0 : part.shifted_clocks);
+  return divide_up(lane + part.channels, n) * part.tile_cycles +
+         (lane == 0 ? 0 : part.shifted_cycles);
 }
 
 std::uint64_t cost_of(const std::vector<PartCost>& parts, const std::vector<std::size_t>& order,

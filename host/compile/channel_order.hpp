@@ -28,9 +28,9 @@ ChannelOrder normalized(ChannelOrder order);
 /// A part of a concatenation, and what its place costs.
 struct PartCost {
   std::uint64_t channels = 0;
-  std::uint64_t tile_clocks = 0;  // for each tile of lanes that its channels fall on
-  /// Clocks more if it does not begin with a tile.
-  std::uint64_t shifted_clocks = 0;
+  std::uint64_t tile_cycles = 0;  // for each tile of lanes that its channels fall on
+  /// Cycles more if it does not begin with a tile.
+  std::uint64_t shifted_cycles = 0;
 };
 
 /// The first place of each part, on an array of `n` columns: parts follow each other without a gap,

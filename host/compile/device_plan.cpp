@@ -5,8 +5,8 @@
 #include <numeric>
 
 #include "host/compile/planner.hpp"
-#include "host/kernels/matmul_bits.hpp"
 #include "host/graph/onnx/linear_layer.hpp"
+#include "host/kernels/matmul_bits.hpp"
 #include "host/run/program_prediction.hpp"
 
 namespace gemm64 {

@@ -10,11 +10,11 @@
 #include <utility>
 
 #include "host/compile/device_layer.hpp"
-#include "host/util/divide.hpp"
-#include "host/util/error.hpp"
-#include "host/tiling/packing.hpp"
 #include "host/graph/onnx/linear_layer.hpp"
 #include "host/graph/onnx/supported.hpp"
+#include "host/tiling/packing.hpp"
+#include "host/util/divide.hpp"
+#include "host/util/error.hpp"
 
 namespace gemm64 {
 namespace {
@@ -64,8 +64,8 @@ LayerTensors tensors_of(const OnnxModel& model, const DeviceLayer& layer, const 
   return tensors;
 }
 
-/// Clocks or so of a job of products side by side: its tiles, or its results where these take more.
-double clocks_beside(const ProductSizes& one, std::uint64_t count, std::uint32_t n) {
+/// Cycles or so of a job of products side by side: its tiles, or its results where these take more.
+double cycles_beside(const ProductSizes& one, std::uint64_t count, std::uint32_t n) {
   const auto rows = static_cast<double>(one.m);
   const auto tiles = static_cast<double>(divide_up(one.k * count, n));
   const double beats = ResultFormat::int32().beats_per_row();
@@ -75,22 +75,22 @@ double clocks_beside(const ProductSizes& one, std::uint64_t count, std::uint32_t
 
 /// Products of a node that a job takes: blocks of K as many as the array has rows for; of groups
 /// and of the matrices of a stack, at most as many as it has columns for, those that take the
-/// fewest clocks.
+/// fewest cycles.
 std::uint64_t products_together(const onnx::NodeProto& node, const Products& products,
                                 const Geometry& geometry) {
   const ProductSizes& one = products.shape;
   if (blocks_of_k(node) != 1) {
     return std::clamp<std::uint64_t>(geometry.n / one.k, 1, products.count);
   }
-  const auto clocks = [&](std::uint64_t together) {
+  const auto cycles = [&](std::uint64_t together) {
     const std::uint64_t rest = products.count % together;
     const std::uint64_t whole = products.count / together;
-    return static_cast<double>(whole) * clocks_beside(one, together, geometry.n) +
-           (rest == 0 ? 0 : clocks_beside(one, rest, geometry.n));
+    return static_cast<double>(whole) * cycles_beside(one, together, geometry.n) +
+           (rest == 0 ? 0 : cycles_beside(one, rest, geometry.n));
   };
   std::uint64_t best = 1;
   for (std::uint64_t i = 2; i <= std::min(geometry.n / one.n, products.count); ++i) {
-    if (clocks(i) <= clocks(best)) best = i;
+    if (cycles(i) <= cycles(best)) best = i;
   }
   return best;
 }

@@ -9,12 +9,12 @@
 #include <utility>
 
 #include "host/device/array_geometry.hpp"
+#include "host/graph/onnx/save.hpp"
+#include "host/report/json.hpp"
 #include "host/util/divide.hpp"
 #include "host/util/error.hpp"
 #include "host/util/file_kind.hpp"
 #include "host/util/input_file.hpp"
-#include "host/graph/onnx/save.hpp"
-#include "host/report/json.hpp"
 
 namespace gemm64 {
 namespace {

@@ -3,10 +3,10 @@
 
 #include <utility>
 
-#include "host/util/error.hpp"
 #include "host/graph/onnx/operator.hpp"
 #include "host/graph/onnx/supported.hpp"
 #include "host/graph/proto/tensor_data.hpp"
+#include "host/util/error.hpp"
 
 namespace gemm64 {
 

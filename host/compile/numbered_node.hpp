@@ -5,8 +5,8 @@
 
 #include <optional>
 
-#include "host/kernels/operators.hpp"
 #include "host/graph/onnx/model.hpp"
+#include "host/kernels/operators.hpp"
 
 namespace gemm64 {
 

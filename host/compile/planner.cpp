@@ -7,10 +7,10 @@
 #include <tuple>
 #include <utility>
 
-#include "host/util/divide.hpp"
-#include "host/util/error.hpp"
 #include "host/graph/onnx/linear_layer.hpp"
 #include "host/graph/onnx/supported.hpp"
+#include "host/util/divide.hpp"
+#include "host/util/error.hpp"
 
 namespace gemm64 {
 namespace {

@@ -12,16 +12,16 @@ namespace gemm64 {
 namespace {
 
 constexpr std::uint32_t kMostStrips = 8;
-constexpr std::uint64_t kBetweenLayers = 150;  // clocks that it takes to go on to another one
+constexpr std::uint64_t kBetweenLayers = 150;  // cycles that it takes to go on to another one
 
 bool is_pointwise(const Convolution& c) {
   return c.groups == 1 && c.taps() == 1 && c.stride_height == 1 && c.stride_width == 1 &&
          c.out_height == c.height && c.out_width == c.width;
 }
 
-/// Clocks in which the array or the lanes work.
-std::uint64_t clocks_of(const Plan& plan) {
-  if (plan.lanes) return kBetweenLayers + plan.lanes->clocks();
+/// Cycles in which the array or the lanes work.
+std::uint64_t cycles_of(const Plan& plan) {
+  if (plan.lanes) return kBetweenLayers + plan.lanes->cycles();
   return kBetweenLayers + array_cycles(plan);
 }
 
@@ -117,7 +117,7 @@ std::vector<Planner::Placed> Planner::with_strips(const std::vector<std::size_t>
 }
 
 /// Chains that begin with a layer whose windows the host lays out get strips where these take fewer
-/// clocks. The last layer of a chain gives the map as it was.
+/// cycles. The last layer of a chain gives the map as it was.
 void Planner::lay_strips() {
   std::vector<std::vector<std::size_t>> readers(layers_.size());
   for (std::size_t i = 0; i < layers_.size(); ++i) {
@@ -130,11 +130,11 @@ void Planner::lay_strips() {
     if (!layers_[first].layer.packed || !may_have_strips(layers_[first], {})) continue;
     std::vector<std::size_t> chain = {first};
     std::vector<Convolution> maps = {*layers_[first].node.convolution};
-    std::vector<std::uint64_t> clocks = {clocks_of(layers_[first].layer.job.plan)};
+    std::vector<std::uint64_t> cycles = {cycles_of(layers_[first].layer.job.plan)};
     while (const auto next = next_of(chain, readers)) {
       chain.push_back(*next);
       maps.push_back(*layers_[*next].node.convolution);
-      clocks.push_back(clocks.back() + clocks_of(layers_[*next].layer.job.plan));
+      cycles.push_back(cycles.back() + cycles_of(layers_[*next].layer.job.plan));
     }
     std::vector<Placed> best;
     std::int64_t saved = 0;
@@ -154,9 +154,9 @@ void Planner::lay_strips() {
         if (!strips) break;
         try {
           std::vector<Placed> made = with_strips(chain, *strips);
-          auto less = static_cast<std::int64_t>(clocks[end]);
+          auto less = static_cast<std::int64_t>(cycles[end]);
           for (const Placed& placed : made) {
-            less -= static_cast<std::int64_t>(clocks_of(placed.layer.job.plan));
+            less -= static_cast<std::int64_t>(cycles_of(placed.layer.job.plan));
           }
           if (less <= saved) continue;
           saved = less;

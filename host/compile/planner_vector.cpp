@@ -10,10 +10,10 @@
 
 #include "host/compile/planner.hpp"
 #include "host/compile/resize_node.hpp"
-#include "host/util/divide.hpp"
-#include "host/util/error.hpp"
 #include "host/graph/onnx/supported.hpp"
 #include "host/graph/proto/attribute.hpp"
+#include "host/util/divide.hpp"
+#include "host/util/error.hpp"
 
 namespace gemm64 {
 
@@ -334,8 +334,8 @@ std::optional<Planner::ConcatInput> Planner::given_input(int index, int input,
   const Placed copy = copy_of_given(index, input, level, false);
   const std::uint64_t tiles = divide_up(copy.node.shape.n, geometry_.n);
   result.cost.channels = copy.node.shape.n;
-  result.cost.tile_clocks = tiles * copy.node.shape.m;
-  result.cost.shifted_clocks = tiles * result.cost.tile_clocks;
+  result.cost.tile_cycles = tiles * copy.node.shape.m;
+  result.cost.shifted_cycles = tiles * result.cost.tile_cycles;
   return result;
 }
 
@@ -397,8 +397,8 @@ std::optional<Planner::ConcatInput> Planner::concat_input(int index, int input) 
   const Convolution map = map_of(value);
   const std::uint64_t rows = plan.shape.m, tiles = divide_up(map.channels, geometry_.n);
   result.cost.channels = map.channels;
-  result.cost.tile_clocks = result.joins_shifted ? plan.k_tiles * rows : tiles * rows;
-  if (!result.joins_shifted) result.cost.shifted_clocks = tiles * tiles * rows;
+  result.cost.tile_cycles = result.joins_shifted ? plan.k_tiles * rows : tiles * rows;
+  if (!result.joins_shifted) result.cost.shifted_cycles = tiles * tiles * rows;
   return result;
 }
 

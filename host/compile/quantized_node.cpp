@@ -9,14 +9,14 @@
 #include <numeric>
 
 #include "host/device/depthwise.hpp"
-#include "host/util/divide.hpp"
-#include "host/kernels/quantization.hpp"
-#include "host/kernels/strided.hpp"
-#include "host/kernels/window.hpp"
 #include "host/graph/onnx/linear_layer.hpp"
 #include "host/graph/onnx/qdq_values.hpp"
 #include "host/graph/onnx/supported.hpp"
 #include "host/graph/proto/tensor_data.hpp"
+#include "host/kernels/quantization.hpp"
+#include "host/kernels/strided.hpp"
+#include "host/kernels/window.hpp"
+#include "host/util/divide.hpp"
 
 namespace gemm64 {
 namespace {

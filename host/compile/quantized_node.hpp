@@ -7,11 +7,11 @@
 #include <string>
 
 #include "host/compile/average_pool.hpp"
-#include "host/tiling/lanes_cut.hpp"
-#include "host/tiling/plan.hpp"
+#include "host/graph/onnx/model.hpp"
 #include "host/kernels/operators.hpp"
 #include "host/kernels/quantization.hpp"
-#include "host/graph/onnx/model.hpp"
+#include "host/tiling/depthwise_tiling.hpp"
+#include "host/tiling/plan.hpp"
 
 namespace gemm64 {
 

@@ -4,8 +4,8 @@
 #include <algorithm>
 #include <numeric>
 
-#include "host/util/divide.hpp"
 #include "host/kernels/strided.hpp"
+#include "host/util/divide.hpp"
 
 namespace gemm64 {
 namespace {

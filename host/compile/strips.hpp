@@ -7,8 +7,8 @@
 #include <optional>
 #include <vector>
 
-#include "host/tiling/convolution.hpp"
 #include "host/kernels/tensor.hpp"
+#include "host/tiling/convolution.hpp"
 
 namespace gemm64 {
 

@@ -7,11 +7,11 @@
 #include <utility>
 
 #include "host/compile/vector_node.hpp"
-#include "host/util/error.hpp"
-#include "host/kernels/operators.hpp"
 #include "host/graph/onnx/operator.hpp"
 #include "host/graph/onnx/supported.hpp"
 #include "host/graph/proto/tensor_data.hpp"
+#include "host/kernels/operators.hpp"
+#include "host/util/error.hpp"
 
 namespace gemm64 {
 namespace {

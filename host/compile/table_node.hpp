@@ -8,8 +8,8 @@
 #include <string>
 #include <vector>
 
-#include "host/kernels/quantization.hpp"
 #include "host/graph/onnx/model.hpp"
+#include "host/kernels/quantization.hpp"
 
 namespace gemm64 {
 

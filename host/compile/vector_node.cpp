@@ -6,11 +6,11 @@
 
 #include "host/device/result_format.hpp"
 #include "host/device/vector_path.hpp"
-#include "host/util/float_bits.hpp"
-#include "host/kernels/quantization.hpp"
 #include "host/graph/onnx/qdq_values.hpp"
 #include "host/graph/onnx/supported.hpp"
 #include "host/graph/proto/tensor_data.hpp"
+#include "host/kernels/quantization.hpp"
+#include "host/util/float_bits.hpp"
 
 namespace gemm64 {
 namespace {

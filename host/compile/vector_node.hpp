@@ -7,9 +7,9 @@
 
 #include "host/device/command_types.hpp"
 #include "host/device/geometry.hpp"
+#include "host/graph/onnx/model.hpp"
 #include "host/kernels/operators.hpp"
 #include "host/kernels/quantization.hpp"
-#include "host/graph/onnx/model.hpp"
 
 namespace gemm64 {
 

@@ -19,7 +19,7 @@
 #include "host/driver/device_hooks.hpp"
 #include "host/driver/gemm64_driver.h"
 #include "host/util/error.hpp"
-#include "host/util/side_by_side.hpp"
+#include "host/util/parallel_for.hpp"
 #include "host/util/text.hpp"
 
 namespace gemm64 {
@@ -30,7 +30,7 @@ using Kind = ProgramEnd::Kind;
 
 constexpr std::uint32_t kWatchdog = 1000;
 constexpr std::uint32_t kWatchdogLatencies = 32;  // the longest wait of a program that goes on
-constexpr std::uint64_t kMostClocks = 3'000'000;
+constexpr std::uint64_t kMostCycles = 3'000'000;
 constexpr std::uint64_t kRound = 0x10000;
 
 std::uint64_t rounded(std::uint64_t bytes) { return (bytes + kRound - 1) / kRound * kRound; }
@@ -80,7 +80,7 @@ class Side {
 
   ProgramEnd wait(std::uint32_t ticket, std::uint32_t first) {
     ProgramEnd end;
-    const gemm64_result result = gemm64_wait_for(&core_, ticket, kMostClocks);
+    const gemm64_result result = gemm64_wait_for(&core_, ticket, kMostCycles);
     hooks_.rethrow();
     if (result == GEMM64_OK) {
       end.text = "DONE";
@@ -88,7 +88,7 @@ class Side {
     }
     if (result == GEMM64_TIMEOUT) {
       end.kind = Kind::kUnending;
-      end.text = fmt::format("no end within {} clocks", kMostClocks);
+      end.text = fmt::format("no end within {} cycles", kMostCycles);
       return end;
     }
     if (result != GEMM64_FAILED) check(result);
@@ -194,7 +194,7 @@ class Try {
                       without_snapshots(right.memory, next()));
   }
 
-  /// The counters of clocks are the RTL's alone.
+  /// The counters of cycles are the RTL's alone.
   std::vector<std::uint8_t> without_snapshots(std::vector<std::uint8_t> memory,
                                               const Program& program) const {
     for (const Command& command : program) {
@@ -333,7 +333,7 @@ BrokenReport run_broken_programs(const BrokenOptions& options, const MakeRtl& ma
   report.jobs = std::max(options.jobs, 1U);
 
   std::mutex mutex;  // of report
-  side_by_side(options.count, report.jobs, [&](std::size_t i) {
+  parallel_for(options.count, report.jobs, [&](std::size_t i) {
     TriedProgram tried = try_broken_program(
         draw_broken_program(options.seed, options.first + i, geometry), geometry, make);
     const std::lock_guard<std::mutex> lock(mutex);

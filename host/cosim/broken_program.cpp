@@ -10,15 +10,15 @@
 
 #include "host/device/command_facts.hpp"
 #include "host/device/window_taps.hpp"
-#include "host/util/error.hpp"
 #include "host/tiling/job.hpp"
+#include "host/util/error.hpp"
 
 namespace gemm64 {
 namespace {
 
-constexpr std::uint64_t kMostClocks = 20'000;         // that the tiles of a legal program take
+constexpr std::uint64_t kMostCycles = 20'000;         // that the tiles of a legal program take
 constexpr std::uint64_t kMostMemory = 1u << 20;       // of its memory
-constexpr std::uint64_t kMostBrokenClocks = 300'000;  // of a broken one, whose counts may be huge
+constexpr std::uint64_t kMostBrokenCycles = 300'000;  // of a broken one, whose counts may be huge
 constexpr std::uint32_t kMaxLatency = 60;
 constexpr std::uint32_t kMaxStalls = 30;  // percent
 
@@ -163,13 +163,13 @@ std::vector<Job> draw_jobs(ProgramKind kind, const Geometry& geometry, std::mt19
 }
 
 bool is_small(const std::vector<Job>& jobs) {
-  std::uint64_t clocks = 0, bytes = 0;
+  std::uint64_t cycles = 0, bytes = 0;
   for (const Job& job : jobs) {
     const Plan& plan = job.plan;
-    clocks += plan.tiles() * std::max<std::uint64_t>(plan.shape.m, plan.row_blocks() * plan.array);
+    cycles += plan.tiles() * std::max<std::uint64_t>(plan.shape.m, plan.row_blocks() * plan.array);
     bytes += plan.weight_bytes() + plan.activation_bytes() + plan.result_bytes();
   }
-  return clocks <= kMostClocks && bytes <= kMostMemory;
+  return cycles <= kMostCycles && bytes <= kMostMemory;
 }
 
 // ---------------------------------------------------------------------------------------- breaking
@@ -261,7 +261,7 @@ std::string change(Program& program, std::mt19937& random) {
 
 /// Does it end soon, or wait? Tiles that neither weights nor MATMULs limit would take for ever.
 bool ends_soon(const Program& program, const Geometry& geometry) {
-  double weights = 0, clocks = 0;
+  double weights = 0, cycles = 0;
   std::uint32_t rows = geometry.n;
   for (const Command& command : program) {
     const double passes = static_cast<double>(command.count) * command.passes;
@@ -269,10 +269,10 @@ bool ends_soon(const Program& program, const Geometry& geometry) {
     if (command.opcode != Opcode::kMatmul) continue;
     rows = std::max(rows, std::min(command.rows, geometry.accumulator_rows));
     // Of a window COUNT is of planes, of any number of taps.
-    clocks += is_window(command) ? static_cast<double>(kMostBrokenClocks) + 1
+    cycles += is_window(command) ? static_cast<double>(kMostBrokenCycles) + 1
                                  : passes * command.blocks * std::max(command.rows, geometry.n);
   }
-  return std::min(weights * rows, clocks) <= static_cast<double>(kMostBrokenClocks);
+  return std::min(weights * rows, cycles) <= static_cast<double>(kMostBrokenCycles);
 }
 
 }  // namespace

@@ -17,7 +17,7 @@ namespace gemm64 {
 namespace {
 
 constexpr std::uint64_t kLimit = std::uint64_t{1}
-                                 << 40;  // clocks of a wait; the watchdog is shorter
+                                 << 40;  // cycles of a wait; the watchdog is shorter
 
 void check(gemm64_result result, DeviceHooks& hooks) {
   hooks.rethrow();
@@ -113,8 +113,8 @@ class Run {
   // No interrupt may be lost but the one that is cleared.
   void clear() {
     const std::uint32_t ticket = submit(work_.programs.front());
-    const std::uint64_t until = device_.clocks() + work_.after;
-    while (device_.clocks() < until && !device_.wait_interrupt(until - device_.clocks())) {
+    const std::uint64_t until = device_.cycles() + work_.after;
+    while (device_.cycles() < until && !device_.wait_interrupt(until - device_.cycles())) {
     }
     check(gemm64_write(&core_, GEMM64_REG_INTERRUPT, GEMM64_INTERRUPT_DONE_MASK), hooks_);
     wait_for(ticket);
@@ -147,7 +147,7 @@ class Run {
       check(gemm64_read_counter(&core_, static_cast<std::uint32_t>(i), &counters[i]), hooks_);
     }
     outcome_.counters = counters;
-    if (!outcome_.family.empty()) outcome_.clocks = counters[counter::kTotalClocks];
+    if (!outcome_.family.empty()) outcome_.cycles = counters[counter::kTotalClocks];
   }
 
   Device& device_;
@@ -194,18 +194,18 @@ std::string register_difference(const CosimOutcome& expected, const CosimOutcome
 }
 
 std::string counter_difference(const CosimOutcome& expected, const CosimOutcome& found) {
-  const bool clocks = !expected.family.empty() && !found.family.empty();
+  const bool cycles = !expected.family.empty() && !found.family.empty();
   const auto compare = [&](const std::string& place, const Counters& e, const Counters& f) {
     for (std::size_t i = 0; i < kCounters.size(); ++i) {
       const bool bytes = std::string_view(kCounters[i].engine) == "bytes";
-      if ((!bytes && !clocks) || e[i] == f[i]) continue;
+      if ((!bytes && !cycles) || e[i] == f[i]) continue;
       return fmt::format("{}{}.{} is {}, on '{}' {}", place, kCounters[i].engine,
                          kCounters[i].cause, f[i], expected.side, e[i]);
     }
     return std::string();
   };
-  // Without clocks a FENCE finds other transfers under way, so bytes are compared in the end.
-  for (std::size_t i = 0; clocks && i < found.snapshots.size(); ++i) {
+  // Without cycles a FENCE finds other transfers under way, so bytes are compared in the end.
+  for (std::size_t i = 0; cycles && i < found.snapshots.size(); ++i) {
     const std::string difference =
         compare(fmt::format("at FENCE {}, ", i), expected.snapshots[i], found.snapshots[i]);
     if (!difference.empty()) return difference;
@@ -239,7 +239,7 @@ CosimOutcome run_cosim(Device& device, const CosimWork& work, std::string side,
 const CosimVerdict& Cosim::add(CosimOutcome outcome) {
   CosimVerdict verdict;
   verdict.side = outcome.side;
-  verdict.clocks = outcome.clocks;
+  verdict.cycles = outcome.cycles;
   verdict.failure = outcome.failure;
   if (outcome.failure.empty() && !outcomes_.empty()) {
     const CosimOutcome& first = outcomes_.front();

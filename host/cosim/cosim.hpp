@@ -17,7 +17,7 @@ namespace gemm64 {
 /// What a side has done.
 struct CosimOutcome {
   std::string side;
-  /// Sides of one family ("rtl", "tlm") count the same clocks, predicted or not; those of no family
+  /// Sides of one family ("rtl", "tlm") count the same cycles, predicted or not; those of no family
   /// count none.
   std::string family;
   std::string failure;  // why it could not do the work; empty: it has
@@ -26,7 +26,7 @@ struct CosimOutcome {
   std::vector<std::pair<std::string, std::uint32_t>> registers;  // STATUS, ERROR, ...
   std::optional<Counters> counters;
   std::vector<Counters> snapshots;      // taken out of the memory, which is zero there
-  std::optional<std::uint64_t> clocks;  // in which the accelerator worked
+  std::optional<std::uint64_t> cycles;  // in which the accelerator worked
 };
 
 /// Takes the snapshots of FENCEs out of the memory of a side that has done the work.
@@ -38,7 +38,7 @@ CosimOutcome run_cosim(Device& device, const CosimWork& work, std::string side, 
 /// How a side compares with those before it.
 struct CosimVerdict {
   std::string side;
-  std::optional<std::uint64_t> clocks;
+  std::optional<std::uint64_t> cycles;
   /// Of each: empty where it agrees, or there is nothing to compare; else in words what differs.
   std::string failure, memory, interrupts, registers, counters;
   bool agrees() const {
@@ -49,8 +49,8 @@ struct CosimVerdict {
 
 /// Compares each side with the first one: memory byte for byte, the order of interrupts, registers
 /// where both tell of them; counters with the first of its family, or, where they are predicted
-/// exactly, with the first that has any; of sides without clocks, those of bytes; none where the
-/// work was disturbed at a clock, failed, or waited for random stalls; snapshots of FENCEs
+/// exactly, with the first that has any; of sides without cycles, those of bytes; none where the
+/// work was disturbed at a cycle, failed, or waited for random stalls; snapshots of FENCEs
 /// likewise.
 class Cosim {
  public:

@@ -24,7 +24,7 @@ struct CosimWork {
   std::uint32_t places = 64;
   std::vector<CosimProgram> programs;
   std::vector<Job> jobs;  // whose results they are
-  /// Addresses at which FENCEs write the counters. Of them sides without clocks know the bytes
+  /// Addresses at which FENCEs write the counters. Of them sides without cycles know the bytes
   /// alone.
   std::vector<std::uint64_t> snapshots;
   std::uint32_t watchdog = 0;  // 0: the device's own
@@ -32,16 +32,16 @@ struct CosimWork {
   /// What disturbs the work. Sides that run firmware can do none of it.
   enum class Disturbance {
     kNone,
-    kReset,     // a soft reset `after` clocks after the first doorbell; then all from the start
-    kDoorbell,  // each program is submitted `after` clocks after the one before, done or not
-    kClear      // INTERRUPT is cleared `after` clocks after the first doorbell
+    kReset,     // a soft reset `after` cycles after the first doorbell; then all from the start
+    kDoorbell,  // each program is submitted `after` cycles after the one before, done or not
+    kClear      // INTERRUPT is cleared `after` cycles after the first doorbell
   };
   Disturbance disturbance = Disturbance::kNone;
   std::uint64_t after = 0;
 
-  /// Are clocks predicted exactly, so that all sides that count them must agree?
+  /// Are cycles predicted exactly, so that all sides that count them must agree?
   bool exact = false;
-  /// Does the memory stall at random? Then no two sides need count the same clocks.
+  /// Does the memory stall at random? Then no two sides need count the same cycles.
   bool random_stalls = false;
 };
 

@@ -12,8 +12,8 @@
 #include "host/device/reference_device.hpp"
 #include "host/device/result_format.hpp"
 #include "host/device/window_taps.hpp"
-#include "host/util/error.hpp"
 #include "host/tiling/program.hpp"
+#include "host/util/error.hpp"
 
 namespace gemm64 {
 namespace {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What can be said of a program whatever the clocks: which errors it has, what it reaches, whether
+// What can be said of a program whatever the cycles: which errors it has, what it reaches, whether
 // its loads and writes race.
 #pragma once
 
@@ -30,12 +30,12 @@ class ProgramTruth {
                std::uint64_t memory)
       : program_(program), geometry_(geometry), ring_(ring), memory_(memory) {}
 
-  /// Where a program has several errors, the clocks decide which is found. Is this one of them: the
+  /// Where a program has several errors, the cycles decide which is found. Is this one of them: the
   /// first command that is refused, or a command of that engine that reaches beyond the memory?
   bool has_error(ErrorCode code, Engine engine, std::uint32_t command) const;
 
   /// Does a load meet a write that no FENCE orders, a snapshot, or a write the ring? What is loaded
-  /// then depends on clocks.
+  /// then depends on cycles.
   bool is_raced() const;
 
   /// Does a window read slots in which no pixel lies that was claimed for it and is not freed? They

@@ -23,9 +23,9 @@ bool Arbiter::step(bool stuck) {
     if (!find_next(port, stuck)) return false;
     if (known(port.asked) && (first == nullptr || port.asked < first->asked)) first = &port;
   }
-  const Clock asked = first == nullptr ? kUnknown : first->asked;
+  const Cycle asked = first == nullptr ? kUnknown : first->asked;
   // What is not known may follow from a request to the other memory.
-  const Clock elsewhere = stuck ? asked_elsewhere() : kUnknown;
+  const Cycle elsewhere = stuck ? asked_elsewhere() : kUnknown;
   if (exclusive_ && accept_exclusively(std::min(asked, elsewhere))) return true;
   if (first == nullptr || first->elsewhere || elsewhere < asked) return false;
   first->user->ask(first->asked);
@@ -35,12 +35,12 @@ bool Arbiter::step(bool stuck) {
 }
 
 /// The cycle in which the first request is handed to the other memory.
-Clock Arbiter::asked_elsewhere() const {
-  Clock asked = kUnknown;
+Cycle Arbiter::asked_elsewhere() const {
+  Cycle asked = kUnknown;
   for (const Port& port : ports_) {
     for (Requester* user : port.users) {
       if (!port.asks_other(*user)) continue;
-      const Clock next = user->next_request();
+      const Cycle next = user->next_request();
       if (known(next)) asked = std::min(asked, port.memory.at_other(next));
     }
   }
@@ -53,9 +53,9 @@ bool Arbiter::find_next(Port& port, bool stuck) {
   if (port.found) return true;
   port.asked = kUnknown;
   for (Requester* user : port.users) {
-    const Clock next = user->next_request();
+    const Cycle next = user->next_request();
     const bool elsewhere = known(next) && port.asks_other(*user);
-    const Clock asked =
+    const Cycle asked =
         std::max(elsewhere ? port.memory.at_other(next) + 1 : next, port.memory.free());
     if (!known(asked) && !stuck && !user->all_requested()) return false;
     if (asked < port.asked) {
@@ -68,24 +68,24 @@ bool Arbiter::find_next(Port& port, bool stuck) {
   return true;
 }
 
-void Arbiter::accept(Port& port, Clock at) {
+void Arbiter::accept(Port& port, Cycle at) {
   port.found = false;
   port.memory.accept(at);
   port.user->serve(port.memory);
 }
 
-/// Accepts the next request of those that wait, where that is not after clock `before`. The owner
+/// Accepts the next request of those that wait, where that is not after cycle `before`. The owner
 /// keeps the memory while a request of his comes no later than his last answer; then it is the next
-/// port's turn, one clock after a request was seen to wait.
-bool Arbiter::accept_exclusively(Clock before) {
-  Clock earliest = kUnknown;
+/// port's turn, one cycle after a request was seen to wait.
+bool Arbiter::accept_exclusively(Cycle before) {
+  Cycle earliest = kUnknown;
   for (const Port& port : ports_) {
     if (port.memory.waits()) earliest = std::min(earliest, port.valid());
   }
   const Port& owner = ports_[owner_];
   const bool keeps = owner.memory.waits() && owner.valid() <= owned_until_;
-  const Clock seen = std::max(owned_until_, earliest);
-  const Clock at = keeps ? owner.valid() : seen + 1;
+  const Cycle seen = std::max(owned_until_, earliest);
+  const Cycle at = keeps ? owner.valid() : seen + 1;
   if (!known(at) || at > before) return false;
   if (!keeps) {
     do {

@@ -5,20 +5,20 @@
 #include <cstddef>
 #include <vector>
 
-#include "host/cycles/clock.hpp"
+#include "host/cycles/cycle.hpp"
 #include "host/cycles/memory_port.hpp"
 #include "host/device/memory_timing.hpp"
 
 namespace gemm64::cycles {
 
-/// A port and the engines behind it; in the same clock, the first of them goes first.
+/// A port and the engines behind it; in the same cycle, the first of them goes first.
 struct PortUsers {
   MemoryPort& port;
   std::vector<Requester*> users;
 };
 
 /// The ports in front of one memory, in their order. Requests are handed over and accepted in the
-/// order of their clocks: each when it is known that all others come later.
+/// order of their cycles: each when it is known that all others come later.
 class Arbiter {
  public:
   Arbiter(MemorySharing sharing, const std::vector<PortUsers>& ports);
@@ -37,24 +37,24 @@ class Arbiter {
     MemoryPort& memory;
     std::vector<Requester*> users;
     Requester* user = nullptr;  // whose request comes next
-    Clock asked = kUnknown;     // clock in which it is handed over
+    Cycle asked = kUnknown;     // clock in which it is handed over
     bool found = false;         // the two are so, whatever happens elsewhere
     bool elsewhere = false;     // it is handed to the other memory, and one to this no earlier
-    Clock valid() const { return asked + 1; }
+    Cycle valid() const { return asked + 1; }
     bool asks_other(const Requester& of) const {
       return of.asks_tensor_memory() != memory.of_tensor_memory();
     }
   };
   bool step(bool stuck);
   bool find_next(Port& port, bool stuck);
-  Clock asked_elsewhere() const;
-  void accept(Port& port, Clock at);
-  bool accept_exclusively(Clock before);
+  Cycle asked_elsewhere() const;
+  void accept(Port& port, Cycle at);
+  bool accept_exclusively(Cycle before);
 
   const bool exclusive_;
   std::vector<Port> ports_;
   std::size_t owner_;           // of an exclusive memory: the last
-  Clock owned_until_ = kNever;  // the clock in which it has had all its answers
+  Cycle owned_until_ = kNever;  // the cycle in which it has had all its answers
 };
 
 }  // namespace gemm64::cycles

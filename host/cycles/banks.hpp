@@ -2,7 +2,7 @@
 // The two banks of sums, through which the array and the engine that stores wait for each other.
 #pragma once
 
-#include "host/cycles/clock.hpp"
+#include "host/cycles/cycle.hpp"
 #include "host/cycles/queue.hpp"
 #include "host/cycles/rate.hpp"
 #include "host/cycles/runs.hpp"
@@ -18,8 +18,8 @@ class Banks {
   explicit Banks(const Rate& rate) : sent_(rate) {}
 
   // The array.
-  /// First clock in which row `row` of the block under way, or of the next one, may enter.
-  Clock room(Clock row) {
+  /// First cycle in which row `row` of the block under way, or of the next one, may enter.
+  Cycle room(Cycle row) {
     const Store* const store = before();
     if (store == nullptr) return computed_ < kBanks ? 0 : kUnknown;
     if (row == 0) return store->first;
@@ -27,57 +27,57 @@ class Banks {
     return store->requantized ? passed_.at(store->begin + row - 1) + 1
                               : sent_.at(store->begin + row * store->beats_per_row - 1) + 1;
   }
-  /// First clock in which all of its rows may.
-  Clock room() {
+  /// First cycle in which all of its rows may.
+  Cycle room() {
     const Store* const store = before();
     if (store == nullptr) return computed_ < kBanks ? 0 : kUnknown;
     return store->last + 1;
   }
-  /// If row `row` may enter: how many may from it on, one a clock.
-  Clock stretch(Clock row) {
+  /// If row `row` may enter: how many may from it on, one per cycle.
+  Cycle stretch(Cycle row) {
     const Store* const store = before();
     if (store == nullptr || row == 0 || !store->requantized) return 1;
     return row < store->rows ? passed_.stretch(store->begin + row - 1) : kUnknown;
   }
-  /// The block under way is seen as complete in clock `at`.
-  void complete(Clock at) {
+  /// The block under way is seen as complete in cycle `at`.
+  void complete(Cycle at) {
     complete_.push(at);
     ++computed_;
   }
 
   // The engine that stores.
-  /// The clock in which the oldest block is complete.
-  Clock complete() const { return complete_.empty() ? kUnknown : complete_.front(); }
-  /// The oldest block, of `rows`, begins to leave: its first row has been read in clock `at`. It
+  /// The cycle in which the oldest block is complete.
+  Cycle complete() const { return complete_.empty() ? kUnknown : complete_.front(); }
+  /// The oldest block, of `rows`, begins to leave: its first row has been read in cycle `at`. It
   /// leaves as beats, or its rows are requantized.
-  void store(Clock at, Clock rows, Clock beats_per_row, bool requantized) {
-    const Clock begin = requantized ? passed_.count() : sent_.count();
+  void store(Cycle at, Cycle rows, Cycle beats_per_row, bool requantized) {
+    const Cycle begin = requantized ? passed_.count() : sent_.count();
     stores_.push({at, kUnknown, begin, rows, beats_per_row, requantized});
   }
   /// The next beats leave.
   void send(const Beats& beats) { sent_.push(beats); }
-  /// The next rows are on their way to be requantized, the first from clock `at` on, the others one
-  /// a clock.
-  void pass(Clock at, Clock rows) { passed_.push(at, rows); }
-  /// That was the last of the oldest block, in clock `at`.
-  void stored(Clock at) {
+  /// The next rows are on their way to be requantized, the first from cycle `at` on, the others one
+  /// a cycle.
+  void pass(Cycle at, Cycle rows) { passed_.push(at, rows); }
+  /// That was the last of the oldest block, in cycle `at`.
+  void stored(Cycle at) {
     complete_.pop();
     ++stored_;
     stored_until_ = at;
     if (!stores_.empty()) stores_.back().last = at;  // else nobody asks
   }
 
-  /// First clock in which neither holds a block; kUnknown while one does.
-  Clock empty() const { return stored_ == computed_ ? stored_until_ + 1 : kUnknown; }
+  /// First cycle in which neither holds a block; kUnknown while one does.
+  Cycle empty() const { return stored_ == computed_ ? stored_until_ + 1 : kUnknown; }
 
  private:
-  static constexpr Clock kBanks = 2;
+  static constexpr Cycle kBanks = 2;
 
   struct Store {
-    Clock first;  // a clock after its first row was read
-    Clock last;   // that in which it needs its last row no longer
-    Clock begin;  // its first beat, or its first row of those that are requantized, over all
-    Clock rows, beats_per_row;
+    Cycle first;  // a cycle after its first row was read
+    Cycle last;   // that in which it needs its last row no longer
+    Cycle begin;  // its first beat, or its first row of those that are requantized, over all
+    Cycle rows, beats_per_row;
     bool requantized;
   };
 
@@ -87,11 +87,11 @@ class Banks {
     return known_ == computed_ - kBanks && !stores_.empty() ? &stores_.front() : nullptr;
   }
 
-  Clock computed_ = 0, stored_ = 0;  // blocks
-  Queue<Clock> complete_;            // blocks not stored: the clock of each
+  Cycle computed_ = 0, stored_ = 0;  // blocks
+  Queue<Cycle> complete_;            // blocks not stored: the clock of each
   Queue<Store> stores_;
-  Clock known_ = 0;  // the block of the first of them
-  Clock stored_until_ = kNever;
+  Cycle known_ = 0;  // the block of the first of them
+  Cycle stored_until_ = kNever;
   Runs sent_;    // beats
   Runs passed_;  // rows that are requantized
 };

@@ -26,7 +26,7 @@ Bus::Bus(const MemoryTiming& memory, const Rate& rate, std::uint32_t width,
 }
 
 void Bus::add_tensor_memory(const Rate& rate, const std::array<std::vector<Requester*>, 2>& users) {
-  constexpr Clock kLatency = 1;
+  constexpr Cycle kLatency = 1;
   constexpr std::size_t kData = 1;  // the port of reads; that of results follows
   for (std::size_t i = 0; i < users.size(); ++i) {
     const auto& of_port = users[i];

@@ -8,13 +8,13 @@
 
 namespace gemm64::cycles {
 
-void Commands::ask(Clock /*at*/) {
+void Commands::ask(Cycle /*at*/) {
   ++requested_;
   places_.begin();
 }
 
 void Commands::serve(MemoryPort& port) {
-  const Clock last = port.read(ring_.address(served_), beats_, [this](const Beats& beats) {
+  const Cycle last = port.read(ring_.address(served_), beats_, [this](const Beats& beats) {
     if (keeps_history_) fetched_.push(beats);
   });
   seen_.push(last + 1);
@@ -27,12 +27,12 @@ void Commands::keep_history(const Rate& rate) {
   ledger_.keep_history(rate);
 }
 
-void Commands::count_before(Clock clock, Counters& counters) {
+void Commands::count_before(Cycle clock, Counters& counters) {
   ledger_.count_before(clock, counters);
   for (; !fetched_.empty() && fetched_.front().last < clock; fetched_.pop()) {
     past_beats_ += fetched_.front().count;
   }
-  Clock beats = past_beats_;
+  Cycle beats = past_beats_;
   if (!fetched_.empty() && fetched_.front().first < clock) {
     beats += 1 + rate_.within(clock - 1 - fetched_.front().first, fetched_.front().left);
   }
@@ -41,14 +41,14 @@ void Commands::count_before(Clock clock, Counters& counters) {
 }
 
 /// The next is asked for later where that is not known: all commands up to now are dispatched.
-bool Commands::knows(Clock clock) const {
+bool Commands::knows(Cycle clock) const {
   return ledger_.accounted() >= clock && served_ == requested_ && when_next() >= clock;
 }
 
-Clock Commands::not_before() const {
+Cycle Commands::not_before() const {
   if (done() || known(clear(program_[dispatched_]))) return free_;
   const Command& command = program_[dispatched_];
-  Clock clock = free_;
+  Cycle clock = free_;
   if (command.opcode == Opcode::kFence) return std::max(clock, engines_.results.not_before());
   if (command.opcode != Opcode::kFinish) return std::max(clock, engine(command).not_before());
   return clock;
@@ -58,7 +58,7 @@ bool Commands::advance() {
   bool moved = false;
   for (; !seen_.empty() && !done(); moved = true) {
     const Command& command = program_[dispatched_];
-    const Clock at = std::max({free_, seen_.front(), clear(command)});
+    const Cycle at = std::max({free_, seen_.front(), clear(command)});
     if (!known(at)) break;
     ledger_.spend(counter::kCommandsIdle, given(dispatched_));
     ledger_.spend(counter::kCommandsWaitMemory, seen_.front());
@@ -73,7 +73,7 @@ bool Commands::advance() {
   return moved;
 }
 
-void Commands::dispatch(const Command& command, Clock at) {
+void Commands::dispatch(const Command& command, Cycle at) {
   const bool snapshot = is_snapshot(command);
   if (snapshot) engines_.results.take_snapshot();
   if (snapshot || command.opcode == Opcode::kFinish) snapshots_.push_back({dispatched_, at});
@@ -81,18 +81,18 @@ void Commands::dispatch(const Command& command, Clock at) {
   if (engine_of(command)) engine(command).accept(command, dispatched_, at);
 }
 
-/// First clock in which nothing but its own way holds the command back.
-Clock Commands::clear(const Command& command) const {
+/// First cycle in which nothing but its own way holds the command back.
+Cycle Commands::clear(const Command& command) const {
   if (command.opcode == Opcode::kFence) return passed(FenceCommand(command));
   if (command.opcode != Opcode::kFinish) return engine(command).room();
   return std::max({engines_.weights.idle(), engines_.activations.idle(), engines_.compute.idle(),
                    engines_.parameters.idle(), engines_.operands.idle(), engines_.results.idle()});
 }
 
-/// First clock in which as many STOREs are answered as a FENCE wants, and its snapshot has a place.
-Clock Commands::passed(const FenceCommand& fence) const {
+/// First cycle in which as many STOREs are answered as a FENCE wants, and its snapshot has a place.
+Cycle Commands::passed(const FenceCommand& fence) const {
   const std::size_t stores = stores_ - std::min<std::size_t>(stores_, fence.count);
-  const Clock answered = engines_.results.answered(stores);
+  const Cycle answered = engines_.results.answered(stores);
   if (!is_snapshot(fence)) return answered;
   return std::max({answered, engines_.results.room(), engines_.results.snapshot_room()});
 }

@@ -28,7 +28,7 @@ struct Engines {
 class Commands final : public Requester {
  public:
   /// Of `program`, which is in `ring`, those before number `end` are dispatched; the others are
-  /// fetched alone. `given`: the first clock in which each is in the ring; empty where all are from
+  /// fetched alone. `given`: the first cycle in which each is in the ring; empty where all are from
   /// the start.
   Commands(const std::vector<Command>& program, const Ring& ring, std::size_t end,
            const std::vector<std::uint64_t>& given, const Geometry& geometry,
@@ -38,68 +38,68 @@ class Commands final : public Requester {
         end_(end),
         given_(given),
         engines_(engines),
-        beats_(static_cast<Clock>(kCommandBytes / geometry.n)),
+        beats_(static_cast<Cycle>(kCommandBytes / geometry.n)),
         places_(geometry.commands),
         ledger_(counters) {}
 
-  Clock next_request() override { return when_next(); }
+  Cycle next_request() override { return when_next(); }
   bool all_requested() const override { return requested_ == program_.size(); }
-  void ask(Clock /*at*/) override;
+  void ask(Cycle /*at*/) override;
   void serve(MemoryPort& port) override;
 
   /// Dispatches as far as is known. Tells whether that was any further.
   bool advance();
 
-  /// A command with which the counters are asked for, and the clock in which it was dispatched.
+  /// A command with which the counters are asked for, and the cycle in which it was dispatched.
   struct Snapshot {
     std::size_t command;
-    Clock at;
+    Cycle at;
   };
   /// FENCEs that wrote them, and FINISHes.
   const std::vector<Snapshot>& snapshots() const { return snapshots_; }
   /// As the Ledger's. Counts the bytes of commands, too.
   void keep_history(const Rate& rate);
-  void count_before(Clock clock, Counters& counters);
-  void forget(Clock before) { ledger_.forget(before); }
+  void count_before(Cycle clock, Counters& counters);
+  void forget(Cycle before) { ledger_.forget(before); }
   /// A cycle before which no command is dispatched that has not been.
-  Clock not_before() const;
-  /// Is all known that it spends on the clocks before `clock`, and fetches in them?
-  bool knows(Clock clock) const;
+  Cycle not_before() const;
+  /// Is all known that it spends on the cycles before `clock`, and fetches in them?
+  bool knows(Cycle clock) const;
 
   /// Has the last command been dispatched?
   bool done() const { return dispatched_ == end_; }
   /// The last of those that are dispatched.
   std::size_t last() const { return end_ - 1; }
   /// As an engine's.
-  void finish(Clock total) { ledger_.spend(counter::kCommandsIdle, total); }
-  /// The clock after the last dispatch.
-  Clock after_last() const { return free_; }
+  void finish(Cycle total) { ledger_.spend(counter::kCommandsIdle, total); }
+  /// The cycle after the last dispatch.
+  Cycle after_last() const { return free_; }
   /// The command that is next, and what it waits for.
   Blocked blocked() const;
 
  private:
-  Clock when_next() const {
+  Cycle when_next() const {
     return all_requested() ? kUnknown : std::max(places_.room(), given(requested_));
   }
   EngineModel& engine(const Command& command) const;
-  Clock given(std::size_t command) const {
-    return given_.empty() ? 0 : static_cast<Clock>(given_[command]);
+  Cycle given(std::size_t command) const {
+    return given_.empty() ? 0 : static_cast<Cycle>(given_[command]);
   }
-  Clock clear(const Command& command) const;
-  Clock passed(const FenceCommand& fence) const;
-  void dispatch(const Command& command, Clock at);
+  Cycle clear(const Command& command) const;
+  Cycle passed(const FenceCommand& fence) const;
+  void dispatch(const Command& command, Cycle at);
 
   const std::vector<Command>& program_;
   const Ring ring_;
   const std::size_t end_;
   const std::vector<std::uint64_t>& given_;
   Engines engines_;
-  Clock beats_;   // of a command
+  Cycle beats_;   // of a command
   Slots places_;  // for commands that are fetched ahead
   Ledger ledger_;
-  Queue<Clock> seen_;  // clocks in which the commands that are there can be dispatched
+  Queue<Cycle> seen_;  // cycles in which the commands that are there can be dispatched
   std::size_t requested_ = 0, dispatched_ = 0;
-  Clock free_ = 0;          // first clock in which nothing is dispatched yet
+  Cycle free_ = 0;          // first cycle in which nothing is dispatched yet
   std::size_t stores_ = 0;  // dispatched
   std::vector<Snapshot> snapshots_;
 
@@ -107,7 +107,7 @@ class Commands final : public Requester {
   Rate rate_;
   std::size_t served_ = 0;  // commands
   Queue<Beats> fetched_;    // of each command since the last count_before()
-  Clock past_beats_ = 0;    // of those before
+  Cycle past_beats_ = 0;    // of those before
 };
 
 }  // namespace gemm64::cycles

@@ -8,9 +8,9 @@
 namespace gemm64::cycles {
 namespace {
 
-constexpr Clock kLanesPipeline = 4;    // from a part of a sum to the write of the sum
-constexpr Clock kPlanesOfWeights = 2;  // that the lanes hold
-constexpr Clock kWeightsDelay = 2;     // from the read of a plane's last word to its first product
+constexpr Cycle kLanesPipeline = 4;    // from a part of a sum to the write of the sum
+constexpr Cycle kPlanesOfWeights = 2;  // that the lanes hold
+constexpr Cycle kWeightsDelay = 2;     // from the read of a plane's last word to its first product
 
 }  // namespace
 
@@ -49,30 +49,30 @@ bool Compute::take() {
 }
 
 /// Without a MATMUL the array drains, then idles.
-void Compute::wait_for_work(Clock until) {
+void Compute::wait_for_work(Cycle until) {
   ledger_.spend(counter::kComputeDrain, std::min(until, drained_));
   ledger_.spend(counter::kComputeIdle, until);
 }
 
 /// Words of pixels that the next tile of a window claims: a plane's with its first tap, in the
 /// first pass that reads the plane.
-Clock Compute::claimed() const { return tap_.tap == 0 && tap_.pass == 0 ? new_pixels_ : 0; }
+Cycle Compute::claimed() const { return tap_.tap == 0 && tap_.pass == 0 ? new_pixels_ : 0; }
 
 /// The first tile of a MATMUL, or a DEPTHWISE, starts; at the next tile, another one is watched
 /// for.
-void Compute::note_start(Clock start) {
+void Compute::note_start(Cycle start) {
   if (starts_.size() < watched_.size() && watched_[starts_.size()] == order().index) {
     starts_.push_back(start);
   }
 }
 
 /// First cycle in which `words` words of weights have come. Words that were read have.
-Clock Compute::holds_weights(Clock words) {
+Cycle Compute::holds_weights(Cycle words) {
   return words <= weights_read_ ? 0 : memories_.weights.holds(words);
 }
 
 Compute::Ready Compute::ready() {
-  const Clock words = activation_words_ + static_cast<Clock>(walk_->first_word()) + walk_->rows();
+  const Cycle words = activation_words_ + static_cast<Cycle>(walk_->first_word()) + walk_->rows();
   return {std::max(columns_, holds_weights(weight_words_ + n_)),
           window_ ? std::max(loaded_, memories_.pixels.holds(pixel_words_ + claimed()))
                   : memories_.scratchpad.holds(words),
@@ -81,31 +81,31 @@ Compute::Ready Compute::ready() {
 
 /// Tiles of the block under way, the next of which starts in cycle `start`, that follow each other
 /// as fast as the array takes them, since all that they wait for is there.
-Clock Compute::tiles_that_follow(Clock start) const {
+Cycle Compute::tiles_that_follow(Cycle start) const {
   if (walk_->begins_block()) return 1;
-  Clock tiles = walk_->left_in_block();
+  Cycle tiles = walk_->left_in_block();
   // In the first pass over a plane its first tile claims pixels.
-  if (window_ && tap_.pass == 0) tiles = std::min<Clock>(tiles, layer_.taps - tap_.tap);
-  const Clock rows = walk_->rows(), step = std::max(rows, n_);
-  const Clock again = (weights_read_ - weight_words_) / n_;  // tiles that were retained
+  if (window_ && tap_.pass == 0) tiles = std::min<Cycle>(tiles, layer_.taps - tap_.tap);
+  const Cycle rows = walk_->rows(), step = std::max(rows, n_);
+  const Cycle again = (weights_read_ - weight_words_) / n_;  // tiles that were retained
   tiles = again > 0 ? std::min(tiles, again)
                     : memories_.weights.groups(weight_words_, n_, start, step, tiles);
   if (window_) return tiles;
-  const Clock words = activation_words_ + static_cast<Clock>(walk_->first_word());
+  const Cycle words = activation_words_ + static_cast<Cycle>(walk_->first_word());
   return memories_.scratchpad.groups(words, rows, start, step, tiles);
 }
 
 bool Compute::start_tile() {
   if (!walk_ || row_ != 0) return false;
   const Ready ready = this->ready();
-  const Clock start = std::max({free_, ready.weights, ready.activations, ready.bank});
+  const Cycle start = std::max({free_, ready.weights, ready.activations, ready.bank});
   if (!known(start)) return false;
   note_start(start);
 
   ledger_.spend(counter::kComputeWaitWeights, ready.weights);
   ledger_.spend(counter::kComputeWaitActivations, ready.activations);
   ledger_.spend(counter::kComputeWaitResults, ready.bank);
-  const Clock tiles = tiles_that_follow(start), rows = walk_->rows(), step = std::max(rows, n_);
+  const Cycle tiles = tiles_that_follow(start), rows = walk_->rows(), step = std::max(rows, n_);
   columns_ = start + (tiles - 1) * step + n_;
   if (walk_->releases_weights()) memories_.weights.free(start, n_, step, tiles);
   weight_words_ += tiles * n_;
@@ -124,7 +124,7 @@ bool Compute::start_tile() {
   return true;
 }
 
-void Compute::enter(Clock at, Clock rows) {
+void Compute::enter(Cycle at, Cycle rows) {
   if (!window_ && walk_->releases()) memories_.scratchpad.free(at, rows);
   free_ = at + rows;
   ledger_.spend(counter::kComputeCompute, free_);
@@ -135,12 +135,12 @@ void Compute::enter(Clock at, Clock rows) {
 /// but do not overtake the store of the old ones.
 bool Compute::enter_rows() {
   if (row_ == 0) return false;
-  const Clock rows = walk_->rows();
+  const Cycle rows = walk_->rows();
   if (memories_.banks.room() <= free_) {
     if (row_ != rows) enter(free_, rows - row_);
   } else {
     for (bool moved = false; row_ != rows; moved = true) {
-      const Clock at = std::max(free_, memories_.banks.room(row_));
+      const Cycle at = std::max(free_, memories_.banks.room(row_));
       if (!known(at)) return moved;
       ledger_.spend(counter::kComputeWaitResults, at);
       enter(at, std::min(rows - row_, memories_.banks.stretch(row_)));
@@ -158,20 +158,20 @@ void Compute::end_tile() {
     tap_.tap = 0;
     if (walk_->ends_block() && ++tap_.pass == layer_.group_passes) tap_.pass = 0;
   }
-  if (walk_->rewinds_weights()) weight_words_ -= static_cast<Clock>(walk_->block_tiles()) * n_;
+  if (walk_->rewinds_weights()) weight_words_ -= static_cast<Cycle>(walk_->block_tiles()) * n_;
   walk_->next();
   if (walk_->done()) {
     if (window_) {
       memories_.pixels.free(freed_pixels_, free_ - 1);
     } else {
-      activation_words_ += static_cast<Clock>(walk_->first_word());
+      activation_words_ += static_cast<Cycle>(walk_->first_word());
     }
     walk_.reset();
     leave_queue(free_ - 1);
   }
 }
 
-/// The array is empty when they do; it takes them a clock.
+/// The array is empty when they do; it takes them a cycle.
 void Compute::begin_lanes(const DepthwiseCommand& command) {
   free_ = std::max(free_, drained_) + 1;
   lanes_.emplace(Lanes{command, DepthwiseWalk(command), free_, 0, {}, {}, 0});
@@ -182,10 +182,10 @@ void Compute::begin_lanes(const DepthwiseCommand& command) {
 /// The next word of weights. Those of two planes have room.
 bool Compute::read_weights() {
   if (!lanes_) return false;
-  const Clock words = weight_words(lanes_->command), read = lanes_->weights_read;
-  const Clock plane = read / words;
+  const Cycle words = weight_words(lanes_->command), read = lanes_->weights_read;
+  const Cycle plane = read / words;
   if (plane == lanes_->command.count) return false;
-  Clock at = std::max(lanes_->weights_free, holds_weights(weight_words_ + read + 1));
+  Cycle at = std::max(lanes_->weights_free, holds_weights(weight_words_ + read + 1));
   if (read % words == 0 && plane >= kPlanesOfWeights) {
     const auto before = static_cast<std::size_t>(plane - kPlanesOfWeights);
     if (before >= lanes_->planes_end.size()) return false;
@@ -208,16 +208,16 @@ Compute::Ready Compute::lanes_ready() {
   }
   if (walk.takes()) {
     ready.activations =
-        memories_.scratchpad.holds(activation_words_ + static_cast<Clock>(walk.words()) + 1);
+        memories_.scratchpad.holds(activation_words_ + static_cast<Cycle>(walk.words()) + 1);
   }
   return ready;
 }
 
-/// The lanes' next clock.
+/// The lanes' next cycle.
 bool Compute::move_lanes() {
   if (!lanes_) return false;
   const Ready ready = lanes_ready();
-  const Clock at = std::max({free_, ready.weights, ready.activations, ready.bank});
+  const Cycle at = std::max({free_, ready.weights, ready.activations, ready.bank});
   if (!known(at)) return false;
   DepthwiseWalk& walk = lanes_->walk;
   ledger_.spend(counter::kComputeWaitWeights, ready.weights);
@@ -237,7 +237,7 @@ bool Compute::move_lanes() {
   }
   walk.next();
   if (!walk.done()) return true;
-  activation_words_ += static_cast<Clock>(walk.words());
+  activation_words_ += static_cast<Cycle>(walk.words());
   weight_words_ += lanes_->weights_read;
   weights_read_ = std::max(weights_read_, weight_words_);
   lanes_.reset();
@@ -245,7 +245,7 @@ bool Compute::move_lanes() {
   return true;
 }
 
-Clock Compute::idle() const {
+Cycle Compute::idle() const {
   return walk_ || has_order() ? kUnknown : std::max({free_, drained_, memories_.banks.empty()});
 }
 

@@ -25,17 +25,17 @@ class Compute final : public EngineModel {
         pipeline_(geometry.pipeline()) {}
 
   bool advance() override;
-  Clock idle() const override;
-  void finish(Clock total) override { wait_for_work(total); }
+  Cycle idle() const override;
+  void finish(Cycle total) override { wait_for_work(total); }
   std::optional<Blocked> blocked() override;
 
   bool waits_for_command() const override { return !walk_ && !lanes_ && !has_order(); }
-  Clock not_before() const override { return free_ - 1; }
+  Cycle not_before() const override { return free_ - 1; }
 
   /// The starts of these MATMULs, indices in the program in ascending order, will be asked for.
   void watch(std::vector<std::size_t> matmuls) { watched_ = std::move(matmuls); }
-  /// The clocks in which their first tiles start, as far as is known.
-  const std::vector<Clock>& starts() const { return starts_; }
+  /// The cycles in which their first tiles start, as far as is known.
+  const std::vector<Cycle>& starts() const { return starts_; }
 
  private:
   /// What MATMULs need of the SET_WINDOW before them.
@@ -49,29 +49,29 @@ class Compute final : public EngineModel {
 
   /// When all that the next tile waits for is there, each by itself.
   struct Ready {
-    Clock weights, activations, bank;
+    Cycle weights, activations, bank;
   };
   Ready ready();
-  Clock claimed() const;
-  Clock holds_weights(Clock words);
-  Clock tiles_that_follow(Clock start) const;
+  Cycle claimed() const;
+  Cycle holds_weights(Cycle words);
+  Cycle tiles_that_follow(Cycle start) const;
   bool take();
-  void note_start(Clock start);
+  void note_start(Cycle start);
   bool start_tile();
   bool enter_rows();
-  void enter(Clock at, Clock rows);
+  void enter(Cycle at, Cycle rows);
   void end_tile();
-  void wait_for_work(Clock until);
+  void wait_for_work(Cycle until);
 
   /// A DEPTHWISE, from the clock on in which the lanes may begin.
   struct Lanes {
     DepthwiseCommand command;
     DepthwiseWalk walk;
-    Clock weights_free;                // first clock in which a word of weights may be read
-    Clock weights_read = 0;            // words
-    std::vector<Clock> weights_there;  // of each plane whose weights have all been read
-    std::vector<Clock> planes_end;     // the clock of each plane's last sum
-    Clock row = 0;                     // of its block
+    Cycle weights_free;                // first cycle in which a word of weights may be read
+    Cycle weights_read = 0;            // words
+    std::vector<Cycle> weights_there;  // of each plane whose weights have all been read
+    std::vector<Cycle> planes_end;     // the clock of each plane's last sum
+    Cycle row = 0;                     // of its block
   };
   void begin_lanes(const DepthwiseCommand& command);
   bool read_weights();
@@ -79,24 +79,24 @@ class Compute final : public EngineModel {
   bool move_lanes();
 
   Memories& memories_;
-  Clock n_, pipeline_;
+  Cycle n_, pipeline_;
   Layer layer_;
   std::optional<MatmulWalk> walk_;  // of the MATMUL under way
   bool window_ = false;             // it is one of a window
   std::optional<Lanes> lanes_;
-  Clock new_pixels_ = 0, freed_pixels_ = 0;
+  Cycle new_pixels_ = 0, freed_pixels_ = 0;
   Tap tap_;                     // of it
-  Clock loaded_ = 0;            // first clock in which the walk over the window knows its row
-  Clock pixel_words_ = 0;       // claimed by all tiles before
-  Clock row_ = 0;               // rows of its tile that have entered; 0 between tiles
-  Clock weight_words_ = 0;      // of all tiles before, those that are retained not counted
-  Clock weights_read_ = 0;      // words that have been read, retained or not
-  Clock activation_words_ = 0;  // of all MATMULs before
-  Clock columns_ = 0;           // first clock in which the last tile's weights have moved in
-  Clock free_ = 0;              // first clock in which a row may enter the array
-  Clock drained_ = 0;           // first clock in which the array is empty
+  Cycle loaded_ = 0;            // first cycle in which the walk over the window knows its row
+  Cycle pixel_words_ = 0;       // claimed by all tiles before
+  Cycle row_ = 0;               // rows of its tile that have entered; 0 between tiles
+  Cycle weight_words_ = 0;      // of all tiles before, those that are retained not counted
+  Cycle weights_read_ = 0;      // words that have been read, retained or not
+  Cycle activation_words_ = 0;  // of all MATMULs before
+  Cycle columns_ = 0;           // first cycle in which the last tile's weights have moved in
+  Cycle free_ = 0;              // first cycle in which a row may enter the array
+  Cycle drained_ = 0;           // first cycle in which the array is empty
   std::vector<std::size_t> watched_;
-  std::vector<Clock> starts_;  // of the first of them
+  std::vector<Cycle> starts_;  // of the first of them
 };
 
 }  // namespace gemm64::cycles

@@ -72,7 +72,7 @@ class Model {
     while (open && !known(idle())) {
       if (!advance() && !known(idle()) && !bus_.advance_when_stuck()) refuse();
     }
-    const Clock total = std::max(commands_.after_last(), open ? idle() : 0);
+    const Cycle total = std::max(commands_.after_last(), open ? idle() : 0);
     // What is fetched ahead of all that follows.
     while (commands_.next_request() < total && bus_.advance_when_stuck()) {
     }
@@ -89,9 +89,9 @@ class Model {
   }
 
  private:
-  /// First clock in which no engine has anything left to do.
-  Clock idle() const {
-    Clock clock = 0;
+  /// First cycle in which no engine has anything left to do.
+  Cycle idle() const {
+    Cycle clock = 0;
     for (const EngineModel* engine : engines_) clock = std::max(clock, engine->idle());
     return clock;
   }
@@ -114,24 +114,24 @@ class Model {
     return moved;
   }
 
-  /// Is all known that the clocks before `clock` were spent on?
-  bool knows(Clock clock) const {
+  /// Is all known that the cycles before `clock` were spent on?
+  bool knows(Cycle clock) const {
     return commands_.knows(clock) &&
            std::all_of(std::begin(engines_), std::end(engines_),
                        [=](const EngineModel* engine) { return engine->accounted() >= clock; });
   }
 
-  /// Those that are known now, in the order of their clocks; all of them where nothing more will be
+  /// Those that are known now, in the order of their cycles; all of them where nothing more will be
   /// known.
   void take_snapshots(RingPrediction& prediction, bool all) {
     for (;;) {
       const auto& snapshots = commands_.snapshots();
       const bool more = snapshots_ < snapshots.size();
       const bool fence = more && is_snapshot(program_[snapshots[snapshots_].command]);
-      const Clock asked = more ? snapshots[snapshots_].at + (fence ? 0 : 1) : kUnknown;
+      const Cycle asked = more ? snapshots[snapshots_].at + (fence ? 0 : 1) : kUnknown;
       const std::size_t starts = prediction.starts.size();
-      const Clock start = starts < compute_.starts().size() ? compute_.starts()[starts] : kUnknown;
-      const Clock clock = std::min(asked, start);
+      const Cycle start = starts < compute_.starts().size() ? compute_.starts()[starts] : kUnknown;
+      const Cycle clock = std::min(asked, start);
       if (!known(clock) || (!all && !knows(clock))) return;
       if (start <= asked) {
         prediction.starts.push_back(count_before(clock));
@@ -144,7 +144,7 @@ class Model {
 
   /// Engines without work have none before the next command is dispatched.
   void account_for_waiting() {
-    const Clock until = commands_.not_before();
+    const Cycle until = commands_.not_before();
     for (EngineModel* engine : engines_) {
       if (engine->waits_for_command()) engine->finish(until);
     }
@@ -156,7 +156,7 @@ class Model {
     const bool asked = snapshots_ < snapshots.size();
     const std::size_t starts = prediction.starts.size();
     const bool started = starts < compute_.starts().size();
-    const Clock before = std::min(asked ? snapshots[snapshots_].at : commands_.not_before(),
+    const Cycle before = std::min(asked ? snapshots[snapshots_].at : commands_.not_before(),
                                   started ? compute_.starts()[starts] : compute_.not_before());
     for (EngineModel* engine : engines_) engine->forget(before);
     commands_.forget(before);
@@ -167,7 +167,7 @@ class Model {
   }
 
   /// The counters in the end, all commands fetched.
-  Counters count(Clock total) const {
+  Counters count(Cycle total) const {
     Counters counters = counters_;
     counters[counter::kTotalClocks] = static_cast<std::uint64_t>(total);
     count_bytes(counters);
@@ -190,8 +190,8 @@ class Model {
     count(counter::kBytesOperands, counter::kOperandsTransfer);
   }
 
-  /// The counters as they are in clock `at`, later than in the call before.
-  Counters count_before(Clock at) {
+  /// The counters as they are in cycle `at`, later than in the call before.
+  Counters count_before(Cycle at) {
     Counters counters{};
     for (EngineModel* engine : engines_) engine->count_before(at, counters);
     commands_.count_before(at, counters);

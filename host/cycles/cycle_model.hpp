@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// How many clocks a program takes on the accelerator, by engine and cause, without simulating it.
+// How many cycles a program takes on the accelerator, by engine and cause, without simulating it.
 #pragma once
 
 #include <cstddef>
@@ -28,10 +28,10 @@ struct Prediction {
 };
 
 /// Predicts every counter of a program, run from an idle device whose memory answers each request
-/// after `memory.latency` clocks and then gives or takes a beat a clock on every port; stalls and
+/// after `memory.latency` cycles and then gives or takes a beat per cycle on every port; stalls and
 /// limits of bandwidth are not predicted. Exact: the counters of the RTL are the same to the clock.
 ///
-/// A max-plus recurrence: each event happens a fixed number of clocks after the latest of what it
+/// A max-plus recurrence: each event happens a fixed number of cycles after the latest of what it
 /// waits for (host/cycles/README.md). Throws UsageError, naming the command, for a program that the
 /// accelerator would reject or could not finish: loads and STOREs must fit its MATMULs, and FINISH
 /// must be the last command. `matmuls`: those whose starts are asked for, indices in the program in
@@ -52,7 +52,7 @@ struct RingPrediction {
 };
 
 /// Predicts programs that follow each other in a ring, each up to its FINISH, on an accelerator
-/// that fetches the next while one runs. `given`: for each command the first clock in which it is
+/// that fetches the next while one runs. `given`: for each command the first cycle in which it is
 /// in the ring, counted from the first in which the accelerator is busy, which it stays. As far as
 /// programs can end: of one that cannot, and of those behind it, nothing is said.
 RingPrediction predict_ring(const std::vector<Command>& commands,

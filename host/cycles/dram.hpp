@@ -5,7 +5,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "host/cycles/clock.hpp"
+#include "host/cycles/cycle.hpp"
 #include "host/device/dram_timing.hpp"
 
 namespace gemm64::cycles {
@@ -13,18 +13,18 @@ namespace gemm64::cycles {
 /// Cycles of CK, counted from the one in which cycle 0 of the accelerator begins.
 using Tick = std::int64_t;
 
-/// Between CK and the clock of the accelerator, which begin together. An event is seen at the next
+/// Between CK and the cycle of the accelerator, which begin together. An event is seen at the next
 /// edge of the other one.
 class ClockCrossing {
  public:
   explicit ClockCrossing(const DramTiming& timing) : clock_(timing.clock), ck_(timing.ck) {}
 
   /// First tick that sees what was handed over in a cycle.
-  Tick seen(Clock cycle) const { return ((cycle + 1) * ck_ + clock_ - 1) / clock_; }
+  Tick seen(Cycle cycle) const { return ((cycle + 1) * ck_ + clock_ - 1) / clock_; }
   /// First cycle in which data that have come at a tick can move.
-  Clock there(Tick tick) const { return (tick * clock_ + ck_ - 1) / ck_; }
+  Cycle there(Tick tick) const { return (tick * clock_ + ck_ - 1) / ck_; }
   /// First cycle that sees what happens in a tick.
-  Clock after(Tick tick) const { return tick * clock_ / ck_ + 1; }
+  Cycle after(Tick tick) const { return tick * clock_ / ck_ + 1; }
 
  private:
   std::int64_t clock_, ck_;

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the engines have in common: a queue of commands in front, clocks to account for.
+// What the engines have in common: a queue of commands in front, cycles to account for.
 #pragma once
 
 #include <algorithm>
 #include <cstddef>
 #include <optional>
 
-#include "host/cycles/clock.hpp"
+#include "host/cycles/cycle.hpp"
 #include "host/cycles/ledger.hpp"
 #include "host/cycles/queue.hpp"
 #include "host/cycles/slots.hpp"
@@ -29,31 +29,31 @@ class EngineModel {
   EngineModel& operator=(const EngineModel&) = delete;
   virtual ~EngineModel() = default;
 
-  /// First clock in which a command may be dispatched to the engine: two wait in its queue.
-  Clock room() const { return places_.room(); }
-  /// Command number `index` is dispatched in clock `at`. It stays where it is.
-  void accept(const Command& command, std::size_t index, Clock at) {
+  /// First cycle in which a command may be dispatched to the engine: two wait in its queue.
+  Cycle room() const { return places_.room(); }
+  /// Command number `index` is dispatched in cycle `at`. It stays where it is.
+  void accept(const Command& command, std::size_t index, Cycle at) {
     places_.begin();
     queue_.push({&command, index, at + 1});
   }
 
   /// Goes as far as is known. Tells whether that was any further.
   virtual bool advance() = 0;
-  /// First clock in which nothing of the commands so far is left to do; kUnknown before.
-  virtual Clock idle() const = 0;
-  /// Accounts for the clocks up to `total`, the number of all.
-  virtual void finish(Clock total) = 0;
+  /// First cycle in which nothing of the commands so far is left to do; kUnknown before.
+  virtual Cycle idle() const = 0;
+  /// Accounts for the cycles up to `total`, the number of all.
+  virtual void finish(Cycle total) = 0;
   /// Is nothing left to do of its commands so far? Then the cycles to come are accounted for as
   /// those of finish() are, until it sees another command.
   virtual bool waits_for_command() const = 0;
   /// As the Ledger's.
   void keep_history(const Rate& rate) { ledger_.keep_history(rate); }
-  Clock accounted() const { return ledger_.accounted(); }
-  void count_before(Clock clock, Counters& counters) { ledger_.count_before(clock, counters); }
-  void forget(Clock before) { ledger_.forget(before); }
+  Cycle accounted() const { return ledger_.accounted(); }
+  void count_before(Cycle clock, Counters& counters) { ledger_.count_before(clock, counters); }
+  void forget(Cycle before) { ledger_.forget(before); }
   /// A cycle before which nothing of it happens that is not known yet: no command leaves its queue,
   /// no STORE is answered.
-  virtual Clock not_before() const = 0;
+  virtual Cycle not_before() const = 0;
   /// The command under way and what it waits for, where it waits; asked when no engine advances.
   virtual std::optional<Blocked> blocked() = 0;
 
@@ -61,13 +61,13 @@ class EngineModel {
   struct Order {
     const Command* command;
     std::size_t index;
-    Clock seen;  // clock in which the engine sees it
+    Cycle seen;  // clock in which the engine sees it
   };
 
   bool has_order() const { return !queue_.empty(); }
   const Order& order() const { return queue_.front(); }
-  /// The oldest command leaves the queue in clock `at`.
-  void leave_queue(Clock at) {
+  /// The oldest command leaves the queue in cycle `at`.
+  void leave_queue(Cycle at) {
     places_.end(at);
     queue_.pop();
   }

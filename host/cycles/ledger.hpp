@@ -1,38 +1,38 @@
 // SPDX-License-Identifier: Apache-2.0
-// What an engine's clocks were spent on.
+// What an engine's cycles were spent on.
 #pragma once
 
 #include <algorithm>
 #include <cstddef>
 
-#include "host/cycles/clock.hpp"
+#include "host/cycles/cycle.hpp"
 #include "host/cycles/queue.hpp"
 #include "host/cycles/rate.hpp"
 #include "host/device/counters.hpp"
 
 namespace gemm64::cycles {
 
-/// Accounts for every clock of one engine, from 0 on, in order. So its causes add up to all.
+/// Accounts for every cycle of one engine, from 0 on, in order. So its causes add up to all.
 class Ledger {
  public:
   explicit Ledger(Counters& counters) : counters_(counters) {}
 
-  /// Remembers what each clock was spent on, for count_before(). Before the first is accounted for.
+  /// Remembers what each cycle was spent on, for count_before(). Before the first is accounted for.
   void keep_history(const Rate& rate) {
     keeps_history_ = true;
     rate_ = rate;
   }
 
-  /// The clocks before `until` that are not accounted for were spent on `cause`, an index of
+  /// The cycles before `until` that are not accounted for were spent on `cause`, an index of
   /// kCounters.
-  void spend(std::size_t cause, Clock until) {
+  void spend(std::size_t cause, Cycle until) {
     if (until <= next_) return;
     if (keeps_history_) remember(until, cause);
     counters_[cause] += static_cast<std::uint64_t>(until - next_);
     next_ = until;
   }
 
-  /// As spend(), up to the last of `beats`: the clocks with a beat on `transfer`, those before and
+  /// As spend(), up to the last of `beats`: the cycles with a beat on `transfer`, those before and
   /// between them on `waiting`.
   void spend(std::size_t transfer, std::size_t waiting, const Beats& beats) {
     spend(waiting, beats.first);
@@ -50,8 +50,8 @@ class Ledger {
 
   /// The cycles from the first that is not accounted for on: `times` times `busy` cycles on
   /// `cause`, one such time every `period` cycles, and those between them on `waiting`.
-  void spend(std::size_t cause, std::size_t waiting, Clock busy, Clock period, Clock times) {
-    const Clock until = next_ + (times - 1) * period + busy;
+  void spend(std::size_t cause, std::size_t waiting, Cycle busy, Cycle period, Cycle times) {
+    const Cycle until = next_ + (times - 1) * period + busy;
     if (busy == period || times == 1) return spend(cause, until);
     if (keeps_history_) history_.push({next_, until, cause, waiting, {}, busy, period});
     counters_[cause] += static_cast<std::uint64_t>(busy * times);
@@ -59,12 +59,12 @@ class Ledger {
     next_ = until;
   }
 
-  /// The first clock that is not accounted for.
-  Clock accounted() const { return next_; }
+  /// The first cycle that is not accounted for.
+  Cycle accounted() const { return next_; }
 
-  /// Adds to `counters` what the clocks before `clock` were spent on, all of which are accounted
-  /// for. Goes on from the clock of the call before.
-  void count_before(Clock clock, Counters& counters) {
+  /// Adds to `counters` what the cycles before `clock` were spent on, all of which are accounted
+  /// for. Goes on from the cycle of the call before.
+  void count_before(Cycle clock, Counters& counters) {
     forget(clock);
     for (std::size_t i = 0; i < past_.size(); ++i) counters[i] += past_[i];
     if (!history_.empty() && history_.front().from < clock) {
@@ -73,24 +73,24 @@ class Ledger {
   }
 
   /// No counters will be asked for before this cycle.
-  void forget(Clock before) {
+  void forget(Cycle before) {
     for (; !history_.empty() && history_.front().until <= before; history_.pop()) {
       count(history_.front(), history_.front().until, past_);
     }
   }
 
  private:
-  /// The clocks with one of `beats` were spent on `transfer`, the others on `waiting`; where there
+  /// The cycles with one of `beats` were spent on `transfer`, the others on `waiting`; where there
   /// is a period, the first `busy` ones of each.
   struct Span {
-    Clock from, until;
+    Cycle from, until;
     std::size_t transfer, waiting;
     Beats beats;
-    Clock busy = 0, period = 0;
+    Cycle busy = 0, period = 0;
   };
 
-  /// The clocks from next_ to `until` were spent on `cause`.
-  void remember(Clock until, std::size_t cause) {
+  /// The cycles from next_ to `until` were spent on `cause`.
+  void remember(Cycle until, std::size_t cause) {
     if (!history_.empty()) {
       Span& last = history_.back();
       if (last.transfer == cause && last.beats.count == 0 && last.period == 0) {
@@ -101,13 +101,13 @@ class Ledger {
     history_.push({next_, until, cause, cause, {}});
   }
 
-  /// Adds the clocks of a span that are before `clock`.
-  void count(const Span& span, Clock clock, Counters& counters) const {
-    Clock moved = 0;
+  /// Adds the cycles of a span that are before `clock`.
+  void count(const Span& span, Cycle clock, Counters& counters) const {
+    Cycle moved = 0;
     if (span.beats.count != 0) {
       moved = std::min(span.beats.count, 1 + rate_.within(clock - 1 - span.from, span.beats.left));
     } else if (span.period != 0) {
-      const Clock cycles = clock - span.from;
+      const Cycle cycles = clock - span.from;
       moved = cycles / span.period * span.busy + std::min(cycles % span.period, span.busy);
     }
     counters[span.transfer] += static_cast<std::uint64_t>(moved);
@@ -115,7 +115,7 @@ class Ledger {
   }
 
   Counters& counters_;
-  Clock next_ = 0;
+  Cycle next_ = 0;
 
   bool keeps_history_ = false;
   Rate rate_;

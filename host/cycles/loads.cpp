@@ -5,11 +5,11 @@
 
 namespace gemm64::cycles {
 
-/// First clock in which the scratchpad can be used as the next LOAD wants it, and has room for its
+/// First cycle in which the scratchpad can be used as the next LOAD wants it, and has room for its
 /// pixels. It changes from words to pixels, or back, when it keeps nothing.
-Clock Loads::room() {
+Cycle Loads::room() {
   const Command& command = *order().command;
-  Clock clock = 0;
+  Cycle clock = 0;
   if (is_window(command) != window_) {
     clock = std::max(under_way_.empty(), window_ ? pixels_->empty() : buffer_.empty());
   }
@@ -23,7 +23,7 @@ Clock Loads::room() {
 bool Loads::advance() {
   if (!walk_.done() || !has_order()) return false;
   const Command& command = *order().command;
-  const Clock begin = std::max({order().seen, asked_ + 1, room()});
+  const Cycle begin = std::max({order().seen, asked_ + 1, room()});
   if (!known(begin)) return false;
   window_ = is_window(command);
   if (window_) {
@@ -38,18 +38,18 @@ bool Loads::advance() {
   return true;
 }
 
-Clock Loads::next_request() {
+Cycle Loads::next_request() {
   if (walk_.done()) return kUnknown;
-  Clock request = std::max(asked_ + 1, under_way_.room());
+  Cycle request = std::max(asked_ + 1, under_way_.room());
   if (asks_tensor_memory() != tensor_) request = std::max(request, under_way_.empty());
   if (window_) return request;
-  return std::max(request, buffer_.room(words_ + static_cast<Clock>(walk_.beats())));
+  return std::max(request, buffer_.room(words_ + static_cast<Cycle>(walk_.beats())));
 }
 
-void Loads::ask(Clock at) {
+void Loads::ask(Cycle at) {
   tensor_ = asks_tensor_memory();
   address_ = walk_.address();
-  beats_ = static_cast<Clock>(walk_.beats());
+  beats_ = static_cast<Cycle>(walk_.beats());
   walk_.next();
   asked_ = at;
   if (!window_) words_ += beats_;
@@ -69,8 +69,8 @@ void Loads::serve(MemoryPort& port) {
   }));
 }
 
-Clock Loads::idle() const {
-  const Clock loaded = walk_.done() && !has_order() ? under_way_.empty() : kUnknown;
+Cycle Loads::idle() const {
+  const Cycle loaded = walk_.done() && !has_order() ? under_way_.empty() : kUnknown;
   return std::max({loaded, buffer_.empty(), pixels_ == nullptr ? 0 : pixels_->empty()});
 }
 

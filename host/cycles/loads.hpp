@@ -15,7 +15,7 @@ namespace gemm64::cycles {
 
 class Loads final : public EngineModel, public Requester {
  public:
-  /// What its clocks are spent on.
+  /// What its cycles are spent on.
   struct Causes {
     std::size_t transfer, wait_memory, wait_room, idle, bytes;
   };
@@ -45,23 +45,23 @@ class Loads final : public EngineModel, public Requester {
 
   /// Takes commands; the arbiter calls ask() and serve().
   bool advance() override;
-  Clock idle() const override;
-  void finish(Clock total) override { ledger_.spend(causes_.idle, total); }
+  Cycle idle() const override;
+  void finish(Cycle total) override { ledger_.spend(causes_.idle, total); }
   std::optional<Blocked> blocked() override;
   bool waits_for_command() const override {
     return walk_.done() && !has_order() && known(under_way_.empty());
   }
-  Clock not_before() const override { return asked_; }
+  Cycle not_before() const override { return asked_; }
 
-  Clock next_request() override;
+  Cycle next_request() override;
   bool asks_tensor_memory() const override {
     return !walk_.done() && geometry_.in_tensor_memory(walk_.address());
   }
-  void ask(Clock at) override;
+  void ask(Cycle at) override;
   void serve(MemoryPort& port) override;
 
  private:
-  Clock room();
+  Cycle room();
 
   WordBuffer& buffer_;
   Pixels* const pixels_;
@@ -72,12 +72,12 @@ class Loads final : public EngineModel, public Requester {
   BurstWalk walk_;
   std::size_t load_ = 0;       // index of the LOAD under way
   bool window_ = false;        // it is one of a window, and so are all bursts under way
-  Clock seen_ = kNever;        // clock in which the engine saw it
-  Clock asked_ = kNever;       // clock in which the last burst was asked for, or the LOAD was taken
+  Cycle seen_ = kNever;        // clock in which the engine saw it
+  Cycle asked_ = kNever;       // clock in which the last burst was asked for, or the LOAD was taken
   std::uint64_t address_ = 0;  // of that burst
   bool tensor_ = false;        // it is of the tensor memory, and so are all in flight
-  Clock beats_ = 0;            // of it
-  Clock words_ = 0;            // asked for
+  Cycle beats_ = 0;            // of it
+  Cycle words_ = 0;            // asked for
 };
 
 }  // namespace gemm64::cycles

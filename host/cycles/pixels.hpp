@@ -2,7 +2,7 @@
 // The scratchpad as a convolution uses it: pixels that are kept until no block needs them.
 #pragma once
 
-#include "host/cycles/clock.hpp"
+#include "host/cycles/cycle.hpp"
 #include "host/cycles/queue.hpp"
 #include "host/cycles/rate.hpp"
 #include "host/cycles/runs.hpp"
@@ -17,27 +17,27 @@ class Pixels {
   explicit Pixels(const Rate& rate) : came_(rate) {}
 
   // The engine that loads.
-  /// First clock in which planes of `capacity` pixels have room for `pixels` more.
-  Clock room(Clock pixels, Clock capacity) {
-    const Clock wanted = loaded_ + pixels - capacity;
+  /// First cycle in which planes of `capacity` pixels have room for `pixels` more.
+  Cycle room(Cycle pixels, Cycle capacity) {
+    const Cycle wanted = loaded_ + pixels - capacity;
     while (latest_.total < wanted && !freed_.empty()) {
       latest_ = freed_.front();
       freed_.pop();
     }
     return latest_.total < wanted ? kUnknown : latest_.at + 1;
   }
-  /// First clock in which no pixel is kept; kUnknown while one is.
-  Clock empty() const { return total_freed_ == loaded_ ? last_freed_ + 1 : kUnknown; }
+  /// First cycle in which no pixel is kept; kUnknown while one is.
+  Cycle empty() const { return total_freed_ == loaded_ ? last_freed_ + 1 : kUnknown; }
   /// So many more are kept from now on.
-  void keep(Clock pixels) { loaded_ += pixels; }
+  void keep(Cycle pixels) { loaded_ += pixels; }
   /// The next words come.
   void fill(const Beats& words) { came_.push(words); }
 
   // The array.
-  /// First clock in which `words` words in all have come.
-  Clock holds(Clock words) { return words == 0 ? 0 : came_.at(words - 1) + 1; }
-  /// The oldest pixels are needed until clock `at`.
-  void free(Clock pixels, Clock at) {
+  /// First cycle in which `words` words in all have come.
+  Cycle holds(Cycle words) { return words == 0 ? 0 : came_.at(words - 1) + 1; }
+  /// The oldest pixels are needed until cycle `at`.
+  void free(Cycle pixels, Cycle at) {
     if (pixels == 0) return;
     total_freed_ += pixels;
     last_freed_ = at;
@@ -46,11 +46,11 @@ class Pixels {
 
  private:
   struct Freed {
-    Clock total;  // pixels so far
-    Clock at;
+    Cycle total;  // pixels so far
+    Cycle at;
   };
-  Clock loaded_ = 0, total_freed_ = 0;
-  Clock last_freed_ = kNever;
+  Cycle loaded_ = 0, total_freed_ = 0;
+  Cycle last_freed_ = kNever;
   Freed latest_{0, kNever};  // of those that a load has waited for
   Queue<Freed> freed_;       // those after it
   Runs came_;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What published formulas give for the same array, to be shown beside the measured clocks.
+// What published formulas give for the same array, to be shown beside the measured cycles.
 #pragma once
 
 #include <cstdint>
@@ -8,7 +8,7 @@
 
 namespace gemm64 {
 
-/// Clocks of one product on an array of R = C = `array` rows and columns.
+/// Cycles of one product on an array of R = C = `array` rows and columns.
 struct PublishedCycles {
   /// SCALE-Sim v3, output-stationary: ceil(M/R) ceil(N/C) (K + R + C - 2) - 1.
   std::uint64_t scale_sim_os = 0;

@@ -7,7 +7,7 @@
 namespace gemm64::cycles {
 namespace {
 
-constexpr Clock kNone = -1;  // no row is left, and that has been noted
+constexpr Cycle kNone = -1;  // no row is left, and that has been noted
 
 }  // namespace
 
@@ -33,7 +33,7 @@ bool Results::advance() {
   walk_ = BurstWalk(walk_of(command, geometry_.n), geometry_.n, geometry_.burst_beats);
   store_ = order().index;
   seen_ = order().seen;
-  Clock taken = std::max(seen_, listed_);
+  Cycle taken = std::max(seen_, listed_);
   if (changes) taken = std::max(taken, answered_);
   tensor_ = tensor;
   if (!snapshot_) {
@@ -48,38 +48,38 @@ bool Results::advance() {
 }
 
 /// Without a STORE the engine waits for answers, then idles.
-void Results::wait_for_work(Clock until) {
+void Results::wait_for_work(Cycle until) {
   ledger_.spend(counter::kResultsWaitResponse, std::min(until, answered_));
   ledger_.spend(counter::kResultsIdle, until);
 }
 
-/// First clock in which the sums that the next burst sends are there.
-Clock Results::complete() const {
+/// First cycle in which the sums that the next burst sends are there.
+Cycle Results::complete() const {
   return begins_block() ? std::max(listed_, banks_.complete()) : listed_;
 }
 
-/// First clock in which its parameters are there, too.
-Clock Results::set_here() const {
+/// First cycle in which its parameters are there, too.
+Cycle Results::set_here() const {
   if (!requantizes_ || !begins_block()) return complete();
   return std::max(complete(), parameters_.holds(parameter_words_ + kParameterSetWords));
 }
 
 /// Words of operands that the next block takes.
-Clock Results::operands() const {
-  return Clock{vector_.tile_words()} + (table_due_ ? Clock{vector_.table_words(geometry_.n)} : 0);
+Cycle Results::operands() const {
+  return Cycle{vector_.tile_words()} + (table_due_ ? Cycle{vector_.table_words(geometry_.n)} : 0);
 }
 
-/// First clock in which all that the next burst sends is there.
-Clock Results::here() const {
+/// First cycle in which all that the next burst sends is there.
+Cycle Results::here() const {
   if (!begins_block() || operands() == 0) return set_here();
   return std::max(set_here(), operands_.holds(operand_words_ + operands()));
 }
 
-Clock Results::next_request() {
+Cycle Results::next_request() {
   return walk_.done() ? kUnknown : std::max({here(), data_.room(), answers_.room()});
 }
 
-void Results::ask(Clock at) {
+void Results::ask(Cycle at) {
   // Rows are read while others are sent or enter the requantizer, a block's first in the block
   // before where its burst has been asked for.
   wait_for_work(seen_);
@@ -88,15 +88,15 @@ void Results::ask(Clock at) {
   ledger_.spend(counter::kResultsWaitOperands, here());
   ledger_.spend(counter::kResultsWaitMemory, at);
   const bool begins = begins_block();
-  Clock valid = std::max(at + 1, free_);
-  Clock ready = at + 1;  // first clock in which its first row can pass on
+  Cycle valid = std::max(at + 1, free_);
+  Cycle ready = at + 1;  // first cycle in which its first row can pass on
   if (begins) {
     ready = std::max(at + 1, done_) + 1;  // snapshots do not delay its read
     banks_.store(ready, rows_, beats_per_row_, requantizes_);
     valid = std::max(ready, free_);
     if (!snapshot_) ready = std::max(ready, take_operands(at + 1));
   }
-  burst_ = {valid,     walk_.address(), static_cast<Clock>(walk_.beats()),
+  burst_ = {valid,     walk_.address(), static_cast<Cycle>(walk_.beats()),
             snapshot_, requantizes_,    walk_.last(),
             false};
   walk_.next();
@@ -116,20 +116,20 @@ void Results::ask(Clock at) {
   ledger_.spend(counter::kResultsWaitCompute, burst_.valid);
 }
 
-/// The next block's operands are claimed, and a table is read, its first word in clock `at`. The
-/// first clock in which a row may pass on.
-Clock Results::take_operands(Clock at) {
+/// The next block's operands are claimed, and a table is read, its first word in cycle `at`. The
+/// first cycle in which a row may pass on.
+Cycle Results::take_operands(Cycle at) {
   operand_words_ += operands();
   reads_ = vector_.tile_words() != 0;
   if (!table_due_) return at;
   table_due_ = false;
-  const Clock words = vector_.table_words(geometry_.n);
+  const Cycle words = vector_.table_words(geometry_.n);
   operands_.free(at, words);
   return at + words;
 }
 
-/// The first row of the burst enters in clock `at` or when what is before it lets it.
-void Results::enter_requantizer(Clock at) {
+/// The first row of the burst enters in cycle `at` or when what is before it lets it.
+void Results::enter_requantizer(Cycle at) {
   entered_ = requantizer_.moves_from(std::max({at, entered_ + 1, wide_free_}));
   burst_.valid = requantizer_.end_of(entered_);
   rows_left_ = burst_.beats - 1;
@@ -137,7 +137,7 @@ void Results::enter_requantizer(Clock at) {
 }
 
 /// Rows enter one after the other, and their operands leave.
-void Results::pass(Clock first, Clock rows) {
+void Results::pass(Cycle first, Cycle rows) {
   banks_.pass(first, rows);
   if (!reads_) return;
   const bool broadcast = vector_.store().broadcast != 0;
@@ -145,12 +145,12 @@ void Results::pass(Clock first, Clock rows) {
   reads_ = !broadcast;
 }
 
-/// The others follow, those that do so before clock `before`.
-void Results::pass_rows(Clock before) {
+/// The others follow, those that do so before cycle `before`.
+void Results::pass_rows(Cycle before) {
   while (rows_left_ != 0) {
-    const Clock at = requantizer_.moves_from(entered_ + 1);
+    const Cycle at = requantizer_.moves_from(entered_ + 1);
     if (at >= before) return;
-    const Clock rows = std::min({rows_left_, before - at, requantizer_.moves(at)});
+    const Cycle rows = std::min({rows_left_, before - at, requantizer_.moves(at)});
     pass(at, rows);
     entered_ = at + rows - 1;
     rows_left_ -= rows;
@@ -164,9 +164,9 @@ void Results::pass_rows(Clock before) {
 
 /// Memory takes the beats of requantized rows, and may let them wait. The first is at the end in
 /// clock `at_end`. Returns the cycle in which the one after the last is.
-Clock Results::hold(const Beats& beats, Clock at_end) {
-  for (Clock beat = 0; beat < beats.count; ++beat) {
-    const Clock taken = beats.first + rate_.until(beat, beats.left);
+Cycle Results::hold(const Beats& beats, Cycle at_end) {
+  for (Cycle beat = 0; beat < beats.count; ++beat) {
+    const Cycle taken = beats.first + rate_.until(beat, beats.left);
     requantizer_.hold(at_end, taken);
     if (rate_.full()) break;  // the others follow it
     at_end = taken + 1;
@@ -175,8 +175,8 @@ Clock Results::hold(const Beats& beats, Clock at_end) {
 }
 
 void Results::serve(MemoryPort& port) {
-  Clock at_end = burst_.valid;
-  const Clock last =
+  Cycle at_end = burst_.valid;
+  const Cycle last =
       port.write(burst_.valid, burst_.address, burst_.beats, [&](const Beats& beats) {
         ledger_.spend(tensor_ ? counter::kBytesResults : counter::kResultsTransfer,
                       counter::kResultsWaitMemory, beats);
@@ -205,12 +205,12 @@ void Results::serve(MemoryPort& port) {
   if (burst_.ends_pass) banks_.stored(last);
 }
 
-Clock Results::answered(std::size_t stores) const {
+Cycle Results::answered(std::size_t stores) const {
   if (stores == 0) return 0;
   return stores <= stored_.size() ? stored_[stores - 1] + 1 : kUnknown;
 }
 
-Clock Results::idle() const { return walk_.done() && !has_order() ? answers_.empty() : kUnknown; }
+Cycle Results::idle() const { return walk_.done() && !has_order() ? answers_.empty() : kUnknown; }
 
 std::optional<Blocked> Results::blocked() {
   if (walk_.done() || snapshot_) return std::nullopt;

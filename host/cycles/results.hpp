@@ -29,37 +29,37 @@ class Results final : public EngineModel, public Requester {
 
   /// Takes commands; the arbiter calls ask() and serve().
   bool advance() override;
-  Clock idle() const override;
-  void finish(Clock total) override { wait_for_work(total); }
+  Cycle idle() const override;
+  void finish(Cycle total) override { wait_for_work(total); }
   std::optional<Blocked> blocked() override;
   bool waits_for_command() const override {
     return walk_.done() && !has_order() && known(answers_.empty());
   }
-  Clock not_before() const override { return listed_ - 1; }
+  Cycle not_before() const override { return listed_ - 1; }
 
-  /// First clock in which every write of the first `stores` STOREs is answered.
-  Clock answered(std::size_t stores) const;
-  /// First clock in which a snapshot may be taken: one is kept until it has been sent.
-  Clock snapshot_room() const { return snapshots_.room(); }
+  /// First cycle in which every write of the first `stores` STOREs is answered.
+  Cycle answered(std::size_t stores) const;
+  /// First cycle in which a snapshot may be taken: one is kept until it has been sent.
+  Cycle snapshot_room() const { return snapshots_.room(); }
   void take_snapshot() { snapshots_.begin(); }
 
-  Clock next_request() override;
+  Cycle next_request() override;
   bool asks_tensor_memory() const override { return tensor_; }
-  void ask(Clock at) override;
+  void ask(Cycle at) override;
   void serve(MemoryPort& port) override;
 
  private:
   bool begins_block() const { return walk_.first() && !snapshot_; }
-  Clock complete() const;
-  Clock set_here() const;
-  Clock here() const;
-  Clock operands() const;
-  Clock take_operands(Clock at);
-  void pass(Clock first, Clock rows);
-  void enter_requantizer(Clock at);
-  void pass_rows(Clock before);
-  Clock hold(const Beats& beats, Clock at_end);
-  void wait_for_work(Clock until);
+  Cycle complete() const;
+  Cycle set_here() const;
+  Cycle here() const;
+  Cycle operands() const;
+  Cycle take_operands(Cycle at);
+  void pass(Cycle first, Cycle rows);
+  void enter_requantizer(Cycle at);
+  void pass_rows(Cycle before);
+  Cycle hold(const Beats& beats, Cycle at_end);
+  void wait_for_work(Cycle until);
 
   Banks& banks_;
   WordBuffer &parameters_, &operands_;
@@ -69,37 +69,37 @@ class Results final : public EngineModel, public Requester {
   std::size_t store_ = 0;  // its index
   bool snapshot_ = false;
   bool tensor_ = false;  // it is written to the tensor memory, and so is all that is not answered
-  Clock rows_ = 0;       // of its blocks
-  Clock beats_per_row_ = 0;
+  Cycle rows_ = 0;       // of its blocks
+  Cycle beats_per_row_ = 0;
   bool requantizes_ = false;
-  Clock parameter_words_ = 0;  // of all blocks whose first burst has been asked for
-  Clock operand_words_ = 0;    // the same
+  Cycle parameter_words_ = 0;  // of all blocks whose first burst has been asked for
+  Cycle operand_words_ = 0;    // the same
   VectorSettings vector_;      // of the STORE under way
   bool table_due_ = false;     // it takes a table before its first block
   bool reads_ = false;         // rows of the block under way read operands: each, or the first
-  Clock seen_ = kNever;        // clock in which the engine saw it
+  Cycle seen_ = kNever;        // clock in which the engine saw it
   Slots data_, answers_;       // bursts asked for whose beats, whose answers are to come
   std::size_t sending_ = 0;    // bursts asked for that have not been served
   struct Burst {
-    Clock valid;  // clock in which its first beat is there
+    Cycle valid;  // clock in which its first beat is there
     std::uint64_t address;
-    Clock beats;
+    Cycle beats;
     bool of_snapshot;
     bool requantized;
     bool ends_pass;   // the last of its block, or of the snapshot
     bool ends_store;  // the last of its STORE
   };
   Burst burst_{};        // asked for last
-  Clock rows_left_ = 0;  // of it, that have not entered the requantizer
+  Cycle rows_left_ = 0;  // of it, that have not entered the requantizer
   Requantizer requantizer_;
-  Clock entered_ = kNever;  // the clock in which the last row did
-  Clock listed_ = 0;        // first clock in which the next burst can be asked for
-  Clock free_ = 0;          // first clock in which a beat may be sent
-  Clock wide_free_ = 0;     // first clock in which all beats that are not requantized have been
-  Clock done_ = kNever;     // the clock in which the last block no longer needs its last row
-  Clock answered_ = 0;      // first clock in which every write is answered
+  Cycle entered_ = kNever;  // the cycle in which the last row did
+  Cycle listed_ = 0;        // first cycle in which the next burst can be asked for
+  Cycle free_ = 0;          // first cycle in which a beat may be sent
+  Cycle wide_free_ = 0;     // first cycle in which all beats that are not requantized have been
+  Cycle done_ = kNever;     // the cycle in which the last block no longer needs its last row
+  Cycle answered_ = 0;      // first cycle in which every write is answered
   Slots snapshots_{1};
-  std::vector<Clock> stored_;  // for each STORE that is: the clock of its last answer
+  std::vector<Cycle> stored_;  // for each STORE that is: the cycle of its last answer
 };
 
 }  // namespace gemm64::cycles

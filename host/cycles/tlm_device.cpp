@@ -18,17 +18,17 @@
 namespace gemm64 {
 namespace {
 
-/// Of the clocks of a write of RING_TAIL, those in which the commands are there.
-constexpr std::uint64_t kDoorbellClocks = 1;
-/// Clocks after the write of a soft reset in which an idle device is busy with it.
-constexpr std::uint64_t kSoftResetClocks = 3;
+/// Of the cycles of a write of RING_TAIL, those in which the commands are there.
+constexpr std::uint64_t kDoorbellCycles = 1;
+/// Cycles after the write of a soft reset in which an idle device is busy with it.
+constexpr std::uint64_t kSoftResetCycles = 3;
 
 /// The counter of an engine's last cause, "idle".
 std::size_t idle_of(std::string_view engine) {
   for (std::size_t i = 0; i < kCounters.size(); ++i) {
     if (kCounters[i].engine == engine && std::string_view(kCounters[i].cause) == "idle") return i;
   }
-  throw std::logic_error("an engine without a counter of idle clocks");
+  throw std::logic_error("an engine without a counter of idle cycles");
 }
 
 /// Lets each engine's causes add up to the total, by a change of the largest.
@@ -90,9 +90,9 @@ std::vector<PredictedSnapshot> mix(const std::vector<PredictedSnapshot>& low,
   return between;
 }
 
-/// The prediction; behind a memory that stalls, that of one which carries as many bytes a clock in
-/// the long run: a beat in each clock in which no stall is drawn. Between whole numbers of bytes
-/// the clocks lie as their times a byte do.
+/// The prediction; behind a memory that stalls, that of one which carries as many bytes per cycle
+/// in the long run: a beat in each cycle in which no stall is drawn. Between whole numbers of bytes
+/// the cycles lie as their times a byte do.
 RingPrediction expect(const std::vector<Command>& commands, const std::vector<std::uint64_t>& given,
                       const Geometry& geometry, MemoryTiming memory, const Ring& ring) {
   const auto of = [&] { return predict_ring(commands, given, geometry, memory, ring); };
@@ -138,7 +138,7 @@ TlmDevice::TlmDevice(const Geometry& geometry, const MemoryTiming& timing, Devic
 void TlmDevice::forget() {
   works_.clear();
   busy_ = {};
-  standstill_.reset();
+  hang_.reset();
   tail_ = 0;
   busy_until_ = clock_;
 }
@@ -149,7 +149,7 @@ void TlmDevice::reset() {
   counters_ = {};
   dram_before_ = dram_ = {};
   reset_until_ = 0;
-  clock_ += kResetClocks;
+  clock_ += kResetCycles;
   forget();
 }
 
@@ -161,7 +161,7 @@ void TlmDevice::reset_at(std::uint64_t clock) {
 
 std::optional<std::uint64_t> TlmDevice::next_event() const {
   if (!works_.empty()) return works_.front().end;
-  return standstill_;
+  return hang_;
 }
 
 void TlmDevice::pass(std::uint64_t clock) {
@@ -172,11 +172,11 @@ void TlmDevice::pass(std::uint64_t clock) {
   clock_ = std::max(clock_, clock);
 }
 
-void TlmDevice::run(std::uint64_t clocks) { pass(clock_ + clocks); }
+void TlmDevice::run(std::uint64_t cycles) { pass(clock_ + cycles); }
 
-bool TlmDevice::wait_interrupt(std::uint64_t max_clocks) {
+bool TlmDevice::wait_interrupt(std::uint64_t max_cycles) {
   const std::uint64_t limit =
-      max_clocks > ~std::uint64_t{0} - clock_ ? ~std::uint64_t{0} : clock_ + max_clocks;
+      max_cycles > ~std::uint64_t{0} - clock_ ? ~std::uint64_t{0} : clock_ + max_cycles;
   while (!interrupt()) {
     const auto event = next_event();
     if (!event || *event > limit) {
@@ -192,7 +192,7 @@ bool TlmDevice::halted() {
   return field::kStatusHalted.get(function_.read_register(reg::kStatus)) != 0;
 }
 
-// What is due in this clock.
+// What is due in this cycle.
 void TlmDevice::execute() {
   if (works_.empty()) {
     end_standstill();
@@ -214,7 +214,7 @@ void TlmDevice::execute() {
   expect_standstill();
 }
 
-// Over those of the reference, which counts no clocks.
+// Over those of the reference, which counts no cycles.
 void TlmDevice::write_snapshots(const Work& work, const Counters& before) {
   for (const PredictedSnapshot& snapshot : work.snapshots) {
     Counters counters = before;
@@ -227,22 +227,22 @@ void TlmDevice::write_snapshots(const Work& work, const Counters& before) {
 
 // Where the device waits for what no command brings, the watchdog ends it.
 void TlmDevice::expect_standstill() {
-  standstill_.reset();
+  hang_.reset();
   const std::uint32_t status = function_.read_register(reg::kStatus);
   if (!works_.empty() || halted() || field::kStatusBusy.get(status) == 0) return;
   still_since_ = clock_;
   const std::uint32_t watchdog = function_.read_register(reg::kWatchdog);
-  if (watchdog != 0) standstill_ = clock_ + watchdog;
+  if (watchdog != 0) hang_ = clock_ + watchdog;
 }
 
 void TlmDevice::end_standstill() {
-  const std::uint64_t clocks = clock_ - still_since_;
-  counters_[counter::kTotalClocks] += clocks;
+  const std::uint64_t cycles = clock_ - still_since_;
+  counters_[counter::kTotalClocks] += cycles;
   for (const EngineEntry& engine : kEngines) {
     counters_[engine.value == Engine::kCommands ? counter::kCommandsWaitEngine
-                                                : idle_of(engine.name)] += clocks;
+                                                : idle_of(engine.name)] += cycles;
   }
-  standstill_.reset();
+  hang_.reset();
   function_.wait_interrupt(0);  // finds that nothing moves any more
 }
 
@@ -252,11 +252,11 @@ void TlmDevice::doorbell() {
     function_.write_register(reg::kRingTail, tail_);
     return;
   }
-  standstill_.reset();
+  hang_.reset();
   const std::uint32_t seen =
       works_.empty() ? function_.read_register(reg::kRingTail) : works_.back().tail;
   const bool busy = field::kStatusBusy.get(function_.read_register(reg::kStatus)) != 0;
-  const std::uint64_t there = clock_ - kDoorbellClocks;
+  const std::uint64_t there = clock_ - kDoorbellCycles;
   if (works_.empty() && !busy && there >= busy_until_) {
     busy_ = {};
     busy_.first = there;
@@ -316,7 +316,7 @@ void TlmDevice::take(std::uint32_t from) {
       function_.read_memory(address, bytes, kCommandBytes);
     }
     busy_.commands.push_back(Command::decode(bytes));
-    busy_.given.push_back(std::max(clock_ - kDoorbellClocks, busy_.first) - busy_.first);
+    busy_.given.push_back(std::max(clock_ - kDoorbellCycles, busy_.first) - busy_.first);
     work.behind = busy_.commands.size();
     work.tail = (place + 1) & mask;
     work.complete = busy_.commands.back().opcode == Opcode::kFinish;
@@ -415,7 +415,7 @@ std::uint64_t TlmDevice::counter(std::size_t index) const {
 }
 
 std::uint32_t TlmDevice::read_register(std::uint32_t offset) {
-  run(kRegisterClocks);
+  run(kRegisterCycles);
   if (offset == reg::kRingTail) return tail_;
   if (offset == reg::kStatus) {
     return function_.read_register(offset) | field::kStatusBusy.put(!works_.empty()) |
@@ -429,7 +429,7 @@ std::uint32_t TlmDevice::read_register(std::uint32_t offset) {
 }
 
 void TlmDevice::write_register(std::uint32_t offset, std::uint32_t value) {
-  run(kRegisterClocks);
+  run(kRegisterCycles);
   switch (offset) {
     case reg::kRingTail:
       if (clock_ < reset_until_) {
@@ -443,7 +443,7 @@ void TlmDevice::write_register(std::uint32_t offset, std::uint32_t value) {
       if (field::kControlClearCounters.get(value) != 0) counters_ = {};
       if (field::kControlReset.get(value) != 0) {
         // The memory answers what it has been asked for.
-        reset_until_ = clock_ + kSoftResetClocks;
+        reset_until_ = clock_ + kSoftResetCycles;
         if (!works_.empty()) reset_until_ += memory_.latency + geometry_.burst_beats;
         forget();
       }
@@ -456,7 +456,7 @@ void TlmDevice::write_register(std::uint32_t offset, std::uint32_t value) {
       }
       function_.write_register(offset, value);
       geometry_ = sizes_with_tensor_memory(function_);
-      reset_until_ = clock_ + kSoftResetClocks;
+      reset_until_ = clock_ + kSoftResetCycles;
       forget();
       return;
     default:
@@ -467,8 +467,8 @@ void TlmDevice::write_register(std::uint32_t offset, std::uint32_t value) {
 DeviceKind tlm_kind() {
   DeviceKind kind;
   kind.name = "tlm";
-  kind.summary = "the reference's results in the predicted clocks, fast";
-  kind.has_clocks = true;
+  kind.summary = "the reference's results in the predicted cycles, fast";
+  kind.has_cycles = true;
   kind.arrays = {2, 4, 8, 16, 32, 64};
   kind.make = [](const DeviceOptions& options) {
     return std::make_unique<TlmDevice>(geometry_of_array(options.array), options.memory);

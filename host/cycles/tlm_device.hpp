@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The accelerator, fast and with clocks: what it does from the reference device, when from the
+// The accelerator, fast and with cycles: what it does from the reference device, when from the
 // prediction.
 #pragma once
 
@@ -18,18 +18,18 @@
 namespace gemm64 {
 
 /// Reads the commands of the ring when its tail moves, predicts how long they take, and lets the
-/// reference device execute them in the clock in which the last of them ends: until then memory,
+/// reference device execute them in the cycle in which the last of them ends: until then memory,
 /// RING_HEAD and INTERRUPT are as before. A program up to a FINISH is one such piece of work, with
 /// all the FENCEs in it.
 ///
-/// Clocks and counters are the prediction's, also of programs that are put behind others that still
+/// Cycles and counters are the prediction's, also of programs that are put behind others that still
 /// run. They are estimates of a program that ends with an error or without FINISH, and behind a
 /// memory that stalls.
 class TlmDevice final : public Device {
  public:
-  /// Clocks of one access to a register, and of a hard reset, as on the RTL.
-  static constexpr std::uint64_t kRegisterClocks = 2;
-  static constexpr std::uint64_t kResetClocks = 8;
+  /// Cycles of one access to a register, and of a hard reset, as on the RTL.
+  static constexpr std::uint64_t kRegisterCycles = 2;
+  static constexpr std::uint64_t kResetCycles = 8;
 
   explicit TlmDevice(const Geometry& geometry = Geometry{}, const MemoryTiming& memory = {},
                      std::uint64_t memory_bytes = ReferenceDevice::kDefaultMemoryBytes);
@@ -38,7 +38,7 @@ class TlmDevice final : public Device {
   TlmDevice(const Geometry& geometry, const MemoryTiming& timing, DeviceMemory& memory);
 
   /// What the memory's latency is, for work that begins from now on.
-  void set_latency(std::uint32_t clocks) { memory_.latency = clocks; }
+  void set_latency(std::uint32_t cycles) { memory_.latency = cycles; }
 
   std::uint32_t read_register(std::uint32_t offset) override;
   void write_register(std::uint32_t offset, std::uint32_t value) override;
@@ -52,21 +52,21 @@ class TlmDevice final : public Device {
   void read_memory(std::uint64_t address, void* data, std::size_t bytes) override {
     function_.read_memory(address, data, bytes);
   }
-  bool wait_interrupt(std::uint64_t max_clocks) override;
+  bool wait_interrupt(std::uint64_t max_cycles) override;
   void reset() override;
   void reset_at(std::uint64_t clock) override;
-  std::uint64_t clocks() const override { return clock_; }
+  std::uint64_t cycles() const override { return clock_; }
   std::string name() const override { return "tlm"; }
   DramCounts dram_counts() const override {
     DramCounts counts = dram_before_;
     return counts += dram_;
   }
 
-  /// Lets `clocks` clocks pass, whatever the interrupt does.
-  void run(std::uint64_t clocks);
+  /// Lets `cycles` cycles pass, whatever the interrupt does.
+  void run(std::uint64_t cycles);
   /// The interrupt line as it is now.
   bool interrupt() const { return function_.interrupt(); }
-  /// The clock in which the device does something next by itself; nothing: never.
+  /// The cycle in which the device does something next by itself; nothing: never.
   std::optional<std::uint64_t> next_event() const;
 
  private:
@@ -85,7 +85,7 @@ class TlmDevice final : public Device {
     std::uint64_t first = 0;  // clock in which it became busy
     std::vector<Command> commands;
     Ring ring;                         // in which they are
-    std::vector<std::uint64_t> given;  // for each the first clock in which it was there, from then
+    std::vector<std::uint64_t> given;  // for each the first cycle in which it was there, from then
     std::size_t done = 0;              // that were executed
     Counters counted{};                // of these
   };
@@ -110,10 +110,10 @@ class TlmDevice final : public Device {
   std::uint64_t clock_ = 0;
   std::uint32_t tail_ = 0;  // as it was last written
   Busy busy_;
-  std::deque<Work> works_;                   // one after the other
-  std::uint64_t busy_until_ = 0;             // the end of the last one that was executed
-  std::uint64_t reset_until_ = 0;            // of a soft reset
-  std::optional<std::uint64_t> standstill_;  // when the watchdog ends a wait without end
+  std::deque<Work> works_;             // one after the other
+  std::uint64_t busy_until_ = 0;       // the end of the last one that was executed
+  std::uint64_t reset_until_ = 0;      // of a soft reset
+  std::optional<std::uint64_t> hang_;  // when the watchdog ends a wait without end
   std::uint64_t still_since_ = 0;
   Counters counters_{};
   DramCounts dram_before_, dram_;  // of commands before those of busy_, and of these

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Finds the clock in which an element of a job's results leaves the chip.
+// Finds the cycle in which an element of a job's results leaves the chip.
 #pragma once
 
 #include <cstddef>
@@ -22,7 +22,7 @@ class BeatWatch : public Observer {
 
   void clock(std::uint64_t clock, const Probe& probe) override;
 
-  /// The place kLanes, and the clock of the element's last beat; kNone where it never left.
+  /// The place kLanes, and the cycle of the element's last beat; kNone where it never left.
   Finding finding() const { return finding_; }
 
  private:

@@ -19,9 +19,9 @@ namespace gemm64 {
 namespace {
 
 // The hard reset before a product, then what the driver does before the commands start: at least so
-// many clocks.
-constexpr std::uint64_t kResetClocks = 8;
-constexpr std::uint64_t kSetupClocks = 30;
+// many cycles.
+constexpr std::uint64_t kResetCycles = 8;
+constexpr std::uint64_t kSetupCycles = 30;
 
 constexpr std::uint64_t kMaxRows = 24;
 constexpr std::uint32_t kMaxLatency = 100;
@@ -201,7 +201,7 @@ void draw_place(std::mt19937& random, const Geometry& geometry, const Used& used
   }
 }
 
-/// Another bit near `first`, at the same clock.
+/// Another bit near `first`, at the same cycle.
 Fault draw_second(std::mt19937& random, const Geometry& geometry, const std::vector<Job>& jobs,
                   const Fault& first) {
   const auto bit_of = [](const Fault& fault) {
@@ -256,7 +256,7 @@ JobProgram program_of(const FaultTry& drawn, const Geometry& geometry) {
   return make_job_program(jobs, geometry);
 }
 
-/// A clock before which a fault on the lanes meets nothing: they work at the end of a program.
+/// A cycle before which a fault on the lanes meets nothing: they work at the end of a program.
 std::uint64_t first_clock(const FaultTry& drawn, const std::vector<Job>& jobs, std::uint64_t last) {
   using Kind = Fault::Kind;
   const Kind kind = drawn.fault.kind;
@@ -266,7 +266,7 @@ std::uint64_t first_clock(const FaultTry& drawn, const std::vector<Job>& jobs, s
   }
   const Plan& plan = jobs.back().plan;
   const std::uint64_t beats = plan.shape.m * plan.n_tiles * plan.results().beats_per_row();
-  const std::uint64_t busy = std::max(plan.lanes->clocks(), beats);
+  const std::uint64_t busy = std::max(plan.lanes->cycles(), beats);
   return last - std::min(last, busy + kLanesLatencies * drawn.memory.latency);
 }
 
@@ -333,13 +333,13 @@ FaultTry draw_try(std::uint32_t seed, FaultPrograms programs, std::uint64_t inde
   draw_place(random, geometry, Used(list.jobs, geometry), drawn.fault);
   const Counters predicted = predict_counters(list.program, geometry, drawn.memory);
   // Commands are all fetched in the beginning.
-  const std::uint64_t clocks =
+  const std::uint64_t cycles =
       drawn.fault.kind == Fault::Kind::kCommand
           ? drawn.memory.latency + predicted[counter::kBytesCommands] / geometry.n
           : predicted[counter::kTotalClocks];
-  const std::uint64_t last = kResetClocks + kSetupClocks + clocks - 1;
+  const std::uint64_t last = kResetCycles + kSetupCycles + cycles - 1;
   drawn.fault.clock =
-      draw(random, std::max(kResetClocks, first_clock(drawn, list.jobs, last)), last);
+      draw(random, std::max(kResetCycles, first_clock(drawn, list.jobs, last)), last);
   if (flips == 2) drawn.second = draw_second(random, geometry, list.jobs, drawn.fault);
   return drawn;
 }
@@ -411,13 +411,13 @@ bool is_place_of(const Fault& fault, const Finding& finding, const Plan& plan) {
     return place == own && finding.row == fault.row && finding.column == fault.column &&
            finding.wrong_clock == fault.clock;
   };
-  // A value that comes into the lanes may be wrong in its first clock there, like its word.
+  // A value that comes into the lanes may be wrong in its first cycle there, like its word.
   const bool comes_in = fault.bank == 0;
   switch (fault.kind) {
     case Kind::kWeight:
       return place == Place::kWeight && finding.row == fault.row &&
              finding.column == fault.column && finding.wrong_clock >= fault.clock;
-    case Kind::kActivation:  // moves on, a column a clock
+    case Kind::kActivation:  // moves on, a column per cycle
       return place == Place::kActivation && finding.row == fault.row &&
              finding.column >= fault.column &&
              finding.wrong_clock - fault.clock == finding.column - fault.column;
@@ -482,19 +482,19 @@ std::uint64_t CampaignReport::misdiagnosed(FaultPrograms program,
 
 SelfFound CampaignReport::self_found(FaultPrograms program, std::optional<Fault::Kind> kind) const {
   SelfFound found;
-  std::vector<std::uint64_t> clocks;
+  std::vector<std::uint64_t> cycles;
   for (const TriedFault& tried : tries) {
     if (program && tried.fault_try.program != *program) continue;
     if ((kind && tried.fault_try.fault.kind != *kind) || !tried.matters) continue;
     ++found.matter;
     found.error += tried.outcome == FaultOutcome::kDeviceError;
-    if (tried.outcome == FaultOutcome::kRunAgain) clocks.push_back(tried.found_after);
+    if (tried.outcome == FaultOutcome::kRunAgain) cycles.push_back(tried.found_after);
   }
-  found.again = clocks.size();
-  if (clocks.empty()) return found;
-  std::sort(clocks.begin(), clocks.end());
-  found.median = clocks[clocks.size() / 2];
-  found.most = clocks.back();
+  found.again = cycles.size();
+  if (cycles.empty()) return found;
+  std::sort(cycles.begin(), cycles.end());
+  found.median = cycles[cycles.size() / 2];
+  found.most = cycles.back();
   return found;
 }
 

@@ -44,13 +44,13 @@ struct FaultTry {
   std::uint32_t seed = 0;      // of operands and stalls
   std::uint32_t watchdog = 0;  // cycles
   Fault fault;
-  std::optional<Fault> second;  // a flip in the same clock, where two are drawn
+  std::optional<Fault> second;  // a flip in the same cycle, where two are drawn
 
   std::vector<Fault> faults() const;
 };
 
 /// Draws a try for such an accelerator. Its kinds of programs and faults come by turns; the fault's
-/// clock counts from the program's first clock, and lies before its end. The second of two `flips`
+/// clock counts from the program's first cycle, and lies before its end. The second of two `flips`
 /// is another bit of the same word, row of the array, command, set of parameters or beat; of
 /// registers and of the table, any other.
 FaultTry draw_try(std::uint32_t seed, FaultPrograms programs, std::uint64_t index,
@@ -99,7 +99,7 @@ struct TriedFault {
   std::string found_in;           // the memory that it named, empty where sums were wrong
   std::uint64_t found_word = 0;   // and the word
   // Of a device that checks itself: does the fault do anything to one that does not, in the same
-  // clocks? There it ended otherwise than masked.
+  // cycles? There it ended otherwise than masked.
   bool matters = false;
 };
 

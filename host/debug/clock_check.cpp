@@ -22,15 +22,15 @@ void ClockCheck::announce(const std::vector<Job>& jobs) {
   std::uint64_t all = 0;
   for (const Job& job : jobs) {
     const Counters predicted = predict_counters(job.program, geometry_, memory_, {job.layout.ring});
-    const std::uint64_t clocks = predicted[counter::kTotalClocks];
-    all += clocks;
-    last += clocks + clocks / kPartForProgress + kAroundJob;
+    const std::uint64_t cycles = predicted[counter::kTotalClocks];
+    all += cycles;
+    last += cycles + cycles / kPartForProgress + kAroundJob;
   }
   for (const auto& [what, clock] : needs_) {
     if (clock < last) continue;
     throw UsageError(
-        fmt::format("{}: clock {} is after the end of the run, which is predicted to take {}", what,
-                    clock, counted(all, "clock")));
+        fmt::format("{}: cycle {} is after the end of the run, which is predicted to take {}", what,
+                    clock, counted(all, "cycle")));
   }
 }
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Refuses clocks that a run cannot reach, before it begins.
+// Refuses cycles that a run cannot reach, before it begins.
 #pragma once
 
 #include <cstdint>
@@ -24,7 +24,7 @@ class ClockCheck : public JobObserver {
   /// `what`, an option with its value, asks for `clock`.
   void need(std::string what, std::uint64_t clock) { needs_.push_back({std::move(what), clock}); }
 
-  /// Throws UsageError if a clock that is needed comes after the end of all jobs.
+  /// Throws UsageError if a cycle that is needed comes after the end of all jobs.
   void announce(const std::vector<Job>& jobs) override;
   using JobObserver::begin;
   void begin(const Job&, std::uint64_t) override {}

@@ -137,7 +137,7 @@ CommandTiles on_lanes(const Plan& plan, const Command& command, Operand operand,
                       CommandTiles work) {
   work.tiles = 1;
   work.transfers = command.opcode == Opcode::kDepthwise
-                       ? depthwise_clocks(DepthwiseCommand(command))
+                       ? depthwise_cycles(DepthwiseCommand(command))
                        : moved_by(command);
   if (operand == Operand::kResults)
     work.transfers *= std::uint64_t{command.rows} * plan.results().beats_per_row();

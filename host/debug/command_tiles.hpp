@@ -27,7 +27,7 @@ struct CommandTiles {
   std::string title;              // "MATMUL 64x9216x4096"
   nlohmann::ordered_json fields;  // its number in the program, and the fields that it uses
   std::uint64_t tiles = 0;        // in all; of results: blocks
-  std::uint64_t transfers = 0;    // of each tile: words, rows or beats, one in a clock
+  std::uint64_t transfers = 0;    // of each tile: words, rows or beats, one in a cycle
 
   /// What one of the tiles covers, counted from 0.
   TileSpan span(std::uint64_t tile) const;

@@ -7,9 +7,9 @@
 #include <optional>
 
 #include "host/debug/finding.hpp"
+#include "host/numerics/matrix.hpp"
 #include "host/tiling/job.hpp"
 #include "host/tiling/tile_walk.hpp"
-#include "host/numerics/matrix.hpp"
 
 namespace gemm64 {
 

@@ -92,7 +92,7 @@ void ElementWatch::check_partial_sum(const Pass& pass, unsigned stage, std::uint
 }
 
 void ElementWatch::check_sums(std::uint64_t clock, const Probe& probe) {
-  // A row is read before its beats, at a clock that nothing tells; but not after another sum has
+  // A row is read before its beats, at a cycle that nothing tells; but not after another sum has
   // taken its place.
   while (!sums_.empty() && clock >= sums_.front().until) sums_.pop_front();
   for (const Sum& sum : sums_) {
@@ -117,7 +117,7 @@ void ElementWatch::end_sums(const TileStep& tile, std::uint64_t row, std::uint64
   }
 }
 
-/// Notes the row that is read in this clock.
+/// Notes the row that is read in this cycle.
 void ElementWatch::enter(std::uint64_t clock) {
   if (walk_.done()) {  // the next job's: its first block takes the bank that the last one leaves
     const bool first_block = next_block_rows_ != 0;

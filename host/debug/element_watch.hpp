@@ -10,18 +10,18 @@
 #include "host/debug/finding.hpp"
 #include "host/device/debug_device.hpp"
 #include "host/device/geometry.hpp"
+#include "host/numerics/matrix.hpp"
 #include "host/tiling/job_program.hpp"
 #include "host/tiling/tile_walk.hpp"
-#include "host/numerics/matrix.hpp"
 
 namespace gemm64 {
 
 /// Observes one product from reset. Of each row of activations that belongs to the element it
-/// compares, in the clock in which the row passes: the operands of every multiplier of the
-/// element's column, the partial sum behind every stage, and from then on in every clock the sum in
-/// the accumulator, until that has been stored. With t the clock in which the row is read, R the
-/// rows of a stage, S the stages and c the column: stage s multiplies in clock t + 2 + s + c, its
-/// sum is there a clock later, and the new sum is in the accumulator in clock t + 3 + S + c.
+/// compares, in the cycle in which the row passes: the operands of every multiplier of the
+/// element's column, the partial sum behind every stage, and from then on in every cycle the sum in
+/// the accumulator, until that has been stored. With t the cycle in which the row is read, R the
+/// rows of a stage, S the stages and c the column: stage s multiplies in cycle t + 2 + s + c, its
+/// sum is there a cycle later, and the new sum is in the accumulator in cycle t + 3 + S + c.
 class ElementWatch : public Observer {
  public:
   /// Watches C[row, column] of C = a * w^T, or of a convolution of a by w; job and operands outlive

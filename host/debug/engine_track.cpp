@@ -14,7 +14,7 @@ const char* category(std::size_t cause) {
 
 /// Makes `run` part of `last` where it goes on with it.
 bool join(CauseRun& last, const CauseRun& run) {
-  if (last.clocks() == 0 || last.cause != run.cause || last.end != run.begin) return false;
+  if (last.cycles() == 0 || last.cause != run.cause || last.end != run.begin) return false;
   last.end = run.end;
   return true;
 }
@@ -28,7 +28,7 @@ void CauseSlices::add(const CauseRun& run) {
 }
 
 void CauseSlices::flush() {
-  if (run_.clocks() == 0) return;
+  if (run_.cycles() == 0) return;
   events_.slice(track_, run_.begin, run_.end, category(run_.cause), kCounters[run_.cause].cause);
   run_ = {};
 }
@@ -58,7 +58,7 @@ void EngineTrack::begin_command(std::uint64_t clock) {
   in_command_ = true;
   command_ = std::move(waiting_.front());
   waiting_.pop_front();
-  command_clocks_ = {};
+  command_cycles_ = {};
   tile_ = 0;
   events_.begin(track_, clock, "command", command_.title, command_.fields);
 }
@@ -70,8 +70,8 @@ std::uint64_t EngineTrack::transfer(std::uint64_t begin, std::uint64_t end) {
   }
   const std::uint64_t part = std::min(end - begin, command_.transfers - done_);
   done_ += part;
-  tile_clocks_[0] += part;
-  command_clocks_[0] += part;
+  tile_cycles_[0] += part;
+  command_cycles_[0] += part;
   begin += part;
   if (done_ == command_.transfers) end_tile(begin);
   if (tile_ == command_.tiles) end_command(begin);
@@ -80,12 +80,12 @@ std::uint64_t EngineTrack::transfer(std::uint64_t begin, std::uint64_t end) {
 
 void EngineTrack::wait(const CauseRun& run) {
   const std::size_t cause = run.cause - causes_.first;
-  if (in_command_) command_clocks_[cause] += run.clocks();
+  if (in_command_) command_cycles_[cause] += run.cycles();
   if (done_ == 0) {
     between_.add(run);
     return;
   }
-  tile_clocks_[cause] += run.clocks();
+  tile_cycles_[cause] += run.cycles();
   if (tile_waits_.empty() || !join(tile_waits_.back(), run)) tile_waits_.push_back(run);
 }
 
@@ -96,14 +96,14 @@ void EngineTrack::end_tile(std::uint64_t clock) {
   if (span.k >= 0) args["K"] = span.k;
   if (span.n >= 0) args["N"] = span.n;
   if (span.plane >= 0) args["plane"] = span.plane;
-  add_clocks(tile_clocks_, args);
+  add_cycles(tile_cycles_, args);
   events_.slice(track_, tile_begin_, clock, "tile", to_string(span), args);
   for (const CauseRun& wait : tile_waits_) {
-    if (wait.clocks() < kLongWait) continue;
+    if (wait.cycles() < kLongWait) continue;
     events_.slice(track_, wait.begin, wait.end, "wait", kCounters[wait.cause].cause);
   }
   done_ = 0;
-  tile_clocks_ = {};
+  tile_cycles_ = {};
   tile_waits_.clear();
   ++tile_;
 }
@@ -111,7 +111,7 @@ void EngineTrack::end_tile(std::uint64_t clock) {
 void EngineTrack::end_command(std::uint64_t clock) {
   between_.flush();
   Json args = Json::object();
-  add_clocks(command_clocks_, args);
+  add_cycles(command_cycles_, args);
   events_.end(track_, clock, args);
   in_command_ = false;
 }
@@ -123,9 +123,9 @@ void EngineTrack::finish(std::uint64_t clock) {
   waiting_.clear();
 }
 
-void EngineTrack::add_clocks(const Clocks& clocks, Json& args) const {
-  for (std::size_t i = 0; i < clocks.size(); ++i) {
-    if (clocks[i] != 0) args[kCounters[causes_.first + i].cause] = clocks[i];
+void EngineTrack::add_cycles(const Cycles& cycles, Json& args) const {
+  for (std::size_t i = 0; i < cycles.size(); ++i) {
+    if (cycles[i] != 0) args[kCounters[causes_.first + i].cause] = cycles[i];
   }
 }
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What one engine did, from the clocks in which it did it, as slices of a timeline.
+// What one engine did, from the cycles in which it did it, as slices of a timeline.
 #pragma once
 
 #include <array>
@@ -14,13 +14,13 @@
 
 namespace gemm64 {
 
-/// Clocks one after the other that an engine spent on the same cause, an index of kCounters.
+/// Cycles one after the other that an engine spent on the same cause, an index of kCounters.
 struct CauseRun {
   std::size_t cause = 0;
   std::uint64_t begin = 0;
   std::uint64_t end = 0;
 
-  std::uint64_t clocks() const { return end - begin; }
+  std::uint64_t cycles() const { return end - begin; }
 };
 
 /// Joins runs that follow each other to one slice of a track.
@@ -38,8 +38,8 @@ class CauseSlices {
   CauseRun run_;
 };
 
-/// An engine's counters: [first, outside) count clocks of a command, the first of them its
-/// transfers; [outside, end) count clocks without one.
+/// An engine's counters: [first, outside) count cycles of a command, the first of them its
+/// transfers; [outside, end) count cycles without one.
 struct EngineCauses {
   const char* name;
   std::size_t first;
@@ -69,12 +69,12 @@ inline constexpr std::size_t kMaxEngineCauses = [] {
   return most;
 }();
 
-/// Three levels of slices. A command (category "command"): from the first clock that the engine
+/// Three levels of slices. A command (category "command"): from the first cycle that the engine
 /// spends on it to its last transfer. In it the tiles ("tile"), from their first transfer to their
 /// last, and between them the waits ("wait"). What the engine does without a command stands beside
-/// the commands ("wait", or "idle"). The args of commands and tiles count their clocks by cause.
-/// Waits in a tile are in its args, and a slice from kLongWait clocks on, since a memory that
-/// stalls in every other clock would fill the disk with slices that no one can see.
+/// the commands ("wait", or "idle"). The args of commands and tiles count their cycles by cause.
+/// Waits in a tile are in its args, and a slice from kLongWait cycles on, since a memory that
+/// stalls in every other cycle would fill the disk with slices that no one can see.
 class EngineTrack {
  public:
   static constexpr std::uint64_t kLongWait = 16;
@@ -91,15 +91,15 @@ class EngineTrack {
   void finish(std::uint64_t clock);
 
  private:
-  using Clocks = std::array<std::uint64_t, kMaxEngineCauses>;  // by cause, from causes_.first on
+  using Cycles = std::array<std::uint64_t, kMaxEngineCauses>;  // by cause, from causes_.first on
 
   void begin_command(std::uint64_t clock);
   void end_command(std::uint64_t clock);
-  /// Takes transfers up to the end of the tile under way at most; returns the clock after them.
+  /// Takes transfers up to the end of the tile under way at most; returns the cycle after them.
   std::uint64_t transfer(std::uint64_t begin, std::uint64_t end);
   void wait(const CauseRun& run);
   void end_tile(std::uint64_t clock);
-  void add_clocks(const Clocks& clocks, TraceEvents::Json& args) const;
+  void add_cycles(const Cycles& cycles, TraceEvents::Json& args) const;
 
   TraceEvents& events_;
   int track_;
@@ -109,12 +109,12 @@ class EngineTrack {
 
   bool in_command_ = false;
   CommandTiles command_;
-  Clocks command_clocks_{};
+  Cycles command_cycles_{};
   std::uint64_t tile_ = 0;  // tiles done
 
   std::uint64_t done_ = 0;  // transfers of the tile under way; 0: between tiles
   std::uint64_t tile_begin_ = 0;
-  Clocks tile_clocks_{};
+  Cycles tile_cycles_{};
   std::vector<CauseRun> tile_waits_;
 };
 

@@ -26,7 +26,7 @@ std::string waits_in_words(const Finding& finding) {
 std::string tile_text(const Failure& failure) {
   const Finding& finding = failure.finding;
   if (finding.tile_begin == 0) return "none had begun";
-  return fmt::format("M,K,N = {}, its first row in clock {}, its last sum before clock {}",
+  return fmt::format("M,K,N = {}, its first row in cycle {}, its last sum before cycle {}",
                      to_string(finding.tile), finding.tile_begin, finding.tile_end);
 }
 
@@ -42,7 +42,7 @@ std::string finding_text(const Failure& failure) {
   std::string text = lanes || absent ? std::string() : line("tile", tile_text(failure));
   const std::string last =
       line("last move", finding.wrong_clock == 0 ? std::string("none came")
-                                                 : fmt::format("clock {}", finding.clock));
+                                                 : fmt::format("cycle {}", finding.clock));
   if (finding.place == Finding::Place::kStopped) return text + last;
   if (finding.place == Finding::Place::kStandstill) {
     return text + last + line("after it", waits_in_words(finding));
@@ -57,14 +57,14 @@ std::string finding_text(const Failure& failure) {
   }
   if (absent) return text + line("first wrong", place_in_words(finding));
   text +=
-      lanes ? line("left chip", fmt::format("clock {}, lane {}", finding.clock, finding.column))
-            : line("left array", fmt::format("clock {}, column {}", finding.clock, finding.column));
+      lanes ? line("left chip", fmt::format("cycle {}, lane {}", finding.clock, finding.column))
+            : line("left array", fmt::format("cycle {}, column {}", finding.clock, finding.column));
   if (finding.place == Finding::Place::kMemory || finding.place == Finding::Place::kRequantized ||
       finding.place == Finding::Place::kLanes) {
     return text + line("first wrong", place_in_words(finding));
   }
   return text + line("first wrong",
-                     fmt::format("{}: expected {}, found {} in clock {}", place_in_words(finding),
+                     fmt::format("{}: expected {}, found {} in cycle {}", place_in_words(finding),
                                  finding.expected, finding.found, finding.wrong_clock));
 }
 
@@ -73,13 +73,13 @@ std::string finding_text(const Failure& failure) {
 std::string describe(const Failure& failure) {
   const GemmShape& shape = failure.shape;
   std::string text =
-      fmt::format("{}, {}x{}x{} from clock {}{}:\n", failure.product, shape.m, shape.k, shape.n,
+      fmt::format("{}, {}x{}x{} from cycle {}{}:\n", failure.product, shape.m, shape.k, shape.n,
                   failure.first_clock, failure.counter.empty() ? ", looked at again" : "");
   text += finding_text(failure);
   if (!failure.trace_file.empty()) {
     text += line(
         "waveform",
-        fmt::format("{}, clocks {} to {}: gtkwave {}", escaped(failure.trace_file),
+        fmt::format("{}, cycles {} to {}: gtkwave {}", escaped(failure.trace_file),
                     failure.trace_begin, failure.trace_end - 1,
                     escaped(failure.save_file.empty() ? failure.trace_file : failure.save_file)));
   }

@@ -7,8 +7,8 @@
 #include <string>
 
 #include "host/debug/finding.hpp"
-#include "host/tiling/plan.hpp"
 #include "host/numerics/quality.hpp"
+#include "host/tiling/plan.hpp"
 
 namespace gemm64 {
 
@@ -22,7 +22,7 @@ struct Failure {
   std::string error;              // the device's message
   std::string counter;            // the first that is wrong, where all else is right
   Finding finding;
-  std::uint64_t trace_begin = 0;  // the traced clocks
+  std::uint64_t trace_begin = 0;  // the traced cycles
   std::uint64_t trace_end = 0;
   std::string trace_file;   // empty: none was written
   std::string save_file;    // GTKWave's; empty: none was written

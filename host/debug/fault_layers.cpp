@@ -12,7 +12,7 @@
 namespace gemm64 {
 namespace {
 
-constexpr std::uint64_t kMostClocks = 4000;  // that the tiles of a layer take
+constexpr std::uint64_t kMostCycles = 4000;  // that the tiles of a layer take
 constexpr std::array<const char*, kFaultPrograms> kNames{"products", "convolutions", "lanes",
                                                          "vector"};
 
@@ -308,10 +308,10 @@ std::vector<FaultLayer> draw_any(FaultProgram program, const LayerNeeds& needs,
   throw std::logic_error("a product has no layers");
 }
 
-/// Clocks of the array, or the lanes.
-std::uint64_t clocks(const Job& job) {
+/// Cycles of the array, or the lanes.
+std::uint64_t cycles(const Job& job) {
   const Plan& plan = job.plan;
-  if (plan.lanes) return plan.lanes->clocks();
+  if (plan.lanes) return plan.lanes->cycles();
   return plan.tiles() * std::max<std::uint64_t>(plan.shape.m, plan.array * plan.row_blocks());
 }
 
@@ -356,7 +356,7 @@ std::vector<FaultLayer> draw_layers(FaultProgram program, const LayerNeeds& need
   while (true) {
     std::vector<FaultLayer> layers = draw_any(program, needs, geometry, random);
     const bool soon = std::all_of(layers.begin(), layers.end(), [&](const FaultLayer& layer) {
-      return clocks(job_of(layer, geometry)) <= kMostClocks;
+      return cycles(job_of(layer, geometry)) <= kMostCycles;
     });
     if (soon) return layers;
   }

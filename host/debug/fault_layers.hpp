@@ -45,7 +45,7 @@ struct FaultLayer {
 /// The layer as a job of a program, with its source, its operand and its map.
 Job job_of(const FaultLayer& layer, const Geometry& geometry);
 
-/// The layers of a program that is no product, of not too many clocks. Where the fault needs them
+/// The layers of a program that is no product, of not too many cycles. Where the fault needs them
 /// there are results of 8 bits, or a table.
 struct LayerNeeds {
   bool parameters = false, operands = false, table = false;

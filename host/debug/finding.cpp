@@ -53,7 +53,7 @@ const char* name(Finding::Place place) {
     case Finding::Place::kAbsent:
       return "absent";
     case Finding::Place::kStandstill:
-      return "standstill";
+      return "hang";
     case Finding::Place::kStopped:
       return "stopped";
   }
@@ -86,7 +86,7 @@ std::string place_in_words(const Finding& finding) {
       return "a weight or a sum of the depthwise lanes, or what came after; these are not "
              "followed";
     case Finding::Place::kAbsent:
-      return fmt::format("until the program ended, in clock {}, nothing computed or stored it",
+      return fmt::format("until the program ended, in cycle {}, nothing computed or stored it",
                          finding.clock);
     case Finding::Place::kMemory:
       return "the results in memory; every value on the chip was right";

@@ -59,10 +59,10 @@ struct Finding {
   std::int64_t found = 0;
   std::optional<WindowPlace> window;     // of a convolution: what the tile multiplied
   std::optional<std::uint64_t> channel;  // of its input, where an operand was wrong
-  Events waits = 0;  // at a standstill: the causes that count, bits of Probe::events()
+  Events waits = 0;  // at a hang: the causes that count, bits of Probe::events()
 };
 
-/// The counters (gemm64::counter) of what each engine waits for at a standstill.
+/// The counters (gemm64::counter) of what each engine waits for at a hang.
 std::vector<std::size_t> waits(const Finding& finding);
 
 /// Is the value on the depthwise lanes?

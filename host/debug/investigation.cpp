@@ -6,15 +6,15 @@
 #include <utility>
 
 #include "host/debug/element_watch.hpp"
+#include "host/debug/hang_watch.hpp"
 #include "host/debug/lane_watch.hpp"
-#include "host/debug/standstill_watch.hpp"
 #include "host/driver/driver.hpp"
 #include "host/util/error.hpp"
 
 namespace gemm64 {
 namespace {
 
-// A window reaches from the tile before the one that went wrong to some clocks after the wrong
+// A window reaches from the tile before the one that went wrong to some cycles after the wrong
 // value; where these are further apart than a person wants to scroll, only around the wrong value.
 constexpr std::uint64_t kLongestWindow = 2000;
 constexpr std::uint64_t kBefore = 300;
@@ -37,13 +37,13 @@ class StopAt : public Observer {
 /// The failed product on a device of its own.
 class Rerun {
  public:
-  Rerun(const JobRun& run, std::unique_ptr<DebugDevice> device, const Patience& patience)
-      : run_(run), device_(std::move(device)), driver_(*device_, patience) {}
+  Rerun(const JobRun& run, std::unique_ptr<DebugDevice> device, const Timeouts& timeouts)
+      : run_(run), device_(std::move(device)), driver_(*device_, timeouts) {}
 
   DebugDevice& device() { return *device_; }
   const Geometry& geometry() const { return driver_.geometry(); }
 
-  /// Runs it from its first clock, shown to `observer`; nothing where the device fails.
+  /// Runs it from its first cycle, shown to `observer`; nothing where the device fails.
   std::optional<MatrixI32> run(std::uint64_t first_clock, Observer& observer) {
     device_->reset_at(first_clock);
     device_->observe(observer);
@@ -61,7 +61,7 @@ class Rerun {
   Driver driver_;
 };
 
-/// Rows that enter the array, or clocks of the lanes, in the first block of the job behind, at
+/// Rows that enter the array, or cycles of the lanes, in the first block of the job behind, at
 /// least.
 std::uint64_t next_block_rows(const JobRun& run) {
   if (run.list == nullptr || run.place + 1 == run.list->jobs.size()) return 0;
@@ -69,11 +69,11 @@ std::uint64_t next_block_rows(const JobRun& run) {
   return std::uint64_t{next.groups[0].rows} * (next.lanes ? 1 : next.k_tiles);
 }
 
-Finding look(const JobRun& run, const MakeDebugDevice& make, const Patience& patience,
+Finding look(const JobRun& run, const MakeDebugDevice& make, const Timeouts& timeouts,
              const Failure& failure) {
-  Rerun again(run, make(false), patience);
+  Rerun again(run, make(false), timeouts);
   if (!failure.error.empty()) {
-    StandstillWatch watch(run.job, again.geometry(), patience.memory_latency, patience.watchdog);
+    HangWatch watch(run.job, again.geometry(), timeouts.memory_latency, timeouts.watchdog);
     return again.run(failure.first_clock, watch) ? Finding() : watch.finding();
   }
   const Mismatches& first = failure.mismatches;
@@ -85,7 +85,7 @@ Finding look(const JobRun& run, const MakeDebugDevice& make, const Patience& pat
     Finding finding = watch.finding();
     if (finding.place == Finding::Place::kNone) {
       finding.place = Finding::Place::kAbsent;
-      finding.clock = finding.wrong_clock = again.device().clocks();
+      finding.clock = finding.wrong_clock = again.device().cycles();
     }
     return finding;
   };
@@ -97,10 +97,10 @@ Finding look(const JobRun& run, const MakeDebugDevice& make, const Patience& pat
 
 }  // namespace
 
-void investigate(const JobRun& run, const MakeDebugDevice& make, const Patience& patience,
+void investigate(const JobRun& run, const MakeDebugDevice& make, const Timeouts& timeouts,
                  Failure& failure) {
   if (!failure.counter.empty()) return;
-  failure.finding = look(run, make, patience, failure);
+  failure.finding = look(run, make, timeouts, failure);
   const Finding& finding = failure.finding;
   if (finding.place == Finding::Place::kNone) return;
 
@@ -110,7 +110,7 @@ void investigate(const JobRun& run, const MakeDebugDevice& make, const Patience&
     failure.trace_begin =
         std::max(finding.wrong_clock - std::min(finding.wrong_clock, kBefore), failure.first_clock);
   }
-  Rerun traced(run, make(true), patience);
+  Rerun traced(run, make(true), timeouts);
   traced.device().trace(failure.trace_begin, failure.trace_end);
   StopAt stop(failure.trace_end);
   try {

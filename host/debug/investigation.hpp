@@ -12,8 +12,8 @@
 #include "host/debug/failure.hpp"
 #include "host/device/debug_device.hpp"
 #include "host/driver/driver.hpp"
-#include "host/tiling/job.hpp"
 #include "host/numerics/matrix.hpp"
+#include "host/tiling/job.hpp"
 
 namespace gemm64 {
 
@@ -36,11 +36,11 @@ struct JobRun {
 /// the investigation's file.
 using MakeDebugDevice = std::function<std::unique_ptr<DebugDevice>(bool traced)>;
 
-/// Fills in what the diagnosis finds, and traces the clocks around it; `failure` tells what
-/// failed and in which clock the product began. Clocks are numbered as in the failed run. Where the
+/// Fills in what the diagnosis finds, and traces the cycles around it; `failure` tells what
+/// failed and in which cycle the product began. Cycles are numbered as in the failed run. Where the
 /// product does not fail again, the finding's place is kNone and nothing is traced. Of a wrong
 /// counter there is no value to look for: nothing runs.
-void investigate(const JobRun& run, const MakeDebugDevice& make, const Patience& patience,
+void investigate(const JobRun& run, const MakeDebugDevice& make, const Timeouts& timeouts,
                  Failure& failure);
 
 }  // namespace gemm64

@@ -38,7 +38,7 @@ void LaneWatch::found(Finding::Place place, std::uint64_t clock, unsigned bank, 
   finding_->found = found;
 }
 
-/// A line memory is read a clock before its value moves on: into the window's row, and into the
+/// A line memory is read a cycle before its value moves on: into the window's row, and into the
 /// memory of the row above. What comes into the first of each is new.
 void LaneWatch::check(const Values& now, std::uint64_t clock) {
   const Probe::LanesShift& shift = last_->shift;

@@ -41,7 +41,7 @@ class LaneWatch : public Observer {
 
   BeatWatch beats_;
   const unsigned lane_;
-  std::optional<Values> last_, before_last_;  // of the clocks before
+  std::optional<Values> last_, before_last_;  // of the cycles before
   std::optional<Finding> finding_;
 };
 

@@ -30,7 +30,7 @@ struct NetworkTry {
   Fault fault;  // its clock counts from the reset before the program
 };
 
-/// Draws a try. Structures come by turns; each bit of one and each clock of all programs is as
+/// Draws a try. Structures come by turns; each bit of one and each cycle of all programs is as
 /// likely as the others.
 NetworkTry draw_network_try(std::uint32_t seed, std::uint64_t index, const Geometry& geometry,
                             const std::vector<ProgramWindow>& programs);

@@ -14,7 +14,7 @@
 namespace gemm64 {
 namespace {
 
-// Clocks after the last sum that a trace still shows.
+// Cycles after the last sum that a trace still shows.
 constexpr std::uint64_t kAfter = 8;
 
 bool parse_coordinates(const std::string& text, std::size_t from, TileIndex& tile) {
@@ -75,7 +75,7 @@ void TileTrace::begin(const JobProgram& list, std::uint64_t clock) {
 }
 
 void TileTrace::begin_jobs(std::vector<const Job*> jobs, std::uint64_t clock) {
-  if (clocks_) return;
+  if (cycles_) return;
   jobs_ = std::move(jobs);
   place_.emplace(Place{0, RowWalk(*jobs_[0])});
   if (!name_) return;
@@ -113,7 +113,7 @@ void TileTrace::clock(std::uint64_t clock, const Probe& probe) {
   if (walk.first_row()) {
     if (name_ ? is_chosen(*place_) : clock >= window_begin_) {
       inside_ = true;
-      clocks_ = TileClocks{tile, clock, 0};
+      cycles_ = TileCycles{tile, clock, 0};
     } else if (name_) {
       Place after = *place_;
       after.walk.skip_tile();
@@ -125,8 +125,8 @@ void TileTrace::clock(std::uint64_t clock, const Probe& probe) {
   }
   walk.next();
   if (inside_ && last_row) {
-    clocks_->end = clock + geometry_.pipeline() + 1;
-    if (name_) device_.trace(trace_begin_, clocks_->end + kAfter);
+    cycles_->end = clock + geometry_.pipeline() + 1;
+    if (name_) device_.trace(trace_begin_, cycles_->end + kAfter);
     place_.reset();
   } else if (!settle(*place_)) {
     place_.reset();

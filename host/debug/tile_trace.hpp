@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Traces one tile, and tells the clocks of the tile that a trace shows.
+// Traces one tile, and tells the cycles of the tile that a trace shows.
 #pragma once
 
 #include <cstdint>
@@ -22,9 +22,9 @@ struct TileName {
 /// Throws UsageError if `text` is no such name.
 TileName parse_tile(const std::string& text);
 
-/// Where a trace should have its markers: a tile's first row is read in clock `begin`, its last sum
-/// is in the accumulator before clock `end`.
-struct TileClocks {
+/// Where a trace should have its markers: a tile's first row is read in cycle `begin`, its last sum
+/// is in the accumulator before cycle `end`.
+struct TileCycles {
   TileIndex tile;
   std::uint64_t begin = 0;
   std::uint64_t end = 0;
@@ -46,8 +46,8 @@ class TileTrace : public JobObserver {
   void clock(std::uint64_t clock, const Probe& probe) override;
   void end(std::uint64_t clock) override;
 
-  /// The tile's clocks, where it has been.
-  const std::optional<TileClocks>& clocks() const { return clocks_; }
+  /// The tile's cycles, where it has been.
+  const std::optional<TileCycles>& cycles() const { return cycles_; }
 
  private:
   /// Throws UsageError if the named job has no such tile.
@@ -73,7 +73,7 @@ class TileTrace : public JobObserver {
   std::optional<Place> place_;    // of the next row, while the tile is to come
   std::uint64_t trace_begin_ = 0;
   bool inside_ = false;  // the tile's rows are being read
-  std::optional<TileClocks> clocks_;
+  std::optional<TileCycles> cycles_;
 };
 
 }  // namespace gemm64

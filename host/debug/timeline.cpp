@@ -14,7 +14,7 @@ namespace {
 // Counters from here on count bytes: each is another one's, in bytes.
 constexpr Events kClockEvents = event_bit(counter::kBytesWeights) - 1;
 
-/// The index in kEngineCauses of the engine that spends clocks on the command; -1 where none does.
+/// The index in kEngineCauses of the engine that spends cycles on the command; -1 where none does.
 int track_of(const Command& command) {
   const auto engine = engine_of(command);
   if (!engine || fact_of(command.opcode)->counts == kNoCounter) return -1;
@@ -32,7 +32,7 @@ Timeline::Timeline(std::filesystem::path path)
       layers_(1),
       commands_track_(2),
       commands_(events_, commands_track_) {
-  events_.name_process("gemm64, clocks as microseconds");
+  events_.name_process("gemm64, cycles as microseconds");
   name_tracks();
 }
 
@@ -95,14 +95,14 @@ void Timeline::begin(std::vector<Step> steps, std::uint64_t clock) {
   job_ = steps_.front().job;
   array_ = job_->plan.array;
   next_ = 0;
-  clocks_ = 0;
+  cycles_ = 0;
   now_ = 0;
   since_ = clock;
 }
 
 void Timeline::clock(std::uint64_t clock, const Probe& probe) {
   const Events events = probe.events() & kClockEvents;
-  // Every clock is seen, so most must cost nothing. Dispatches are told one by one.
+  // Every cycle is seen, so most must cost nothing. Dispatches are told one by one.
   if (events == now_ && (events & event_bit(counter::kCommandsDispatch)) == 0) return;
   flush(clock);
   now_ = events;
@@ -117,7 +117,7 @@ void Timeline::flush(std::uint64_t clock) {
     end_layer(since_);
     job_ = steps_[next_].then;
   }
-  if (clocks_ == 0) {
+  if (cycles_ == 0) {
     const Plan& plan = job_->plan;
     events_.begin(layers_, since_, "layer", job_->name,
                   {{"M", plan.shape.m},
@@ -125,13 +125,13 @@ void Timeline::flush(std::uint64_t clock) {
                    {"N", plan.shape.n},
                    {"tiles", plan.tiles() * plan.row_blocks()}});
   }
-  clocks_ += clock - since_;
+  cycles_ += clock - since_;
   last_busy_ = clock;
   for (EngineTrack& engine : engines_) engine.spend(now_, since_, clock);
   for (std::size_t cause = counter::kCommandsWaitMemory; cause <= counter::kCommandsIdle; ++cause) {
     if ((now_ & event_bit(cause)) != 0) commands_.add({cause, since_, clock});
   }
-  // Last, since the engine can begin with the command in the clock after this one.
+  // Last, since the engine can begin with the command in the cycle after this one.
   if (dispatches) dispatch(clock);
 }
 
@@ -150,8 +150,8 @@ void Timeline::dispatch(std::uint64_t clock) {
 }
 
 void Timeline::end_layer(std::uint64_t clock) {
-  if (clocks_ != 0) events_.end(layers_, clock, {{"clocks", clocks_}});
-  clocks_ = 0;
+  if (cycles_ != 0) events_.end(layers_, clock, {{"clocks", cycles_}});
+  cycles_ = 0;
 }
 
 void Timeline::end(std::uint64_t clock) {
@@ -167,7 +167,7 @@ void Timeline::finish() {
   own_->finish({{"generator", "gemm64"},
                 {"array", fmt::format("{0}x{0}", array_)},
                 {"time axis",
-                 "1 microsecond is 1 clock of the device, counted from its start; in a waveform "
+                 "1 microsecond is 1 cycle of the device, counted from its start; in a waveform "
                  "clock c is at 2c ns"}});
 }
 

@@ -12,9 +12,9 @@
 
 namespace gemm64 {
 
-/// Made from what the device's probe shows, never from a prediction: the clocks by cause in the
+/// Made from what the device's probe shows, never from a prediction: the cycles by cause in the
 /// file are those of the device's counters. Tracks, from the top: layers; commands, with each
-/// dispatch; and the four engines (see EngineTrack). A clock of the device is a microsecond of the
+/// dispatch; and the four engines (see EngineTrack). A cycle of the device is a microsecond of the
 /// viewer.
 class Timeline final : public JobObserver {
  public:
@@ -36,7 +36,7 @@ class Timeline final : public JobObserver {
   void finish();
 
  private:
-  /// Tells the tracks of the clocks since since_, all alike.
+  /// Tells the tracks of the cycles since since_, all alike.
   void flush(std::uint64_t clock);
   void dispatch(std::uint64_t clock);
 
@@ -53,7 +53,7 @@ class Timeline final : public JobObserver {
     CommandTiles tiles;
     int engine;        // -1: none gets the command
     const Job* then;   // the job that begins when it is dispatched; mostly none
-    const Job* after;  // the job that begins in the clock after that
+    const Job* after;  // the job that begins in the cycle after that
   };
   void begin(std::vector<Step> steps, std::uint64_t clock);
   void end_layer(std::uint64_t clock);
@@ -62,8 +62,8 @@ class Timeline final : public JobObserver {
   std::vector<Step> steps_;      // of the program under way
   std::size_t next_ = 0;         // to be dispatched
   const Job* job_ = nullptr;     // under way
-  std::uint64_t clocks_ = 0;     // busy ones of the layer
-  std::uint64_t last_busy_ = 0;  // the clock after the last one
+  std::uint64_t cycles_ = 0;     // busy ones of the layer
+  std::uint64_t last_busy_ = 0;  // the cycle after the last one
   Events now_ = 0;               // events since since_
   std::uint64_t since_ = 0;
 };

@@ -30,11 +30,11 @@ std::string metadata(int track, const char* what, const char* key, const Json& v
   return text(json);
 }
 
-Json slice_event(int track, std::uint64_t begin, std::uint64_t clocks, const char* category,
+Json slice_event(int track, std::uint64_t begin, std::uint64_t cycles, const char* category,
                  const std::string& name, const Json& args) {
   Json json = event("X", track);
   json["ts"] = begin;
-  json["dur"] = clocks;
+  json["dur"] = cycles;
   json["cat"] = category;
   json["name"] = name;
   if (!args.empty()) json["args"] = args;

@@ -38,7 +38,7 @@ class TraceEvents {
   /// Closes it; `args` (at most kEndArgs of them, names of at most 20 letters) are added to those
   /// of its begin.
   void end(int track, std::uint64_t clock, const Json& args);
-  /// A slice of the clocks begin <= clock < end.
+  /// A slice of the cycles begin <= clock < end.
   void slice(int track, std::uint64_t begin, std::uint64_t end, const char* category,
              const std::string& name, const Json& args = Json::object());
 

@@ -6,7 +6,7 @@
 #include <cstring>
 #include <thread>
 
-#include "host/util/side_by_side.hpp"
+#include "host/util/parallel_for.hpp"
 
 namespace gemm64 {
 namespace {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A device that can be looked into: what happens inside, clock by clock, and faults put there.
+// A device that can be looked into: what happens inside, clock by cycle, and faults put there.
 #pragma once
 
 #include <cstddef>
@@ -11,20 +11,20 @@
 
 namespace gemm64 {
 
-/// A bit for each counter: what counts in a clock.
+/// A bit for each counter: what counts in a cycle.
 using Events = std::uint64_t;
 static_assert(kCounters.size() <= 64, "Events has a bit for each counter");
 
 /// The bit of a counter (gemm64::counter) in Probe::events().
 constexpr Events event_bit(std::size_t counter) { return Events{1} << counter; }
 
-/// The inside of an accelerator in one clock, as it is just before the clock's edge. Rows, columns,
+/// The inside of an accelerator in one cycle, as it is just before the clock's edge. Rows, columns,
 /// stages and banks count from 0; indices outside the accelerator are the caller's mistake.
 class Probe {
  public:
   virtual ~Probe() = default;
 
-  /// The bits of the counters that count in this clock: what each engine does.
+  /// The bits of the counters that count in this cycle: what each engine does.
   virtual Events events() const = 0;
   bool counts(std::size_t counter) const { return (events() & event_bit(counter)) != 0; }
 
@@ -53,7 +53,7 @@ class Probe {
   virtual std::int8_t lane_line(unsigned line, unsigned column, unsigned lane) const = 0;
 };
 
-/// Told of each clock outside reset, before its edge. Whatever it throws ends the simulation.
+/// Told of each cycle outside reset, before its edge. Whatever it throws ends the simulation.
 class Observer {
  public:
   virtual ~Observer() = default;
@@ -63,11 +63,11 @@ class Observer {
 /// A device with a notion of time that can be looked into. Slower than one that cannot.
 class DebugDevice : public Device {
  public:
-  /// Shows every clock from now on to `observer` too; it outlives the device.
+  /// Shows every cycle from now on to `observer` too; it outlives the device.
   virtual void observe(Observer& observer) = 0;
 
-  /// Writes the signals of the clocks begin <= clock < end to the trace file that the device was
-  /// built with. May be called while clocks pass; one window a device.
+  /// Writes the signals of the cycles begin <= clock < end to the trace file that the device was
+  /// built with. May be called while cycles pass; one window a device.
   virtual void trace(std::uint64_t begin, std::uint64_t end) = 0;
 
   /// Puts a fault inside at its clock; its place exists (check_fault).

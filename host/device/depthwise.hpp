@@ -10,7 +10,7 @@
 
 namespace gemm64 {
 
-/// The products that a lane makes in a clock.
+/// The products that a lane makes in a cycle.
 inline constexpr std::uint32_t kLaneTaps = 9;
 /// Rows and columns of the window that a lane sees, the largest kernel's.
 inline constexpr std::uint32_t kLaneWindow = 7;
@@ -53,14 +53,14 @@ constexpr std::uint64_t image_windows(const DepthwiseCommand& command) {
 constexpr std::uint64_t image_rows(const DepthwiseCommand& command) {
   return (command.flags & flag::kAccumulate) != 0 ? 1 : image_windows(command);
 }
-/// Parts of a window, each of a clock.
+/// Parts of a window, each of a cycle.
 constexpr std::uint32_t parts_of(const DepthwiseCommand& command) {
   return (weight_words(command) + kLaneTaps - 1) / kLaneTaps;
 }
 
-/// Clocks in which the lanes do something: all that it takes, where nothing waits, but what comes
+/// Cycles in which the lanes do something: all that it takes, where nothing waits, but what comes
 /// before the first and after the last.
-std::uint64_t depthwise_clocks(const DepthwiseCommand& command);
+std::uint64_t depthwise_cycles(const DepthwiseCommand& command);
 
 /// The rows of sums of an image, from its words of `n` bytes and its plane's weights. A sum keeps
 /// its low kLaneSumBits bits.
@@ -68,7 +68,7 @@ std::vector<std::uint32_t> depthwise_sums(const DepthwiseCommand& command, std::
                                           const std::vector<std::uint8_t>& image,
                                           const std::vector<std::uint8_t>& weights);
 
-/// The clocks of a command, one after the other.
+/// The cycles of a command, one after the other.
 class DepthwiseWalk {
  public:
   explicit DepthwiseWalk(const DepthwiseCommand& command);

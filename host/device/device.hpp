@@ -35,21 +35,21 @@ class Device {
     write_memory(address, bytes.data(), bytes.size());
   }
 
-  /// Runs until the interrupt line is high (true) or `max_clocks` have passed (false).
-  virtual bool wait_interrupt(std::uint64_t max_clocks) = 0;
+  /// Runs until the interrupt line is high (true) or `max_cycles` have passed (false).
+  virtual bool wait_interrupt(std::uint64_t max_cycles) = 0;
 
   /// Hard reset: registers take their reset values, memory keeps its contents.
   virtual void reset() = 0;
 
-  /// The same, and clocks() goes on from `clock`, which is not below what it is. A device without a
+  /// The same, and cycles() goes on from `clock`, which is not below what it is. A device without a
   /// notion of time is only reset.
   virtual void reset_at(std::uint64_t clock) {
     static_cast<void>(clock);
     reset();
   }
 
-  /// Simulated clocks since construction; 0 for a device without a notion of time.
-  virtual std::uint64_t clocks() const = 0;
+  /// Simulated cycles since construction; 0 for a device without a notion of time.
+  virtual std::uint64_t cycles() const = 0;
 
   /// What its DRAM channel has counted since the last hard reset; zeros where it has none.
   virtual DramCounts dram_counts() const { return {}; }

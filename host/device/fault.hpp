@@ -11,7 +11,7 @@
 
 namespace gemm64 {
 
-/// One flipped bit, one handshake that goes wrong, or a memory that fails, at one clock.
+/// One flipped bit, one handshake that goes wrong, or a memory that fails, at one cycle.
 struct Fault {
   enum class Kind {
     kWeight,         // register of the array that holds a weight
@@ -45,8 +45,8 @@ struct Fault {
   enum class Channel { kWeightsAr, kWeightsR, kDataAr, kDataR, kResultsAw, kResultsW, kResultsB };
 
   Kind kind = Kind::kWeight;
-  std::uint64_t clock = 0;  // what is flipped is so from the start of this clock on; what waits for
-                            // a beat, a command or a burst waits from this clock on
+  std::uint64_t clock = 0;  // what is flipped is so from the start of this cycle on; what waits for
+                            // a beat, a command or a burst waits from this cycle on
   unsigned bank = 0;        // of the accumulator; half of the lanes' weights; row of their window,
                             // or line memory
   unsigned row = 0;     // of K for operands, the stage of partial sums, of M in the accumulator;

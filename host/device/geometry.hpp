@@ -36,7 +36,7 @@ struct Geometry {
     return all(a) == all(b);
   }
 
-  /// Clocks from the read of a row of activations to the write of its last sum: the stages of the
+  /// Cycles from the read of a row of activations to the write of its last sum: the stages of the
   /// array, its columns, and the accumulator's clock.
   std::uint32_t pipeline() const { return n / stage_rows + n + 1; }
   /// Beats of the longest burst of weights: at most half of their buffer.
@@ -73,7 +73,7 @@ struct Geometry {
     with.tensor_memory = true;
     return with;
   }
-  /// Multiply-accumulates in a clock.
+  /// Multiply-accumulates in a cycle.
   std::uint64_t macs_per_clock() const { return std::uint64_t{n} * n; }
 };
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// How the memory behind the accelerator's ports behaves, as far as clocks depend on it.
+// How the memory behind the accelerator's ports behaves, as far as cycles depend on it.
 #pragma once
 
 #include <cstdint>
@@ -12,7 +12,7 @@ namespace gemm64 {
 /// How the three ports reach memory.
 enum class MemorySharing {
   kIndependent,  // each port is served by itself
-  kShared,       // one in-order memory with one budget of bytes a clock serves all ports
+  kShared,       // one in-order memory with one budget of bytes per cycle serves all ports
   kExclusive,    // one port is served at a time, until all its answers are in
   kDram          // a DRAM channel serves all ports in order, by its rows and banks
 };
@@ -31,9 +31,9 @@ inline const char* name(MemorySharing sharing) {
 }
 
 struct MemoryTiming {
-  std::uint32_t latency = 100;        // clocks from a request to its answer
+  std::uint32_t latency = 100;        // cycles from a request to its answer
   std::uint32_t bytes_per_cycle = 0;  // of each port (of all where shared); 0: a port's width
-  double stall_probability = 0;       // that a channel stalls in a clock
+  double stall_probability = 0;       // that a channel stalls in a cycle
   MemorySharing sharing = MemorySharing::kIndependent;
   bool is_modelled = true;  // false: a board's own, which does not behave as this says
   DramTiming dram = {};     // where the ports share a DRAM channel
@@ -43,7 +43,7 @@ struct MemoryTiming {
     return sharing == MemorySharing::kDram ? dram.word() : std::string(name(sharing));
   }
 
-  /// Are the clocks of a program predicted exactly? Otherwise predictions are those of the same
+  /// Are the cycles of a program predicted exactly? Otherwise predictions are those of the same
   /// memory without stalls.
   bool predictable() const { return is_modelled && stall_probability == 0; }
 };

@@ -31,7 +31,7 @@ namespace gemm64 {
 /// tiling, the packing or the reference product, so that these can be checked against it.
 ///
 /// Like the RTL: values bit for bit, ERROR and INTERRUPT, reset, byte counters, and what stays in
-/// the two banks of sums. Otherwise: counters of clocks stay zero, in snapshots too; queues are as
+/// the two banks of sums. Otherwise: counters of cycles stay zero, in snapshots too; queues are as
 /// long as a program wants; a program that waits for what never comes ends with WATCHDOG as soon as
 /// somebody waits for the interrupt, unless register WATCHDOG is 0.
 class ReferenceDevice final : public Device {
@@ -52,11 +52,11 @@ class ReferenceDevice final : public Device {
   void write_memory(std::uint64_t address, const void* data, std::size_t bytes) override;
   void place_memory(std::uint64_t address, const SharedBytes& bytes) override;
   void read_memory(std::uint64_t address, void* data, std::size_t bytes) override;
-  bool wait_interrupt(std::uint64_t max_clocks) override;
+  bool wait_interrupt(std::uint64_t max_cycles) override;
   /// The interrupt line as it is now.
   bool interrupt() const { return (interrupt_ & interrupt_enable_) != 0; }
   void reset() override;
-  std::uint64_t clocks() const override { return 0; }
+  std::uint64_t cycles() const override { return 0; }
   std::string name() const override { return "reference"; }
 
  private:

@@ -32,7 +32,7 @@ struct TraceOptions {
 struct DeviceKind {
   std::string name;
   std::string summary;      // for help texts
-  bool has_clocks = false;  // does it count clocks, so that predictions can be checked?
+  bool has_cycles = false;  // does it count cycles, so that predictions can be checked?
   std::vector<int> arrays;  // the sizes that it can have
   std::string hint;         // what comes after a message that it lacks something; may be empty
   /// Hardware: one alone, with a memory of its own, which DeviceOptions::memory does not describe.

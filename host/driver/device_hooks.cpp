@@ -42,7 +42,7 @@ DeviceHooks::DeviceHooks(Device& device) : device_(device) {
     auto& hooks = *static_cast<DeviceHooks*>(self);
     return hooks.guard([&] {
       const bool interrupted = hooks.device_.wait_interrupt(limit);
-      hooks.waited_until_ = hooks.device_.clocks();
+      hooks.waited_until_ = hooks.device_.cycles();
       return static_cast<int>(interrupted);
     });
   };

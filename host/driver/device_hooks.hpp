@@ -13,7 +13,7 @@ namespace gemm64 {
 /// No exception passes through C: a hook that throws fails, and rethrow() throws on.
 class DeviceHooks {
  public:
-  /// The device outlives the hooks. Its memory is coherent, and `limit` of waiting is in clocks.
+  /// The device outlives the hooks. Its memory is coherent, and `limit` of waiting is in cycles.
   explicit DeviceHooks(Device& device);
   DeviceHooks(const DeviceHooks&) = delete;
   DeviceHooks& operator=(const DeviceHooks&) = delete;

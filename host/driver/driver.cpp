@@ -9,18 +9,18 @@
 
 #include "host/device/registers.hpp"
 #include "host/device/snapshot.hpp"
-#include "host/util/error.hpp"
 #include "host/tiling/packing.hpp"
+#include "host/util/error.hpp"
 
 namespace gemm64 {
 namespace {
 
 // Even an impatient driver looks so often whether a soft reset has ended.
 constexpr std::uint32_t kLeastResetPolls = 100;
-// Clocks between two reports of progress.
-constexpr std::uint64_t kProgressClocks = 1 << 16;
+// Cycles between two reports of progress.
+constexpr std::uint64_t kProgressCycles = 1 << 16;
 // The device's watchdog ends a wait without progress. A program that goes on for this many times
-// the clocks that an unthrottled memory needs will not end in a time that anyone waits for.
+// the cycles that an unthrottled memory needs will not end in a time that anyone waits for.
 constexpr std::uint64_t kSlowestMemory = 1000;
 // A wait of so many latencies without any progress is a fault: a request waits behind all those
 // that the other ports may have under way.
@@ -28,11 +28,11 @@ constexpr std::uint64_t kLatenciesWithoutProgress = 16;
 
 }  // namespace
 
-Driver::Driver(Device& device, const Patience& patience)
-    : device_(device), patience_(patience), hooks_(device) {
+Driver::Driver(Device& device, const Timeouts& timeouts)
+    : device_(device), timeouts_(timeouts), hooks_(device) {
   check(gemm64_open(&core_, &hooks_.hooks()));
-  if (patience.watchdog != 0) {
-    core_.reset_polls = std::max(patience.watchdog, kLeastResetPolls);
+  if (timeouts.watchdog != 0) {
+    core_.reset_polls = std::max(timeouts.watchdog, kLeastResetPolls);
   }
   geometry_ = read_sizes(device);
 }
@@ -104,7 +104,7 @@ void Driver::fail_altered() {
   const gemm64_altered altered = core_.altered;
   FoundFault own;
   own.offset = altered.offset;
-  own.clock = device_.clocks();
+  own.clock = device_.cycles();
   fail_after_reset(
       fmt::format("device '{}': register {} is {:#x}, it should be {:#x}", device_.name(),
                   register_name(altered.offset), altered.found, altered.written),
@@ -122,8 +122,8 @@ void Driver::fail_after_reset(const std::string& message, const std::optional<Fo
 }
 
 std::uint32_t Driver::wanted_watchdog() {
-  if (patience_.watchdog != 0) return patience_.watchdog;
-  const std::uint64_t quiet = kLatenciesWithoutProgress * patience_.memory_latency;
+  if (timeouts_.watchdog != 0) return timeouts_.watchdog;
+  const std::uint64_t quiet = kLatenciesWithoutProgress * timeouts_.memory_latency;
   std::uint32_t own = 0;
   check(gemm64_read(&core_, GEMM64_REG_WATCHDOG, &own));
   if (own == 0 || quiet <= own) return 0;  // a watchdog of 0 waits for ever
@@ -135,7 +135,7 @@ void Driver::give_up(std::uint64_t spent, std::uint64_t clock_limit) {
   std::uint32_t next = 0;
   check(gemm64_dispatched(&core_, &next));
   throw DeviceError(fmt::format(
-      "device '{}': no interrupt after {} clocks (limit {}); command {} is the next to be "
+      "device '{}': no interrupt after {} cycles (limit {}); command {} is the next to be "
       "dispatched",
       device_.name(), spent, clock_limit, next));
 }
@@ -166,8 +166,8 @@ void Driver::start_program(std::uint64_t ring, const std::vector<Command>& progr
   check(gemm64_submit(&core_, bytes.data(), static_cast<std::uint32_t>(program.size()), nullptr));
 }
 
-bool Driver::has_ended(const std::vector<Command>& program, std::uint64_t clocks) {
-  const gemm64_result result = gemm64_wait(&core_, clocks);
+bool Driver::has_ended(const std::vector<Command>& program, std::uint64_t cycles) {
+  const gemm64_result result = gemm64_wait(&core_, cycles);
   if (result == GEMM64_FAILED) fail(program);
   if (result != GEMM64_TIMEOUT) check(result);
   const bool told = result == GEMM64_OK;
@@ -192,9 +192,9 @@ void Driver::run_program(std::uint64_t ring, const std::vector<Command>& program
                          std::uint64_t clock_limit, const Progress& progress,
                          std::uint64_t weight_bytes) {
   start_program(ring, program);
-  const std::uint64_t started = device_.clocks();
-  while (!has_ended(program, kProgressClocks)) {
-    const std::uint64_t spent = device_.clocks() - started;
+  const std::uint64_t started = device_.cycles();
+  while (!has_ended(program, kProgressCycles)) {
+    const std::uint64_t spent = device_.cycles() - started;
     if (clock_limit != 0 && spent >= clock_limit) give_up(spent, clock_limit);
     if (progress && weight_bytes != 0) {
       const double read = static_cast<double>(read_counter(counter::kBytesWeights));
@@ -273,13 +273,13 @@ MatrixI32 Driver::read_results(const Job& job) {
   return unpack_results(job, result_values(format, blocks));
 }
 
-/// Clocks after which nobody waits any longer.
+/// Cycles after which nobody waits any longer.
 std::uint64_t Driver::clock_limit(const Traffic& traffic) const {
   const std::uint64_t bytes = traffic.weights + traffic.parameters + traffic.activations +
                               traffic.operands + traffic.results;
   // At worst each beat is a burst of its own, and waits for a latency.
-  return kProgressClocks +
-         (kSlowestMemory + patience_.memory_latency) * (bytes / geometry_.n + 1000);
+  return kProgressCycles +
+         (kSlowestMemory + timeouts_.memory_latency) * (bytes / geometry_.n + 1000);
 }
 
 void Driver::run_or_again(const std::function<void()>& write_operands,

@@ -15,10 +15,10 @@
 #include "host/device/shared_bytes.hpp"
 #include "host/driver/device_hooks.hpp"
 #include "host/driver/gemm64_driver.h"
-#include "host/util/error.hpp"
+#include "host/numerics/matrix.hpp"
 #include "host/tiling/job.hpp"
 #include "host/tiling/job_program.hpp"
-#include "host/numerics/matrix.hpp"
+#include "host/util/error.hpp"
 
 namespace gemm64 {
 
@@ -71,11 +71,11 @@ using RunsAgain = std::function<void(const FoundFault&)>;
 using Progress = std::function<void(double)>;
 
 /// How long the driver waits before it gives up.
-struct Patience {
-  /// Clocks that the memory may take to answer a request. The device's watchdog and the driver's
+struct Timeouts {
+  /// Cycles that the memory may take to answer a request. The device's watchdog and the driver's
   /// own limit follow from it.
   std::uint64_t memory_latency = 1000;
-  /// Clocks without any progress after which the device stops the work, and after which a soft
+  /// Cycles without any progress after which the device stops the work, and after which a soft
   /// reset is given up. 0: the device's own, or what the latency asks for if that is more.
   std::uint32_t watchdog = 0;
 };
@@ -84,7 +84,7 @@ class Driver {
  public:
   /// Opens the device: soft reset, and a check of what it is. Throws DeviceError if it is no
   /// gemm64 of this version or does not come out of the reset.
-  explicit Driver(Device& device, const Patience& patience = {});
+  explicit Driver(Device& device, const Timeouts& timeouts = {});
   Driver(const Driver&) = delete;
   Driver& operator=(const Driver&) = delete;
 
@@ -108,7 +108,7 @@ class Driver {
 
   /// Runs a list of jobs as one program; `operands` has those of each. The counters of a job are
   /// those from the FENCE that ended the job before to the one that ended it: the weights that it
-  /// loads ahead count as that one's, and the causes of each engine add up to its clocks. Throws as
+  /// loads ahead count as that one's, and the causes of each engine add up to its cycles. Throws as
   /// the above does.
   std::vector<GemmResult> run(const JobProgram& list, const std::vector<JobOperands>& operands,
                               const Progress& progress = nullptr, const RunsAgain& again = nullptr);
@@ -122,15 +122,15 @@ class Driver {
   void check_fits(const JobProgram& list) const;
 
   /// Runs commands from the start of an empty ring, the last of them FINISH: writes them, starts,
-  /// and waits. At most `clock_limit` clocks, unless it is 0. Throws DeviceError as run() does.
+  /// and waits. At most `clock_limit` cycles, unless it is 0. Throws DeviceError as run() does.
   void run_program(std::uint64_t ring, const std::vector<Command>& program,
                    std::uint64_t clock_limit, const Progress& progress = nullptr,
                    std::uint64_t weight_bytes = 0);
 
   /// The same in steps: start_program() writes the commands and starts them; the device then works
-  /// as its clocks pass. has_ended() waits for at most `clocks` and says whether the program ended.
+  /// as its cycles pass. has_ended() waits for at most `cycles` and says whether the program ended.
   void start_program(std::uint64_t ring, const std::vector<Command>& program);
-  bool has_ended(const std::vector<Command>& program, std::uint64_t clocks);
+  bool has_ended(const std::vector<Command>& program, std::uint64_t cycles);
 
   /// Did the device itself report an error since it was opened?
   bool was_told_error() const { return core_.error.code != 0; }
@@ -163,7 +163,7 @@ class Driver {
   [[noreturn]] void give_up(std::uint64_t spent, std::uint64_t clock_limit);
 
   Device& device_;
-  const Patience patience_;
+  const Timeouts timeouts_;
   DeviceHooks hooks_;
   gemm64_driver core_{};  // the driver itself, in C
   Geometry geometry_;

@@ -196,7 +196,7 @@ enum gemm64_result gemm64_submit(struct gemm64_driver *driver, const void *comma
   if (ticket) *ticket = driver->submitted;
   TRY(gemm64_write(driver, GEMM64_REG_RING_TAIL, driver->submitted & (driver->places - 1)));
   if (driver->info.self_check == 0) return GEMM64_OK;
-  /* While the device fetches: this costs no clock. */
+  /* While the device fetches: this costs no cycle. */
   if (first) {
     TRY(gemm64_read(driver, GEMM64_REG_WATCHDOG, &driver->watchdog));
     TRY(gemm64_read(driver, GEMM64_REG_INTERRUPT_ENABLE, &driver->interrupt_enable));

@@ -287,7 +287,8 @@ BuiltModel build_verilated(const Description& description, const BuildOptions& o
                            const fs::path& cache, const fs::path& folder) {
   if (!has_program("verilator")) {
     throw UsageError(
-        "verilator is not installed; type scripts/setup/setup.sh build, or apt-get install verilator");
+        "verilator is not installed; type scripts/setup/setup.sh build, or apt-get install "
+        "verilator");
   }
   const Finished verilated =
       run_program_in(folder, verilator_words(description, folder, options.trace));

@@ -5,8 +5,8 @@
 #include <cmath>
 #include <functional>
 
-#include "host/kernels/window.hpp"
 #include "host/graph/onnx/linear_layer.hpp"
+#include "host/kernels/window.hpp"
 
 namespace gemm64::dut {
 namespace {

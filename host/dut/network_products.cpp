@@ -5,8 +5,8 @@
 
 #include <random>
 
-#include "host/util/error.hpp"
 #include "host/graph/onnx/work.hpp"
+#include "host/util/error.hpp"
 
 namespace gemm64::dut {
 std::vector<NetworkProduct> alexnet_linear_layers(std::int64_t batch) {

@@ -105,7 +105,7 @@ std::string config_of(const Description& of, const std::vector<Port>& ports,
   return text;
 }
 
-/// Registers with a clock of their own would be proven of another design: a cycle is a step.
+/// Registers with a cycle of their own would be proven of another design: a cycle is a step.
 void check_clock_edges(const Description& of, const fs::path& folder) {
   const std::string list = [&folder] {
     std::ifstream in(folder / "other_clock.txt");

@@ -39,7 +39,7 @@ struct ProofResult {
 };
 
 /// Throws UsageError if the array is larger than kLargestProof, if Yosys cannot read it, if a
-/// register has another clock than the rising edge of aclk, or if Bitwuzla cannot be installed.
+/// register has another cycle than the rising edge of aclk, or if Bitwuzla cannot be installed.
 ProofResult prove(const Description& description, const ProofOptions& options);
 
 /// What the proof says and assumes, or the counterexample, or how far it came.

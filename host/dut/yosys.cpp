@@ -90,7 +90,8 @@ std::string elaborate(const Description& of, const fs::path& folder, const fs::p
 std::string run_yosys(const Description& description, const fs::path& folder,
                       const std::string& script, const fs::path& cache) {
   if (!has_program("yosys")) {
-    throw UsageError("yosys is not installed; type scripts/setup/setup.sh synth, or apt-get install yosys");
+    throw UsageError(
+        "yosys is not installed; type scripts/setup/setup.sh synth, or apt-get install yosys");
   }
   const auto run = [&](const std::string& commands) {
     std::ofstream(folder / "script.ys") << commands;

@@ -11,10 +11,10 @@
 
 #include "host/driver/driver.hpp"
 #include "host/ep/interruption.hpp"
-#include "host/util/error.hpp"
 #include "host/report/progress.hpp"
 #include "host/session/device_schedule.hpp"
 #include "host/session/session.hpp"
+#include "host/util/error.hpp"
 #include "sim/models/devices.hpp"
 
 namespace gemm64::ep {
@@ -45,7 +45,7 @@ std::unique_ptr<Device> make_inspected_device(const ProviderOptions& options) {
   return device;
 }
 
-Patience patience_of(const ProviderOptions& options) {
+Timeouts timeouts_of(const ProviderOptions& options) {
   return {options.memory.latency, options.watchdog};
 }
 
@@ -72,7 +72,7 @@ RunOptions OwnedAccelerator::run_options() {
       return device;
     };
     try {
-      investigate(job, make, patience_of(options_), failure);
+      investigate(job, make, timeouts_of(options_), failure);
     } catch (const UsageError& error) {  // the failure is worth more than its diagnosis
       failure.note = error.what();
     }
@@ -116,7 +116,7 @@ NetworkRun OwnedAccelerator::run(const OnnxModel& model, const Executable& compi
 NetworkRun OwnedAccelerator::run_alone(const OnnxModel& model, const Executable& compiled,
                                        NamedTensors inputs) {
   const Interruption interruption;
-  Session session(*device_, options_.device, patience_of(options_), options_, run_options(),
+  Session session(*device_, options_.device, timeouts_of(options_), options_, run_options(),
                   Spelling::kArgument);
   const bool is_whole = compiled.options.why_sums.empty();
   session.open(model, nullptr, is_whole ? &compiled : nullptr);

@@ -14,8 +14,8 @@
 #include "host/compile/executable_file.hpp"
 #include "host/device/counters.hpp"
 #include "host/device/registers.hpp"
-#include "host/util/error.hpp"
 #include "host/graph/passes/quantized_graph.hpp"
+#include "host/util/error.hpp"
 
 namespace gemm64::ep {
 namespace {

@@ -20,7 +20,6 @@
 #include "host/ep/local_library.hpp"
 #include "host/ep/options.hpp"
 #include "host/ep/run_log.hpp"
-#include "host/util/error.hpp"
 #include "host/execute/linear.hpp"
 #include "host/graph/onnx/linear_layer.hpp"
 #include "host/graph/onnx/supported.hpp"
@@ -28,9 +27,10 @@
 #include "host/ort/find.hpp"
 #include "host/ort/library.hpp"
 #include "host/session/device_schedule.hpp"
-#include "host/session/double_check.hpp"
+#include "host/session/float64_reference.hpp"
 #include "host/session/network_pass.hpp"
 #include "host/session/passes.hpp"
+#include "host/util/error.hpp"
 #include "host/util/text.hpp"
 
 namespace gemm64::ep {

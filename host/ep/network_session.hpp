@@ -8,9 +8,9 @@
 
 #include "host/debug/job_observer.hpp"
 #include "host/ep/accelerator.hpp"
-#include "host/util/error.hpp"
 #include "host/execute/dump.hpp"
 #include "host/session/session.hpp"
+#include "host/util/error.hpp"
 
 namespace gemm64::ep {
 

@@ -10,14 +10,14 @@
 #include <unordered_map>
 
 #include "host/compile/device_plan.hpp"
-#include "host/util/error.hpp"
 #include "host/graph/onnx/graph_links.hpp"
 #include "host/graph/onnx/linear_layer.hpp"
 #include "host/graph/onnx/node_check.hpp"
 #include "host/graph/onnx/operator.hpp"
 #include "host/graph/onnx/supported.hpp"
-#include "host/ort/graph.hpp"
 #include "host/graph/passes/quantized_graph.hpp"
+#include "host/ort/graph.hpp"
+#include "host/util/error.hpp"
 #include "host/util/text.hpp"
 
 namespace gemm64::ep {

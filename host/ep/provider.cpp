@@ -17,9 +17,9 @@
 
 #include "host/ep/group.hpp"
 #include "host/ep/partition.hpp"
-#include "host/util/error.hpp"
 #include "host/ort/graph.hpp"
 #include "host/ort/library.hpp"
+#include "host/util/error.hpp"
 #include "host/util/output_file.hpp"
 #include "host/util/text.hpp"
 

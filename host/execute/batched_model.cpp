@@ -7,11 +7,11 @@
 #include <cmath>
 #include <optional>
 
-#include "host/util/error.hpp"
 #include "host/execute/known_inputs.hpp"
 #include "host/execute/memory_need.hpp"
 #include "host/graph/onnx/shapes.hpp"
 #include "host/graph/onnx/supported.hpp"
+#include "host/util/error.hpp"
 #include "host/util/text.hpp"
 
 namespace gemm64 {

@@ -6,8 +6,8 @@
 #include <map>
 #include <utility>
 
-#include "host/util/error.hpp"
 #include "host/graph/proto/tensor_data.hpp"
+#include "host/util/error.hpp"
 
 namespace gemm64 {
 namespace {

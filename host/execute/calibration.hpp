@@ -5,10 +5,10 @@
 #include <functional>
 #include <string>
 
-#include "host/util/error.hpp"
 #include "host/execute/executor.hpp"
 #include "host/execute/head.hpp"
 #include "host/graph/onnx/ranges.hpp"
+#include "host/util/error.hpp"
 
 namespace gemm64 {
 

@@ -8,9 +8,9 @@
 #include <unordered_map>
 #include <vector>
 
-#include "host/kernels/operators.hpp"
 #include "host/graph/onnx/model.hpp"
 #include "host/graph/onnx/operator.hpp"
+#include "host/kernels/operators.hpp"
 
 namespace gemm64 {
 

@@ -7,11 +7,11 @@
 #include <limits>
 #include <memory>
 
-#include "host/util/error.hpp"
+#include "host/graph/proto/tensor_data.hpp"
 #include "host/images/idx.hpp"
 #include "host/images/image.hpp"
 #include "host/images/image_file.hpp"
-#include "host/graph/proto/tensor_data.hpp"
+#include "host/util/error.hpp"
 
 namespace gemm64 {
 namespace {

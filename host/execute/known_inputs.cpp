@@ -11,11 +11,11 @@
 #include <type_traits>
 #include <utility>
 
-#include "host/util/error.hpp"
 #include "host/execute/npy.hpp"
-#include "host/kernels/tensor.hpp"
 #include "host/graph/onnx/supported.hpp"
 #include "host/graph/proto/tensor_data.hpp"
+#include "host/kernels/tensor.hpp"
+#include "host/util/error.hpp"
 
 namespace gemm64 {
 namespace {

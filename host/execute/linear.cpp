@@ -3,8 +3,8 @@
 
 #include <algorithm>
 
-#include "host/kernels/gemm.hpp"
 #include "host/graph/onnx/linear_layer.hpp"
+#include "host/kernels/gemm.hpp"
 
 namespace gemm64 {
 namespace {

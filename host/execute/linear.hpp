@@ -7,8 +7,8 @@
 #include <vector>
 
 #include "host/execute/executor.hpp"
-#include "host/tiling/plan.hpp"
 #include "host/numerics/matrix.hpp"
+#include "host/tiling/plan.hpp"
 
 namespace gemm64 {
 

@@ -5,14 +5,14 @@
 
 #include <algorithm>
 
-#include "host/util/error.hpp"
 #include "host/execute/image_source.hpp"
 #include "host/execute/known_inputs.hpp"
 #include "host/execute/npy.hpp"
+#include "host/graph/proto/tensor_data.hpp"
 #include "host/images/idx.hpp"
 #include "host/images/image_file.hpp"
 #include "host/numerics/initialize.hpp"
-#include "host/graph/proto/tensor_data.hpp"
+#include "host/util/error.hpp"
 
 namespace gemm64 {
 namespace {

@@ -7,8 +7,8 @@
 #include <vector>
 
 #include "host/execute/input_source.hpp"
-#include "host/images/preprocessing.hpp"
 #include "host/graph/onnx/model.hpp"
+#include "host/images/preprocessing.hpp"
 
 namespace gemm64 {
 

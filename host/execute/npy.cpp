@@ -5,11 +5,11 @@
 
 #include <algorithm>
 
-#include "host/util/console.hpp"
-#include "host/util/error.hpp"
-#include "host/numerics/npy.hpp"
 #include "host/graph/onnx/operator.hpp"
 #include "host/graph/proto/tensor_data.hpp"
+#include "host/numerics/npy.hpp"
+#include "host/util/console.hpp"
+#include "host/util/error.hpp"
 
 namespace gemm64 {
 namespace {

@@ -5,8 +5,8 @@
 
 #include <algorithm>
 
-#include "host/util/error.hpp"
 #include "host/images/idx.hpp"
+#include "host/util/error.hpp"
 
 namespace gemm64 {
 namespace {

@@ -7,10 +7,10 @@
 #include <memory>
 #include <string_view>
 
+#include "host/images/image_damage.hpp"
 #include "host/util/error.hpp"
 #include "host/util/file_kind.hpp"
 #include "host/util/input_file.hpp"
-#include "host/images/image_damage.hpp"
 
 namespace gemm64 {
 namespace {

@@ -6,12 +6,12 @@
 #include <charconv>
 #include <string_view>
 
+#include "host/images/idx.hpp"
+#include "host/numerics/npy.hpp"
 #include "host/util/error.hpp"
 #include "host/util/escaped.hpp"
 #include "host/util/file_kind.hpp"
 #include "host/util/input_file.hpp"
-#include "host/numerics/npy.hpp"
-#include "host/images/idx.hpp"
 
 namespace gemm64 {
 namespace {

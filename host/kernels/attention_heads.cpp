@@ -7,8 +7,8 @@
 #include <cmath>
 #include <limits>
 
-#include "host/kernels/visit.hpp"
 #include "host/graph/proto/tensor_data.hpp"
+#include "host/kernels/visit.hpp"
 
 namespace gemm64 {
 namespace {

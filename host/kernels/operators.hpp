@@ -7,11 +7,11 @@
 #include <string>
 #include <vector>
 
-#include "host/util/error.hpp"
-#include "host/kernels/tensor.hpp"
-#include "host/numerics/matrix.hpp"
 #include "host/graph/proto/attribute.hpp"
 #include "host/graph/proto/onnx.pb.h"
+#include "host/kernels/tensor.hpp"
+#include "host/numerics/matrix.hpp"
+#include "host/util/error.hpp"
 #include "host/util/text.hpp"
 
 namespace gemm64 {

@@ -7,10 +7,10 @@
 #include <limits>
 #include <vector>
 
+#include "host/graph/proto/tensor_data.hpp"
 #include "host/kernels/attention_heads.hpp"
 #include "host/kernels/operators.hpp"
 #include "host/kernels/strided.hpp"
-#include "host/graph/proto/tensor_data.hpp"
 
 namespace gemm64 {
 namespace host {

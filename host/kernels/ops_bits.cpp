@@ -5,10 +5,10 @@
 
 #include <cstring>
 
+#include "host/graph/proto/tensor_data.hpp"
 #include "host/kernels/elementwise.hpp"
 #include "host/kernels/operators.hpp"
 #include "host/kernels/visit.hpp"
-#include "host/graph/proto/tensor_data.hpp"
 
 namespace gemm64 {
 namespace host {

@@ -6,9 +6,9 @@
 #include <cmath>
 #include <limits>
 
+#include "host/graph/proto/tensor_data.hpp"
 #include "host/kernels/operators.hpp"
 #include "host/kernels/small_types.hpp"
-#include "host/graph/proto/tensor_data.hpp"
 
 namespace gemm64 {
 namespace host {

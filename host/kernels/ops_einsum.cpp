@@ -8,9 +8,9 @@
 #include <string>
 #include <vector>
 
+#include "host/graph/proto/tensor_data.hpp"
 #include "host/kernels/operators.hpp"
 #include "host/kernels/visit.hpp"
-#include "host/graph/proto/tensor_data.hpp"
 
 namespace gemm64 {
 namespace host {

@@ -7,9 +7,9 @@
 #include <cstring>
 #include <numeric>
 
+#include "host/graph/proto/tensor_data.hpp"
 #include "host/kernels/operators.hpp"
 #include "host/kernels/visit.hpp"
-#include "host/graph/proto/tensor_data.hpp"
 
 namespace gemm64 {
 namespace host {

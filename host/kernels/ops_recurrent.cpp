@@ -8,8 +8,8 @@
 #include <string>
 #include <vector>
 
-#include "host/kernels/operators.hpp"
 #include "host/graph/proto/tensor_data.hpp"
+#include "host/kernels/operators.hpp"
 
 namespace gemm64 {
 namespace host {

@@ -11,9 +11,9 @@
 #include <numeric>
 #include <optional>
 
+#include "host/graph/proto/tensor_data.hpp"
 #include "host/kernels/operators.hpp"
 #include "host/kernels/visit.hpp"
-#include "host/graph/proto/tensor_data.hpp"
 #include "host/util/text.hpp"
 
 namespace gemm64 {

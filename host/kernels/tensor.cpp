@@ -10,8 +10,8 @@
 #include <new>
 #include <stdexcept>
 
-#include "host/util/error.hpp"
 #include "host/graph/proto/tensor_data.hpp"
+#include "host/util/error.hpp"
 #include "host/util/text.hpp"
 
 namespace gemm64 {

@@ -7,8 +7,8 @@
 #include <cmath>
 #include <type_traits>
 
-#include "host/kernels/operators.hpp"
 #include "host/graph/proto/tensor_data.hpp"
+#include "host/kernels/operators.hpp"
 
 namespace gemm64 {
 

@@ -9,9 +9,9 @@
 #include <functional>
 #include <numeric>
 
+#include "host/numerics/npy_header.hpp"
 #include "host/util/error.hpp"
 #include "host/util/file_kind.hpp"
-#include "host/numerics/npy_header.hpp"
 #include "host/util/text.hpp"
 
 namespace gemm64 {

@@ -8,9 +8,9 @@
 #include <string>
 #include <vector>
 
-#include "host/util/input_file.hpp"
-#include "host/numerics/npy_type.hpp"
 #include "host/numerics/matrix.hpp"
+#include "host/numerics/npy_type.hpp"
+#include "host/util/input_file.hpp"
 #include "host/util/output_file.hpp"
 
 namespace gemm64 {

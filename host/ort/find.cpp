@@ -74,12 +74,11 @@ fs::path find_library() {
     const fs::path found = library_in(folder);
     if (!found.empty()) return found;
   }
-  throw Error(
-      ORT_NO_SUCHFILE,
-      fmt::format(
-          "ONNX Runtime is not installed: there is no {} in {}; scripts/setup/fetch-onnxruntime.sh {} "
-          "installs it, and {} names another one",
-          kPrefix, (own / kFolder).string(), (own / kFolder).string(), kVariable));
+  throw Error(ORT_NO_SUCHFILE,
+              fmt::format("ONNX Runtime is not installed: there is no {} in {}; "
+                          "scripts/setup/fetch-onnxruntime.sh {} "
+                          "installs it, and {} names another one",
+                          kPrefix, (own / kFolder).string(), (own / kFolder).string(), kVariable));
 }
 
 }  // namespace gemm64::ort

@@ -10,9 +10,9 @@ namespace gemm64::ort {
 std::filesystem::path own_folder();
 
 /// The file of ONNX Runtime's library: that which GEMM64_ONNXRUNTIME names by itself, by its folder
-/// or by its Python environment; else that which scripts/setup/fetch-onnxruntime.sh or scripts/setup/venv.sh puts
-/// into the build folder, or that of the Python package next to gemm64's. Throws Error, whose
-/// message has the remedy, if there is none.
+/// or by its Python environment; else that which scripts/setup/fetch-onnxruntime.sh or
+/// scripts/setup/venv.sh puts into the build folder, or that of the Python package next to
+/// gemm64's. Throws Error, whose message has the remedy, if there is none.
 std::filesystem::path find_library();
 
 }  // namespace gemm64::ort

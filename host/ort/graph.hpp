@@ -6,8 +6,8 @@
 #include <string>
 #include <vector>
 
-#include "host/ort/api.hpp"
 #include "host/graph/proto/onnx.pb.h"
+#include "host/ort/api.hpp"
 
 namespace gemm64::ort {
 

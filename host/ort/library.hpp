@@ -8,9 +8,9 @@
 #include <utility>
 #include <vector>
 
+#include "host/graph/proto/onnx.pb.h"
 #include "host/kernels/tensor.hpp"
 #include "host/ort/api.hpp"
-#include "host/graph/proto/onnx.pb.h"
 
 namespace gemm64::ort {
 

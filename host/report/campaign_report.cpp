@@ -68,7 +68,7 @@ void add_self_found(const CampaignReport& report, std::size_t width, std::string
   Table table;
   table.add_column("faults that matter to a device without checks", Align::kLeft);
   for (const char* heading : {"found,\nrun again", "stopped with\nanother error", "not by\nitself",
-                              "clocks:\nmedian", "\nmost"}) {
+                              "cycles:\nmedian", "\nmost"}) {
     table.add_column(heading);
   }
   const auto add = [&](const std::string& what, FaultPrograms program, Kind kind) {

@@ -14,7 +14,7 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-/// What the array's clocks were spent on. `fill` is all without a MATMUL: the first fetches and
+/// What the array's cycles were spent on. `fill` is all without a MATMUL: the first fetches and
 /// loads, the last rows on their way through the array, and the last store.
 Json cycle_breakdown(const Counters& counters) {
   return {{"compute", counters[counter::kComputeCompute]},
@@ -138,7 +138,7 @@ Json layer_json(const LayerReport& layer, bool compared) {
                {"max_abs_error", compared ? Json(layer.max_abs_error) : Json()},
                {"seconds", layer.seconds}};
   if (layer.overlapped) {
-    json["overlapped"] = true;  // its counters go from fence to fence, through other layers' clocks
+    json["overlapped"] = true;  // its counters go from fence to fence, through other layers' cycles
     for (const char* figure :
          {"cycles", "predicted_cycles", "utilization", "roofline_utilization"}) {
       json[figure] = nullptr;
@@ -232,7 +232,7 @@ Json waits_json(const std::vector<HostLayer>& between, std::uint32_t n) {
     json.push_back({{"operator", wait.op_type},
                     {"nodes", wait.nodes},
                     {"values", wait.values},
-                    {"least_cycles", wait.clocks}});
+                    {"least_cycles", wait.cycles}});
   }
   return json;
 }
@@ -259,7 +259,7 @@ Json to_json(const RunReport& report) {
                  {"stall_probability", report.memory.stall_probability}}},
                {"predictions_exact", report.predictable()},
                {"array", report.geometry.n},
-               {"accelerators", 1},  // whose clocks these are, however many were simulated
+               {"accelerators", 1},  // whose cycles these are, however many were simulated
                {"layers", layers},
                {"total",
                 {{"cycles", total.counters[counter::kTotalClocks]},
@@ -272,7 +272,7 @@ Json to_json(const RunReport& report) {
                {"simulation",
                 {{"seconds", total.seconds},
                  {"cycles_per_second",
-                  per_second(static_cast<double>(total.simulated_clocks), total.seconds)},
+                  per_second(static_cast<double>(total.simulated_cycles), total.seconds)},
                  {"macs_per_second", per_second(static_cast<double>(macs), total.seconds)}}}};
   if (report.check == CheckLevel::kOutputs) {
     json["outputs"] = {{"values", report.outputs.values},

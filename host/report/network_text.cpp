@@ -11,8 +11,8 @@
 #include <set>
 #include <utility>
 
-#include "host/util/escaped.hpp"
 #include "host/report/classification_text.hpp"
+#include "host/util/escaped.hpp"
 #include "host/util/text.hpp"
 
 namespace gemm64 {
@@ -68,7 +68,7 @@ std::string operators_text(const std::map<std::string, std::uint64_t>& operators
   return text;
 }
 
-/// How clocks are divided among the layers of a program, or why they are not.
+/// How cycles are divided among the layers of a program, or why they are not.
 std::string overlap_text(const RunReport& report) {
   std::string undivided;
   bool shared = false;
@@ -89,11 +89,11 @@ std::string overlap_text(const RunReport& report) {
   if (!undivided.empty()) {
     return fmt::format(
         "Layers of a program overlap, and what was counted is not what was predicted, so that the "
-        "clocks of each are not known: {}.\n",
+        "cycles of each are not known: {}.\n",
         undivided);
   }
   if (!shared) return "";
-  return "Layers of a program overlap: the clocks of each are those from its first tile to the "
+  return "Layers of a program overlap: the cycles of each are those from its first tile to the "
          "next layer's.\n";
 }
 
@@ -132,14 +132,14 @@ std::string programs_text(const RunReport& report) {
   const std::uint64_t all = total.counters[counter::kBytesWeights] + data_bytes(total) +
                             total.counters[counter::kBytesResults];
   text +=
-      "Clocks are those of one accelerator working alone, program after program, however many were "
-      "simulated side by side; simulated clocks a second are those of one simulation.\n";
-  const std::uint64_t clocks = all / report.geometry.n;
+      "Cycles are those of one accelerator working alone, program after program, however many were "
+      "simulated side by side; simulated cycles a second are those of one simulation.\n";
+  const std::uint64_t cycles = all / report.geometry.n;
   text += fmt::format(
-      "One memory of {} bytes a clock shared by all ports would be busy for {}, {:.2f} "
+      "One memory of {} bytes per cycle shared by all ports would be busy for {}, {:.2f} "
       "times those counted.\n",
-      report.geometry.n, counted(clocks, "clock"),
-      static_cast<double>(clocks) / static_cast<double>(total.counters[counter::kTotalClocks]));
+      report.geometry.n, counted(cycles, "cycle"),
+      static_cast<double>(cycles) / static_cast<double>(total.counters[counter::kTotalClocks]));
   return text;
 }
 
@@ -252,24 +252,24 @@ std::string between_text(const std::vector<HostLayer>& nodes) {
   return text;
 }
 
-std::string waits_text(const std::vector<HostLayer>& nodes, std::uint32_t n, std::uint64_t clocks) {
+std::string waits_text(const std::vector<HostLayer>& nodes, std::uint32_t n, std::uint64_t cycles) {
   const std::vector<HostWait> waits = waits_for(nodes, n);
-  std::uint64_t all = clocks;
-  for (const HostWait& wait : waits) all += wait.clocks;
-  if (all == clocks) return "";
+  std::uint64_t all = cycles;
+  for (const HostWait& wait : waits) all += wait.cycles;
+  if (all == cycles) return "";
   const auto part = [all](std::uint64_t some) {
     return percent(static_cast<double>(some) / static_cast<double>(all));
   };
   std::string text;
   for (const HostWait& wait : waits) {
-    if (100 * wait.clocks < all) break;
-    text += fmt::format("{}{} for {} ({})", text.empty() ? "; " : ", ", grouped(wait.clocks),
-                        escaped(wait.op_type), part(wait.clocks));
+    if (100 * wait.cycles < all) break;
+    text += fmt::format("{}{} for {} ({})", text.empty() ? "; " : ", ", grouped(wait.cycles),
+                        escaped(wait.op_type), part(wait.cycles));
   }
   return fmt::format(
-      "With {} lanes for these nodes, a value each a clock, the chip would wait at least {} ({} of "
+      "With {} lanes for these nodes, a value each a cycle, the chip would wait at least {} ({} of "
       "all){}.\n",
-      n, counted(all - clocks, "clock"), part(all - clocks), text);
+      n, counted(all - cycles, "cycle"), part(all - cycles), text);
 }
 
 std::string warnings_text(const RunReport& report) {

@@ -24,10 +24,10 @@ std::string price_table(const RunReport& report, std::size_t width) {
       return fmt::format("{:.2f}", static_cast<double>(a) / static_cast<double>(b));
     };
     const Counters& device = *layer.on_device;
-    const std::uint64_t clocks = layer.counters[counter::kTotalClocks];
+    const std::uint64_t cycles = layer.counters[counter::kTotalClocks];
     const std::uint64_t results = layer.counters[counter::kBytesResults];
-    table.add_row({layer.name, grouped(device[counter::kTotalClocks]), grouped(clocks),
-                   ratio(clocks, device[counter::kTotalClocks]),
+    table.add_row({layer.name, grouped(device[counter::kTotalClocks]), grouped(cycles),
+                   ratio(cycles, device[counter::kTotalClocks]),
                    bytes(device[counter::kBytesResults]), bytes(results),
                    ratio(results, device[counter::kBytesResults])});
   };

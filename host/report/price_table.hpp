@@ -9,8 +9,8 @@
 
 namespace gemm64 {
 
-/// Clocks and bytes of results, added on the device and on the host, side by side; empty where the
-/// device adds them, or counts no clocks.
+/// Cycles and bytes of results, added on the device and on the host, side by side; empty where the
+/// device adds them, or counts no cycles.
 std::string price_table(const RunReport& report, std::size_t width);
 
 }  // namespace gemm64

@@ -10,11 +10,11 @@
 #include <system_error>
 #include <vector>
 
+#include "host/run/simulated_cycles.hpp"
 #include "host/util/columns.hpp"
 #include "host/util/console.hpp"
 #include "host/util/escaped.hpp"
 #include "host/util/interrupt.hpp"
-#include "host/run/simulated_cycles.hpp"
 
 namespace gemm64 {
 namespace {

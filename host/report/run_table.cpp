@@ -8,13 +8,13 @@
 #include <sstream>
 #include <vector>
 
-#include "host/util/error.hpp"
-#include "host/util/escaped.hpp"
 #include "host/report/dram_use.hpp"
 #include "host/report/json.hpp"
 #include "host/report/network_text.hpp"
 #include "host/report/price_table.hpp"
 #include "host/report/verdict.hpp"
+#include "host/util/error.hpp"
+#include "host/util/escaped.hpp"
 #include "host/util/table.hpp"
 #include "host/util/text.hpp"
 
@@ -159,7 +159,7 @@ const Column kColumns[] = {
     {"cycles_per_second", "simulated\ncycles", false,
      [](const Row& row) {
        if (row.layer.seconds <= 0) return row.if_timed("-");
-       const double rate = static_cast<double>(row.layer.simulated_clocks) / row.layer.seconds;
+       const double rate = static_cast<double>(row.layer.simulated_cycles) / row.layer.seconds;
        return row.if_timed(fmt::format("{:.2f} M/s", rate / 1e6));
      }},
 };
@@ -220,7 +220,7 @@ std::string layer_table(const RunReport& report, const ReportView& view) {
   return table.render(most) + "\n";
 }
 
-/// Layers that the host computed in float32: no device, no clocks.
+/// Layers that the host computed in float32: no device, no cycles.
 std::string host_layer_table(const RunReport& report, std::size_t width) {
   if (report.layers.empty()) return "";
   Table table;
@@ -294,7 +294,7 @@ std::string run_details(const RunReport& report, const ReportView& view) {
 
 std::string engine_table(const RunReport& report, std::size_t width) {
   const LayerReport total = report.total();
-  const std::uint64_t clocks = total.counters[counter::kTotalClocks];
+  const std::uint64_t cycles = total.counters[counter::kTotalClocks];
   Table table;
   table.add_column("engine", Align::kLeft);
   table.add_column("cause", Align::kLeft);
@@ -302,12 +302,12 @@ std::string engine_table(const RunReport& report, std::size_t width) {
   table.add_column("share");
   table.add_column("meaning", Align::kLeft);
   std::string engine;
-  for (std::size_t i = 0; i < total.counters.size() && clocks != 0; ++i) {
+  for (std::size_t i = 0; i < total.counters.size() && cycles != 0; ++i) {
     const std::string of = kCounters[i].engine;
     if (of == "total" || of == "bytes") continue;
     if (!engine.empty() && of != engine) table.add_rule();
     table.add_row({of == engine ? "" : of, kCounters[i].cause, grouped(total.counters[i]),
-                   percent(static_cast<double>(total.counters[i]) / static_cast<double>(clocks)),
+                   percent(static_cast<double>(total.counters[i]) / static_cast<double>(cycles)),
                    kCounters[i].purpose});
     engine = of;
   }

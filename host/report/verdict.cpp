@@ -61,14 +61,14 @@ std::string found_text(const RunReport& report) {
     for (const LayerFault& fault : layer.faults) {
       if (fault.error == LayerFault::kRegister) {
         text += fmt::format(
-            "1 fault found by the driver in {}, register {}; run again from clock {}.\n",
+            "1 fault found by the driver in {}, register {}; run again from cycle {}.\n",
             layer.name, fault.memory, grouped(fault.clock));
         continue;
       }
       const std::string place =
           fault.memory.empty() ? fmt::format("tile {}, row {}", to_string(fault.tile), fault.place)
                                : fmt::format("{}, word {}", fault.memory, fault.place);
-      text += fmt::format("1 fault found by the device in {}, {} ({}); run again from clock {}.\n",
+      text += fmt::format("1 fault found by the device in {}, {} ({}); run again from cycle {}.\n",
                           layer.name, place, fault.error, grouped(fault.clock));
     }
   }

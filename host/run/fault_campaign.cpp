@@ -8,12 +8,12 @@
 #include <vector>
 
 #include "host/debug/investigation.hpp"
-#include "host/util/error.hpp"
-#include "host/tiling/job_program.hpp"
 #include "host/numerics/initialize.hpp"
 #include "host/run/job_runner.hpp"
 #include "host/run/layer_values.hpp"
-#include "host/util/side_by_side.hpp"
+#include "host/tiling/job_program.hpp"
+#include "host/util/error.hpp"
+#include "host/util/parallel_for.hpp"
 
 namespace gemm64 {
 namespace {
@@ -136,21 +136,21 @@ DeviceOptions device_options(const FaultTry& t) {
 bool run_check(const RunReport& report) { return report.verified(); }
 
 TriedFault carry_out(const FaultTry& drawn, const MakeTryDevice& make, const Check& check,
-                     std::uint64_t max_clocks) {
+                     std::uint64_t max_cycles) {
   TriedFault tried;
   tried.fault_try = drawn;
   const TryValues values(drawn);
 
   const std::unique_ptr<DebugDevice> device = make(device_options(drawn));
-  read_geometry(*device);  // takes the clocks that it takes in the program
-  const Patience patience{drawn.memory.latency, drawn.watchdog};
-  Driver driver(*device, patience);
+  read_geometry(*device);  // takes the cycles that it takes in the program
+  const Timeouts timeouts{drawn.memory.latency, drawn.watchdog};
+  Driver driver(*device, timeouts);
   Fault& fault = tried.fault_try.fault;
-  fault.clock += device->clocks();
+  fault.clock += device->cycles();
   if (tried.fault_try.second) tried.fault_try.second->clock = fault.clock;
   const std::vector<Fault> faults = tried.fault_try.faults();
   for (const Fault& each : faults) device->inject(each);
-  ClockLimit limit(device->clocks() + max_clocks);
+  ClockLimit limit(device->cycles() + max_cycles);
   device->observe(limit);
 
   RunOptions options;
@@ -163,7 +163,7 @@ TriedFault carry_out(const FaultTry& drawn, const MakeTryDevice& make, const Che
       for (const Fault& each : faults) again->inject(each);
       return again;
     };
-    investigate(run, make_again, patience, failure);
+    investigate(run, make_again, timeouts, failure);
     tried.diagnosis = describe(failure);
     tried.misdiagnosed = std::none_of(faults.begin(), faults.end(), [&](const Fault& each) {
       return is_place_of(each, failure.finding, run.job.plan);
@@ -224,7 +224,7 @@ CampaignReport run_campaign(const CampaignOptions& options, const MakeTryDevice&
   report.jobs = std::max(options.jobs, 1U);
 
   std::mutex mutex;  // of report
-  side_by_side(options.count, report.jobs, [&](std::size_t index) {
+  parallel_for(options.count, report.jobs, [&](std::size_t index) {
     FaultTry drawn =
         draw_try(options.seed, options.programs, options.first + index, geometry, options.flips);
     drawn.self_check = options.self_check;

@@ -20,15 +20,15 @@ using MakeTryDevice = std::function<std::unique_ptr<DebugDevice>(const DeviceOpt
 using Check = std::function<bool(const RunReport&)>;
 bool run_check(const RunReport& report);
 
-/// The watchdog ends a run within thousands of clocks, the driver within some two million.
-inline constexpr std::uint64_t kMaxClocks = 4'000'000;
+/// The watchdog ends a run within thousands of cycles, the driver within some two million.
+inline constexpr std::uint64_t kMaxCycles = 4'000'000;
 
-/// Runs the program of `drawn` with its fault on a new device, a product in the very clocks in
+/// Runs the program of `drawn` with its fault on a new device, a product in the very cycles in
 /// which `gemm64 gemm` runs it, and judges the run by `check`, and by results of its own beside it.
 /// Wrong results are looked at again, and the diagnosis compared with the fault. What nothing ends
 /// within max_clocks hung.
 TriedFault carry_out(const FaultTry& drawn, const MakeTryDevice& make,
-                     const Check& check = run_check, std::uint64_t max_clocks = kMaxClocks);
+                     const Check& check = run_check, std::uint64_t max_cycles = kMaxCycles);
 
 struct CampaignOptions {
   std::uint32_t array = 8;

@@ -8,12 +8,12 @@
 #include <utility>
 
 #include "host/cycles/cycle_model.hpp"
-#include "host/util/error.hpp"
-#include "host/tiling/packing.hpp"
 #include "host/numerics/reference.hpp"
 #include "host/run/program_prediction.hpp"
 #include "host/run/simulated_cycles.hpp"
 #include "host/run/thread_clock.hpp"
+#include "host/tiling/packing.hpp"
+#include "host/util/error.hpp"
 
 namespace gemm64 {
 JobRunner::JobRunner(Device& device, Driver& driver, const RunOptions& options)
@@ -78,15 +78,15 @@ void JobRunner::begin_on_device() {
     first_clock_ = options_.alone->first_clock;
     options_.alone->reset_at(first_clock_);
   } else {
-    first_clock_ = device_.clocks();
+    first_clock_ = device_.cycles();
     device_.reset();
   }
 }
 
 template <class Work>
 void JobRunner::begin_again(const Work& work) {
-  for (JobObserver* observer : options_.observers) observer->end(device_.clocks());
-  first_clock_ = device_.clocks();
+  for (JobObserver* observer : options_.observers) observer->end(device_.cycles());
+  first_clock_ = device_.cycles();
   device_.reset();
   for (JobObserver* observer : options_.observers) observer->begin(work, first_clock_);
 }
@@ -125,12 +125,12 @@ GemmResult JobRunner::run_on_device(const JobRun& run, const ProgressShare& prog
   begin_on_device();
   for (JobObserver* observer : options_.observers) observer->begin(job, first_clock_);
   GemmResult result;
-  CountedCycles cycles(device_.clocks());
+  CountedCycles cycles(device_.cycles());
   try {
     result = driver_.run(
         job, run.packed, run.a,
         [&](double part) {
-          cycles.note(device_.clocks());
+          cycles.note(device_.cycles());
           progress.report(job.name, part);
         },
         [&](const FoundFault& fault) {
@@ -138,7 +138,7 @@ GemmResult JobRunner::run_on_device(const JobRun& run, const ProgressShare& prog
           faults_.push_back(layer_fault(job, fault.command, fault));
         });
   } catch (const DeviceError& error) {
-    for (JobObserver* observer : options_.observers) observer->end(device_.clocks());
+    for (JobObserver* observer : options_.observers) observer->end(device_.cycles());
     Failure failure;
     failure.error = error.what();
     look_again(run, std::move(failure), progress);
@@ -147,7 +147,7 @@ GemmResult JobRunner::run_on_device(const JobRun& run, const ProgressShare& prog
     message.pop_back();  // its last line end
     throw DeviceError(message);
   }
-  for (JobObserver* observer : options_.observers) observer->end(device_.clocks());
+  for (JobObserver* observer : options_.observers) observer->end(device_.cycles());
   return result;
 }
 
@@ -189,7 +189,7 @@ LayerReport JobRunner::run(const Job& job, const MatrixI8& a, const MatrixI8& w,
   const double begin = thread_seconds();
   GemmResult result = run_on_device(run, progress);
   layer.seconds = thread_seconds() - begin;
-  layer.simulated_clocks = device_.clocks() - first_clock_;
+  layer.simulated_cycles = device_.cycles() - first_clock_;
   layer.counters = result.counters;
   layer.dram = device_.dram_counts();
   layer.faults = std::exchange(faults_, {});
@@ -316,16 +316,16 @@ std::vector<MatrixI32> JobRunner::run_list(const std::vector<Listed>& listed,
   begin_on_device();
   for (JobObserver* observer : options_.observers) observer->begin(list, first_clock_);
   const auto end = [this] {
-    for (JobObserver* observer : options_.observers) observer->end(device_.clocks());
+    for (JobObserver* observer : options_.observers) observer->end(device_.cycles());
   };
   const double begin = thread_seconds();
-  CountedCycles cycles(device_.clocks());
+  CountedCycles cycles(device_.cycles());
   std::vector<GemmResult> results;
   try {
     results = driver_.run(
         list, operands,
         [&](double part) {
-          cycles.note(device_.clocks());
+          cycles.note(device_.cycles());
           progress.report(layer_at(jobs, predicted, part), part);
         },
         [&](const FoundFault& fault) {
@@ -343,7 +343,7 @@ std::vector<MatrixI32> JobRunner::run_list(const std::vector<Listed>& listed,
   layers.front().dram = device_.dram_counts();
   layers.front().predicted_dram = predicted.dram;
 
-  // Where the device counted from fence to fence what was predicted, the clocks of each layer's
+  // Where the device counted from fence to fence what was predicted, the cycles of each layer's
   // tiles are those predicted, too; otherwise nobody has counted them.
   const bool timed = results.back().counters[counter::kTotalClocks] != 0;
   bool divided = true;
@@ -357,15 +357,15 @@ std::vector<MatrixI32> JobRunner::run_list(const std::vector<Listed>& listed,
     layer.counters = divided && timed ? layer.predicted : results[i].counters;
     set_utilization(layer, geometry, options_.memory);
   }
-  // Of processor time each has the part that it has of the clocks.
+  // Of processor time each has the part that it has of the cycles.
   double total = 0;
   for (const LayerReport& layer : layers) {
     total += static_cast<double>(layer.counters[counter::kTotalClocks]);
   }
   for (std::size_t i = 0; i < listed.size() && total != 0; ++i) {
-    const std::uint64_t clocks = layers[i].counters[counter::kTotalClocks];
-    layers[i].simulated_clocks = clocks;
-    layers[i].seconds = seconds * static_cast<double>(clocks) / total;
+    const std::uint64_t cycles = layers[i].counters[counter::kTotalClocks];
+    layers[i].simulated_cycles = cycles;
+    layers[i].seconds = seconds * static_cast<double>(cycles) / total;
   }
   return check_list(listed, list, operands, std::move(results), layers, progress);
 }

@@ -8,10 +8,10 @@
 #include <vector>
 
 #include "host/driver/driver.hpp"
-#include "host/tiling/shared_tiles.hpp"
 #include "host/run/progress.hpp"
 #include "host/run/run_options.hpp"
 #include "host/run/run_report.hpp"
+#include "host/tiling/shared_tiles.hpp"
 
 namespace gemm64 {
 

@@ -5,8 +5,8 @@
 #include <cmath>
 #include <utility>
 
-#include "host/util/float_bits.hpp"
 #include "host/numerics/initialize.hpp"
+#include "host/util/float_bits.hpp"
 
 namespace gemm64 {
 namespace {

@@ -34,7 +34,7 @@ constexpr std::uint64_t kMostTimes = 2;
 constexpr std::uint64_t kMostWatchdogs = 8;
 constexpr std::chrono::milliseconds kBetweenLooks{20};
 
-Patience patience_of(const NetworkCampaignOptions& options) {
+Timeouts timeouts_of(const NetworkCampaignOptions& options) {
   return {options.latency, kWatchdog + kWatchdogLatencies * options.latency};
 }
 
@@ -130,7 +130,7 @@ class ProgramDevice : public Device {
     results_ = digest_of(data, bytes, results_);
     results_read_ = true;
   }
-  std::uint64_t clocks() const override { return active().clocks(); }
+  std::uint64_t cycles() const override { return active().cycles(); }
   std::string name() const override { return "rtl"; }
 
   /// Did the device report an error?
@@ -138,7 +138,7 @@ class ProgramDevice : public Device {
 
  protected:
   virtual Device& active() const = 0;
-  std::uint64_t now() const { return clocks(); }
+  std::uint64_t now() const { return cycles(); }
   void begin_results() {
     results_ = 0;
     results_read_ = false;
@@ -193,8 +193,8 @@ struct SameResults {};  // of the program that was hit, and so of all after it
 /// The device of tries: the RTL where a fault is in the program that runs.
 class TryDevice : public ProgramDevice {
  public:
-  TryDevice(DebugDevice& rtl, const Survey& survey, const Patience& patience)
-      : rtl_(rtl), survey_(survey), watchdog_(patience.watchdog) {}
+  TryDevice(DebugDevice& rtl, const Survey& survey, const Timeouts& timeouts)
+      : rtl_(rtl), survey_(survey), watchdog_(timeouts.watchdog) {}
 
   bool is_try() const { return injected_.has_value(); }
   /// The device found the fault in itself, and the program ran again.
@@ -252,9 +252,9 @@ class TryDevice : public ProgramDevice {
 /// All programs on the RTL, with a fault in one.
 class WholeDevice final : public TryDevice {
  public:
-  WholeDevice(DebugDevice& rtl, const Survey& survey, const Patience& patience,
+  WholeDevice(DebugDevice& rtl, const Survey& survey, const Timeouts& timeouts,
               const NetworkTry& drawn)
-      : TryDevice(rtl, survey, patience), drawn_(drawn) {}
+      : TryDevice(rtl, survey, timeouts), drawn_(drawn) {}
 
   void reset() override {
     end_hit();
@@ -279,9 +279,9 @@ using Numbers = std::vector<std::size_t>;
 class ForkingDevice final : public TryDevice {
  public:
   /// `numbers`: of the tries that are this process', by program and clock.
-  ForkingDevice(DebugDevice& rtl, Device& fast, const Survey& survey, const Patience& patience,
+  ForkingDevice(DebugDevice& rtl, Device& fast, const Survey& survey, const Timeouts& timeouts,
                 const std::vector<NetworkTry>& tries, const Numbers& numbers)
-      : TryDevice(rtl, survey, patience), fast_(fast), tries_(tries), numbers_(numbers) {}
+      : TryDevice(rtl, survey, timeouts), fast_(fast), tries_(tries), numbers_(numbers) {}
 
   /// The try of this process, where it is the copy for one.
   std::size_t number() const { return numbers_[next_]; }
@@ -310,7 +310,7 @@ class ForkingDevice final : public TryDevice {
     const std::uint64_t limit = now() + max_cycles;
     for (; is_due(program_); ++next_) {
       Fault fault = tries_[number()].fault;
-      // What is flipped is so from the start of a clock on.
+      // What is flipped is so from the start of a cycle on.
       const std::uint64_t at = std::max(begin_ + fault.clock, now() + 1);
       if (at > limit) break;
       if (rtl_.wait_interrupt(at - 1 - now())) return true;
@@ -339,12 +339,12 @@ class ForkingDevice final : public TryDevice {
 };
 
 /// Runs the network on a device of a try and notes how that ended.
-void judge(TryDevice& device, const RunNetwork& run, const Patience& patience,
+void judge(TryDevice& device, const RunNetwork& run, const Timeouts& timeouts,
            const OutputDigest& expected, Slot& slot) {
   OutputDigest outputs;
   std::string stopped;
   try {
-    outputs = run(device, patience);
+    outputs = run(device, timeouts);
   } catch (const SameResults&) {
     outputs = expected;
   } catch (const Endless&) {
@@ -452,7 +452,7 @@ Survey survey_of(const NetworkCampaignOptions& options, const NetworkCampaignDev
                  const RunNetwork& run) {
   const std::unique_ptr<Device> fast = devices.fast();
   SurveyDevice device(*fast);
-  OutputDigest outputs = run(device, patience_of(options));
+  OutputDigest outputs = run(device, timeouts_of(options));
   if (!outputs.error.empty()) throw DeviceError(outputs.error);
   Survey survey = device.finish();
   survey.outputs = std::move(outputs);
@@ -472,7 +472,7 @@ class Campaign {
       : options_(options),
         devices_(devices),
         run_(run),
-        patience_(patience_of(options)),
+        timeouts_(timeouts_of(options)),
         survey_(survey_of(options, devices, run)),
         slots_(options.count) {
     const Geometry geometry = read_geometry(*devices.rtl());
@@ -535,9 +535,9 @@ class Campaign {
   void try_some(const Numbers& numbers, Slot& own) {
     const std::unique_ptr<DebugDevice> rtl = devices_.rtl();
     const std::unique_ptr<Device> fast = devices_.fast();
-    ForkingDevice device(*rtl, *fast, survey_, patience_, tries_, numbers);
+    ForkingDevice device(*rtl, *fast, survey_, timeouts_, tries_, numbers);
     Slot slot;
-    judge(device, run_, patience_, survey_.outputs, slot);
+    judge(device, run_, timeouts_, survey_.outputs, slot);
     if (device.is_try()) {
       slots_[device.number()] = slot;
       _exit(0);
@@ -554,8 +554,8 @@ class Campaign {
         report.repeated, report.jobs,
         [&](std::size_t i) {
           const std::unique_ptr<DebugDevice> rtl = devices_.rtl();
-          WholeDevice device(*rtl, survey_, patience_, report.tries[number(i)].drawn);
-          judge(device, run_, patience_, survey_.outputs, slots[i]);
+          WholeDevice device(*rtl, survey_, timeouts_, report.tries[number(i)].drawn);
+          judge(device, run_, timeouts_, survey_.outputs, slots[i]);
         },
         [] {});
     if (failed != 0) throw DeviceError("a process of a repeated try was ended from outside");
@@ -571,7 +571,7 @@ class Campaign {
   const NetworkCampaignOptions& options_;
   const NetworkCampaignDevices& devices_;
   const RunNetwork& run_;
-  const Patience patience_;
+  const Timeouts timeouts_;
   const Survey survey_;
   std::vector<NetworkTry> tries_;
   Shared<Slot> slots_;  // of each try

@@ -32,7 +32,7 @@ std::uint64_t digest_of(const void* data, std::size_t bytes, std::uint64_t from 
 
 /// Runs the network on a device. Requires that it resets the device before each program and starts
 /// no thread that outlives the call. Called in several processes.
-using RunNetwork = std::function<OutputDigest(Device&, const Patience&)>;
+using RunNetwork = std::function<OutputDigest(Device&, const Timeouts&)>;
 
 struct NetworkCampaignOptions {
   std::string model;  // for messages

@@ -23,7 +23,7 @@ constexpr std::size_t kNone = std::numeric_limits<std::size_t>::max();
 ProgramPool::ProgramPool(JobRunner& first, Finished finished)
     : first_(first),
       finished_(std::move(finished)),
-      first_clock_(first.device().clocks()),
+      first_clock_(first.device().cycles()),
       last_(kNone) {}
 
 /// One more device, on a thread of its own.
@@ -52,7 +52,7 @@ void ProgramPool::stop() {
 }
 
 void ProgramPool::add(std::vector<ProgramLayer> layers, RunProgress callback) {
-  if (threads_.size() < first_.options().side_by_side.jobs) grow();
+  if (threads_.size() < first_.options().parallel_for.jobs) grow();
   std::unique_lock<std::mutex> lock(mutex_);
   const std::size_t count = layers.size();
   waiting_.push_back({added_++, round_, jobs_, std::move(layers), std::move(callback)});
@@ -87,7 +87,7 @@ void ProgramPool::take_finished(std::unique_lock<std::mutex>& lock) {
     results_.erase(next);
     ++reported_;
     reported_jobs_ += result.found.layers.size();
-    reported_clocks_ += result.clocks;
+    reported_cycles_ += result.cycles;
     lock.unlock();
     if (result.error) {
       stop();
@@ -108,14 +108,14 @@ void ProgramPool::forget_the_rest(std::unique_lock<std::mutex>& lock) {
   results_.clear();
   added_ = done_ = reported_;
   jobs_ = reported_jobs_;
-  clocks_ = reported_clocks_;
+  cycles_ = reported_cycles_;
   last_ = kNone;
 }
 
 void ProgramPool::work(std::size_t device) {
   std::unique_ptr<Device> own_device;
   std::unique_ptr<Driver> own_driver;
-  const SideBySide& beside = first_.options().side_by_side;
+  const SideBySide& beside = first_.options().parallel_for;
   while (true) {
     Task task;
     {
@@ -131,7 +131,7 @@ void ProgramPool::work(std::size_t device) {
     try {
       if (device != 0 && !own_driver) {
         own_device = beside.make();
-        own_driver = std::make_unique<Driver>(*own_device, beside.patience);
+        own_driver = std::make_unique<Driver>(*own_device, beside.timeouts);
       }
       result = own_driver ? run(task, *own_device, *own_driver)
                           : run(task, first_.device(), first_.driver());
@@ -162,9 +162,9 @@ ProgramPool::Result ProgramPool::run(Task& task, Device& device, Driver& driver)
   });
   share.next(1);
   Result result;
-  const std::uint64_t begin = device.clocks();
+  const std::uint64_t begin = device.cycles();
   result.found = runner.run_program(std::move(task.layers), share);
-  result.clocks = device.clocks() - begin;
+  result.cycles = device.cycles() - begin;
   if (looked) result.failure = runner.failure();
   if (task.callback) task.callback(result.found.layers.back().name, 1);
   return result;
@@ -178,7 +178,7 @@ void ProgramPool::look_again(const JobRun& run, Failure& failure, const Task& ta
     if (is_stopped(task)) throw Stopped();
     if (failed_) return;
     failed_ = true;
-    failure.first_clock = first_clock_ + clocks_;
+    failure.first_clock = first_clock_ + cycles_;
   }
   failure.index += task.first_job;
   looked = true;
@@ -194,7 +194,7 @@ void ProgramPool::store(const Task& task, Result result) {
       results_.emplace(task.index, std::move(result));
     }
     for (auto next = results_.find(done_); next != results_.end(); next = results_.find(done_)) {
-      clocks_ += next->second.clocks;
+      cycles_ += next->second.cycles;
       ++done_;
     }
   }

@@ -21,7 +21,7 @@ namespace gemm64 {
 
 /// What comes out is what one device gives that runs all programs in the order of add(): reports,
 /// errors, and the failure that is looked at again, with its clock. Each program begins with a
-/// reset, so its clocks do not depend on where it runs. Only the thread that made a pool may call
+/// reset, so its cycles do not depend on where it runs. Only the thread that made a pool may call
 /// it.
 class ProgramPool {
  public:
@@ -31,7 +31,7 @@ class ProgramPool {
   using Finished = std::function<bool(ProgramResults results)>;
 
   /// `first`, with its device, is not owned and runs nothing else as long as the pool lives; the
-  /// other devices are its options' (RunOptions::side_by_side), made when they are needed.
+  /// other devices are its options' (RunOptions::parallel_for), made when they are needed.
   ProgramPool(JobRunner& first, Finished finished);
   /// Stops what is under way.
   ~ProgramPool();
@@ -61,7 +61,7 @@ class ProgramPool {
     ProgramResults found;
     std::optional<Failure> failure;
     std::exception_ptr error;
-    std::uint64_t clocks = 0;  // that the program took, register accesses included
+    std::uint64_t cycles = 0;  // that the program took, register accesses included
   };
 
   void grow();
@@ -91,9 +91,9 @@ class ProgramPool {
   std::size_t done_ = 0;                   // programs before the first that has not ended
   // Programs that `finished` was called for, their layers, and what they took.
   std::size_t reported_ = 0, reported_jobs_ = 0;
-  std::uint64_t reported_clocks_ = 0;
+  std::uint64_t reported_cycles_ = 0;
   std::size_t last_;          // program that may run: the first with an error
-  std::uint64_t clocks_ = 0;  // of the programs before done_
+  std::uint64_t cycles_ = 0;  // of the programs before done_
   bool failed_ = false;       // one of these: the first alone is diagnosed
   bool end_ = false;
 };

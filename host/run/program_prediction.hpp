@@ -17,7 +17,7 @@ namespace gemm64 {
 struct ProgramPrediction {
   /// From the FENCE that ends the layer before to its own, which the device's snapshots must equal.
   std::vector<Counters> between_fences;
-  /// From its first tile to that of the next layer: all its products are in these clocks, and no
+  /// From its first tile to that of the next layer: all its products are in these cycles, and no
   /// others. The first layer's begin with the program, the last one's end with it.
   std::vector<Counters> layers;
   DramCounts dram;  // of the program, where memory is a DRAM channel

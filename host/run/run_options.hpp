@@ -50,7 +50,7 @@ struct OneJob {
 struct SideBySide {
   unsigned jobs = 1;                              // devices, the runner's own included
   std::function<std::unique_ptr<Device>()> make;  // called by several threads
-  Patience patience;                              // of their drivers
+  Timeouts timeouts;                              // of their drivers
 };
 
 struct RunOptions {
@@ -65,8 +65,8 @@ struct RunOptions {
       false;                // all jobs as one, behind each other with fences; see JobRunner::finish
   Investigate investigate;  // empty: a failure is only reported
   std::optional<OneJob> alone;          // empty: all run
-  SideBySide side_by_side;              // where more than one, there are no observers
-  std::vector<JobObserver*> observers;  // of each job; the device must show its clocks
+  SideBySide parallel_for;              // where more than one, there are no observers
+  std::vector<JobObserver*> observers;  // of each job; the device must show its cycles
 };
 
 }  // namespace gemm64

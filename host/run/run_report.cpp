@@ -14,9 +14,9 @@
 namespace gemm64 {
 namespace {
 
-/// Clocks that work needs at least: its useful MACs on the array, or the bytes of the busiest port
+/// Cycles that work needs at least: its useful MACs on the array, or the bytes of the busiest port
 /// (of all ports where they share a memory), whichever takes longer.
-double roofline_clocks(std::uint64_t macs, const Counters& counters, const Geometry& geometry,
+double roofline_cycles(std::uint64_t macs, const Counters& counters, const Geometry& geometry,
                        const MemoryTiming& memory) {
   const std::uint64_t weights = counters[counter::kBytesWeights];
   const std::uint64_t data =
@@ -37,14 +37,14 @@ double roofline_clocks(std::uint64_t macs, const Counters& counters, const Geome
                   static_cast<double>(busiest - saved) / width);
 }
 
-/// Sets the utilizations of `of`, in whose clocks the array had so many useful MACs.
+/// Sets the utilizations of `of`, in whose cycles the array had so many useful MACs.
 void set_utilization(LayerReport& of, std::uint64_t macs, const Geometry& geometry,
                      const MemoryTiming& memory) {
-  const auto clocks = static_cast<double>(of.counters[counter::kTotalClocks]);
-  if (clocks == 0) return;
+  const auto cycles = static_cast<double>(of.counters[counter::kTotalClocks]);
+  if (cycles == 0) return;
   of.utilization =
-      static_cast<double>(macs) / (static_cast<double>(geometry.macs_per_clock()) * clocks);
-  of.roofline_utilization = roofline_clocks(macs, of.counters, geometry, memory) / clocks;
+      static_cast<double>(macs) / (static_cast<double>(geometry.macs_per_clock()) * cycles);
+  of.roofline_utilization = roofline_cycles(macs, of.counters, geometry, memory) / cycles;
 }
 
 /// The most that a layer can have of the array's MACs. A small array has fewer multipliers than the
@@ -64,12 +64,12 @@ void add_impossible(const LayerReport& of, const std::string& name, double most,
   };
   check("its utilization", of.utilization);
   check("its share of the roofline", of.roofline_utilization);
-  const std::uint64_t clocks = of.counters[counter::kTotalClocks];
-  for (std::size_t i = 0; i < of.counters.size() && clocks != 0; ++i) {
+  const std::uint64_t cycles = of.counters[counter::kTotalClocks];
+  for (std::size_t i = 0; i < of.counters.size() && cycles != 0; ++i) {
     const std::string_view engine = kCounters[i].engine;
-    if (engine == "bytes" || of.counters[i] <= clocks) continue;
-    lines.push_back(fmt::format("{}: counter {}.{} is {}, in {} clocks", name, engine,
-                                kCounters[i].cause, of.counters[i], clocks));
+    if (engine == "bytes" || of.counters[i] <= cycles) continue;
+    lines.push_back(fmt::format("{}: counter {}.{} is {}, in {} cycles", name, engine,
+                                kCounters[i].cause, of.counters[i], cycles));
   }
 }
 
@@ -119,12 +119,12 @@ std::vector<HostWait> waits_for(const std::vector<HostLayer>& between, std::uint
     wait.op_type = node.op_type;
     ++wait.nodes;
     wait.values += node.values;
-    wait.clocks += divide_up(node.values, n);
+    wait.cycles += divide_up(node.values, n);
   }
   std::vector<HostWait> longest;
   for (const auto& [op_type, wait] : waits) longest.push_back(wait);
   std::stable_sort(longest.begin(), longest.end(),
-                   [](const HostWait& a, const HostWait& b) { return a.clocks > b.clocks; });
+                   [](const HostWait& a, const HostWait& b) { return a.cycles > b.cycles; });
   return longest;
 }
 
@@ -249,10 +249,10 @@ LayerReport RunReport::total() const {
 }
 
 void add(LayerReport& sum, const LayerReport& layer) {
-  const auto clocks = static_cast<double>(layer.counters[counter::kTotalClocks]);
-  const double all = clocks + static_cast<double>(sum.counters[counter::kTotalClocks]);
+  const auto cycles = static_cast<double>(layer.counters[counter::kTotalClocks]);
+  const double all = cycles + static_cast<double>(sum.counters[counter::kTotalClocks]);
   if (all != 0) {
-    const double share = clocks / all;
+    const double share = cycles / all;
     sum.utilization += (layer.utilization - sum.utilization) * share;
     sum.roofline_utilization += (layer.roofline_utilization - sum.roofline_utilization) * share;
   }
@@ -277,7 +277,7 @@ void add(LayerReport& sum, const LayerReport& layer) {
   sum.mismatches.count += layer.mismatches.count;
   sum.max_abs_error = std::max(sum.max_abs_error, layer.max_abs_error);
   sum.seconds += layer.seconds;
-  sum.simulated_clocks += layer.simulated_clocks;
+  sum.simulated_cycles += layer.simulated_cycles;
 }
 
 void add(OutputCheck& sum, const OutputCheck& more) {

@@ -14,12 +14,12 @@
 #include "host/device/geometry.hpp"
 #include "host/device/memory_timing.hpp"
 #include "host/device/result_format.hpp"
-#include "host/tiling/convolution.hpp"
-#include "host/tiling/job.hpp"
-#include "host/tiling/tile_walk.hpp"
 #include "host/numerics/quality.hpp"
 #include "host/run/classification.hpp"
 #include "host/run/run_options.hpp"
+#include "host/tiling/convolution.hpp"
+#include "host/tiling/job.hpp"
+#include "host/tiling/tile_walk.hpp"
 
 namespace gemm64 {
 
@@ -61,26 +61,26 @@ struct LayerReport {
   std::uint64_t packed_bytes = 0;         // so many
   std::vector<std::string> vector_nodes;  // whose work the vector path did on its results
   std::string why_sums;  // why a layer of 8-bit values has int32 results; empty: it has not
-  // Other layers of its program ran in the clocks that its counters tell of, which go from fence to
-  // fence: no figure of clocks is its own.
+  // Other layers of its program ran in the cycles that its counters tell of, which go from fence to
+  // fence: no figure of cycles is its own.
   bool overlapped = false;
   bool skipped = false;  // another product runs alone: all below is zero
-  Counters counters{};   // of the device; clocks are zero where it has no notion of time
+  Counters counters{};   // of the device; cycles are zero where it has no notion of time
   Counters predicted{};  // for a memory without stalls, otherwise the same
   // Of a DRAM channel, as counted and as predicted: of the whole program, at its first layer.
   DramCounts dram, predicted_dram;
   std::optional<Counters> on_device;  // predicted, had the device added the partial sums that the
                                       // host added
   PublishedCycles published;
-  double utilization = 0;           // useful MACs / (N^2 x clocks)
-  double roofline_utilization = 0;  // clocks that MACs or the busiest port need at least / clocks
+  double utilization = 0;           // useful MACs / (N^2 x cycles)
+  double roofline_utilization = 0;  // cycles that MACs or the busiest port need at least / cycles
   std::vector<LayerFault> faults;   // that the device found in itself
   Mismatches mismatches;            // of its results, where layers are compared
   double max_abs_error = 0;  // of the real-valued result: int8 against float32 weights' layer,
                              // float32 against double; 0 for a bare product of integers
   double error_bound = 0;    // what max_abs_error may be; 0: no bound is claimed
   double seconds = 0;        // of processor time, simulation alone
-  std::uint64_t simulated_clocks = 0;  // by the simulator, register accesses included
+  std::uint64_t simulated_cycles = 0;  // by the simulator, register accesses included
 };
 
 /// How far the quantized network agrees with the float32 one.
@@ -115,7 +115,7 @@ struct HostWait {
   std::string op_type;
   std::uint64_t nodes = 0;
   std::uint64_t values = 0;
-  std::uint64_t clocks = 0;
+  std::uint64_t cycles = 0;
 };
 
 /// Those of nodes between programs, the longest first.
@@ -167,13 +167,13 @@ struct RunReport {
   std::optional<Failure> failure;     // the first product that failed, looked at again
   bool host_only = false;  // the float path by itself: layers are compared with products in double
 
-  /// Did the device count clocks?
+  /// Did the device count cycles?
   bool timed() const;
-  /// Are predictions binding: does the device count clocks, behind a memory that does not stall?
+  /// Are predictions binding: does the device count cycles, behind a memory that does not stall?
   bool predictable() const { return timed() && memory.predictable(); }
-  /// Must this counter (gemm64::counter) be as predicted? Stalls cost clocks, never bytes.
+  /// Must this counter (gemm64::counter) be as predicted? Stalls cost cycles, never bytes.
   bool is_checked(std::size_t counter) const;
-  /// Must it be in all layers together? In one program a layer's bytes depend on its clocks.
+  /// Must it be in all layers together? In one program a layer's bytes depend on its cycles.
   bool is_checked_in_all(std::size_t counter) const;
   /// Is there nothing wrong of all that was compared: values, error bounds, the bytes over each
   /// port, bounds that no figure can pass and, where predictable, every counter? Not so where the
@@ -181,7 +181,7 @@ struct RunReport {
   bool held() const;
   /// The same, and were values compared?
   bool verified() const { return check != CheckLevel::kNone && held(); }
-  /// Figures that cannot be, a line each: more than all of the array's MACs, of a port's clocks or
+  /// Figures that cannot be, a line each: more than all of the array's MACs, of a port's cycles or
   /// of an engine's.
   std::vector<std::string> impossible() const;
   /// Did the device, or the host alone, compute in float32, and not on integers?
@@ -199,7 +199,7 @@ struct RunReport {
   LayerReport total() const;
 };
 
-/// Adds clocks, bytes and the like; utilizations become those of both together.
+/// Adds cycles, bytes and the like; utilizations become those of both together.
 void add(LayerReport& sum, const LayerReport& layer);
 
 /// Adds what a layer did for one more image (rows below those of the others).

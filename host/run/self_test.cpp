@@ -5,8 +5,8 @@
 
 #include <random>
 
-#include "host/util/error.hpp"
 #include "host/run/job_runner.hpp"
+#include "host/util/error.hpp"
 #include "host/util/text.hpp"
 
 namespace gemm64 {
@@ -41,7 +41,7 @@ SelfTest self_test(Device& device, Driver& driver) {
         runner.run(runner.job("self-test", shape), a, w, sums, ProgressShare());
     test.sums = shape.m * shape.n;
     test.mismatches = layer.mismatches;
-    test.clocks = layer.counters[counter::kTotalClocks];
+    test.cycles = layer.counters[counter::kTotalClocks];
     if (!layer.faults.empty()) {
       test.error = fmt::format("the device found a fault of its own: {}", layer.faults[0].error);
     }
@@ -53,8 +53,8 @@ SelfTest self_test(Device& device, Driver& driver) {
 
 std::string in_words(const SelfTest& test) {
   if (test.passed()) {
-    return fmt::format("self-test PASSED: {} sums equal the reference, in {} clocks",
-                       grouped(test.sums), grouped(test.clocks));
+    return fmt::format("self-test PASSED: {} sums equal the reference, in {} cycles",
+                       grouped(test.sums), grouped(test.cycles));
   }
   if (!test.error.empty()) return fmt::format("self-test FAILED: {}", test.error);
   const Mismatches& wrong = test.mismatches;

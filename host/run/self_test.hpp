@@ -14,7 +14,7 @@ namespace gemm64 {
 struct SelfTest {
   std::uint64_t sums = 0;    // that were compared with the reference
   Mismatches mismatches;     // of them
-  std::uint64_t clocks = 0;  // the program's
+  std::uint64_t cycles = 0;  // the program's
   std::string error;         // that stopped it; empty: none
 
   bool passed() const { return error.empty() && mismatches.count == 0; }
@@ -25,7 +25,7 @@ struct SelfTest {
 /// shows that of every one at N = 4).
 SelfTest self_test(Device& device, Driver& driver);
 
-/// "self-test PASSED: 1,024 sums equal the reference, in 2,517 clocks", or what is wrong.
+/// "self-test PASSED: 1,024 sums equal the reference, in 2,517 cycles", or what is wrong.
 std::string in_words(const SelfTest& test);
 
 }  // namespace gemm64

@@ -3,8 +3,8 @@
 
 #include <fmt/format.h>
 
-#include "host/util/error.hpp"
 #include "host/numerics/slices.hpp"
+#include "host/util/error.hpp"
 
 namespace gemm64 {
 

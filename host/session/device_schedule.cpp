@@ -107,12 +107,12 @@ DeviceSchedule make_schedule(const Executor& executor, const JobRunner& runner,
   schedule.first = steps;
   const auto add = [&](const JobProgram& made, std::vector<double>& to) {
     runner.check_fits(made);
-    double clocks = 0;
+    double cycles = 0;
     for (const Counters& layer : predict_layers(made, runner.geometry(), runner.options().memory)) {
-      clocks += static_cast<double>(layer[counter::kTotalClocks]);
+      cycles += static_cast<double>(layer[counter::kTotalClocks]);
     }
-    to.push_back(clocks);
-    schedule.all += clocks;
+    to.push_back(cycles);
+    schedule.all += cycles;
     schedule.jobs.insert(schedule.jobs.end(), made.jobs.begin(), made.jobs.end());
   };
   for (const PassItem& item : schedule.executable.order) {

@@ -16,7 +16,7 @@ struct DeviceSchedule {
   std::vector<Job> jobs;  // in the order in which they run
   std::size_t first = 0;  // step that may be the first with work for the device; all before it are
                           // the order's first items
-  /// Clocks for parts of the whole: of each step the host's, as if the array did its products, and
+  /// Cycles for parts of the whole: of each step the host's, as if the array did its products, and
   /// the device's for it alone, and those of each program. Their sum, of one pass, is `all`.
   std::vector<double> on_host, on_device, of_program, of_sums;
   double all = 0;

@@ -92,7 +92,7 @@ Json to_json(const LayerReport& layer) {
                {"max_abs_error", layer.max_abs_error},
                {"error_bound", layer.error_bound},
                {"seconds", layer.seconds},
-               {"simulated_clocks", layer.simulated_clocks}};
+               {"simulated_clocks", layer.simulated_cycles}};
   if (layer.convolution) json["convolution"] = to_json(*layer.convolution);
   if (layer.on_device) json["on_device"] = *layer.on_device;
   for (const LayerFault& fault : layer.faults) {
@@ -149,7 +149,7 @@ LayerReport layer_from(const Json& json) {
   json.at("max_abs_error").get_to(layer.max_abs_error);
   json.at("error_bound").get_to(layer.error_bound);
   json.at("seconds").get_to(layer.seconds);
-  json.at("simulated_clocks").get_to(layer.simulated_clocks);
+  json.at("simulated_clocks").get_to(layer.simulated_cycles);
   return layer;
 }
 

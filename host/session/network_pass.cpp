@@ -11,10 +11,10 @@
 #include "host/compile/device_layer.hpp"
 #include "host/compile/table_node.hpp"
 #include "host/execute/linear.hpp"
-#include "host/kernels/host_threads.hpp"
 #include "host/graph/onnx/linear_layer.hpp"
 #include "host/graph/onnx/supported.hpp"
 #include "host/graph/onnx/work.hpp"
+#include "host/kernels/host_threads.hpp"
 #include "host/run/float_gemm.hpp"
 #include "host/session/passes.hpp"
 
@@ -81,7 +81,7 @@ class SumsInTurn {
 
 NetworkPass::NetworkPass(const Executor& executor, JobRunner& runner,
                          const DeviceSchedule& schedule, const NetworkInputs& inputs,
-                         const NodeObserver& after, const RunProgress& progress, bool side_by_side)
+                         const NodeObserver& after, const RunProgress& progress, bool parallel_for)
     : executor_(executor),
       runner_(runner),
       schedule_(schedule),
@@ -89,7 +89,7 @@ NetworkPass::NetworkPass(const Executor& executor, JobRunner& runner,
       after_(after),
       progress_(progress),
       joint_(progress),
-      share_(side_by_side ? joint_.part(1) : progress) {
+      share_(parallel_for ? joint_.part(1) : progress) {
   hooks_.instead = [this](const Step& step, const Tensors& arguments) {
     return instead(step, arguments);
   };
@@ -97,7 +97,7 @@ NetworkPass::NetworkPass(const Executor& executor, JobRunner& runner,
     if (after_) after_(step, outputs);
     if (!at_.begun) at_.exact.forget(step.last_uses);
   };
-  if (side_by_side) {
+  if (parallel_for) {
     pool_.emplace(runner_, [this](const ProgramResults& found) { return add_finished(found); });
   }
 }
@@ -415,15 +415,15 @@ void NetworkPass::run_program(const PassItem& item) {
     layers.push_back(prepare(item.index, i, wanted));
   }
   const auto begin = WallClock::now();
-  const double clocks = schedule_.of_program[item.index];
+  const double cycles = schedule_.of_program[item.index];
   if (pool_) {
     store(program, wanted, at_.values);
     show_inner(program, wanted, at_.values);
     forget(item);
     handed_out_.push_back({&program, at_, std::move(wanted)});
-    pool_->add(std::move(layers), joint_.part(share_of(clocks)));
+    pool_->add(std::move(layers), joint_.part(share_of(cycles)));
   } else {
-    next(clocks);
+    next(cycles);
     const ProgramResults found = runner_.run_program(std::move(layers), share_);
     add_layers(program, found.layers);
     share_.report(layers_.back().name, 1);

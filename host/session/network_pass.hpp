@@ -42,11 +42,11 @@ class NetworkPass {
     std::function<void(std::size_t passes)> keep;
   };
 
-  /// `side_by_side`: programs run on several devices, and the host goes on while they do; layers
+  /// `parallel_for`: programs run on several devices, and the host goes on while they do; layers
   /// must be checked.
   NetworkPass(const Executor& executor, JobRunner& runner, const DeviceSchedule& schedule,
               const NetworkInputs& inputs, const NodeObserver& after, const RunProgress& progress,
-              bool side_by_side);
+              bool parallel_for);
   ~NetworkPass();
   NetworkPass(const NetworkPass&) = delete;
   NetworkPass& operator=(const NetworkPass&) = delete;
@@ -143,12 +143,12 @@ class NetworkPass {
     return type;
   }
   TensorType type_of(const std::string& value) const { return *executor_.model().type(value); }
-  double share_of(double clocks) const {
+  double share_of(double cycles) const {
     const double all = schedule_.all * static_cast<double>(inputs_.passes());
-    return all == 0 ? 0 : clocks / all;
+    return all == 0 ? 0 : cycles / all;
   }
   /// The part of the whole that begins now.
-  void next(double clocks) { share_.next(share_of(clocks)); }
+  void next(double cycles) { share_.next(share_of(cycles)); }
 
   const Executor& executor_;
   JobRunner& runner_;

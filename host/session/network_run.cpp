@@ -10,15 +10,15 @@
 #include <utility>
 
 #include "host/execute/linear.hpp"
-#include "host/kernels/matmul_bits.hpp"
 #include "host/graph/onnx/linear_layer.hpp"
 #include "host/graph/onnx/work.hpp"
+#include "host/kernels/matmul_bits.hpp"
 #include "host/run/float_gemm.hpp"
+#include "host/session/concurrent_passes.hpp"
 #include "host/session/device_schedule.hpp"
-#include "host/session/double_check.hpp"
+#include "host/session/float64_reference.hpp"
 #include "host/session/network_pass.hpp"
 #include "host/session/passes.hpp"
-#include "host/session/side_by_side_passes.hpp"
 
 namespace gemm64 {
 namespace {
@@ -164,7 +164,7 @@ void check_jobs(const OnnxModel& model, const JobRunner& runner) {
 NetworkRun run_network(const Executor& executor, const NetworkInputs& inputs, JobRunner& runner,
                        RunReport report, const NodeObserver& after, const RunProgress& progress,
                        const Executor* exact_network, const Executable* compiled) {
-  const SideBySide& beside = runner.options().side_by_side;
+  const SideBySide& beside = runner.options().parallel_for;
   if (beside.jobs > 1 && inputs.passes() > 1 && !after &&
       runner.options().check != CheckLevel::kLayers) {
     return run_side_by_side(executor, inputs, runner, report, progress, exact_network, compiled);

@@ -3,8 +3,8 @@
 
 #include <fmt/format.h>
 
-#include "host/util/error.hpp"
 #include "host/report/json.hpp"
+#include "host/util/error.hpp"
 
 namespace gemm64 {
 namespace {
@@ -58,16 +58,16 @@ const Settings<DeviceOptions>& device_settings() {
           "wrong, and the program runs once more. `make self-check` builds it.",
           0, 1, [](auto& of) -> auto& { return of.self_check; }),
       plain_setting<Row>(
-          "memory-latency", "memory latency in clocks, from request to answer", 1, 1000000,
+          "memory-latency", "memory latency in cycles, from request to answer", 1, 1000000,
           [](auto& of) -> auto& { return of.memory.latency; }),
       plain_setting<Row>(
           "memory-bytes-per-cycle",
-          "bytes a clock, of each port or of all; 0: a port's width\n"
+          "bytes per cycle, of each port or of all; 0: a port's width\n"
           "Of all ports together where they share a memory.",
           0, 1 << 20, [](auto& of) -> auto& { return of.memory.bytes_per_cycle; }),
       memory_setting(),
       plain_setting<Row>(
-          "memory-stalls", "probability that a channel stalls in any one clock", 0, 0.99,
+          "memory-stalls", "probability that a channel stalls in any one cycle", 0, 0.99,
           [](auto& of) -> auto& { return of.memory.stall_probability; })};
   return settings;
 }

@@ -14,11 +14,11 @@ const RunSettings& checked(const RunSettings& settings, const std::string& kind,
 
 }  // namespace
 
-Session::Session(Device& device, const std::string& kind, const Patience& patience,
+Session::Session(Device& device, const std::string& kind, const Timeouts& timeouts,
                  const RunSettings& settings, RunOptions run, Spelling spelling)
     : settings_(checked(settings, kind, spelling)),
       host_only_(settings.is_host_only(kind)),
-      driver_(device, patience),
+      driver_(device, timeouts),
       runner_(device, driver_, settings.applied_to(std::move(run))) {}
 
 void Session::check(const OnnxModel& model) const {

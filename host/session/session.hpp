@@ -17,7 +17,7 @@ class Session {
   /// A session on a device, which outlives it, of the registry's kind `kind`. `run` holds the
   /// device's memory and who is told what; the rest of it follows from the settings. Throws
   /// UsageError where settings do not fit together.
-  Session(Device& device, const std::string& kind, const Patience& patience,
+  Session(Device& device, const std::string& kind, const Timeouts& timeouts,
           const RunSettings& settings, RunOptions run, Spelling spelling = Spelling::kOption);
 
   bool is_host_only() const { return host_only_; }

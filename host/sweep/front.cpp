@@ -10,8 +10,8 @@
 #include <utility>
 
 #include "host/device/dram_timing.hpp"
-#include "host/util/error.hpp"
 #include "host/sweep/selection.hpp"
+#include "host/util/error.hpp"
 
 namespace gemm64 {
 namespace {

@@ -10,9 +10,9 @@
 #include <cerrno>
 #include <cstring>
 
+#include "host/graph/onnx/model.hpp"
 #include "host/util/error.hpp"
 #include "host/util/input_file.hpp"
-#include "host/graph/onnx/model.hpp"
 #include "host/util/output_file.hpp"
 #include "host/util/text.hpp"
 

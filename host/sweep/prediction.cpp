@@ -10,12 +10,12 @@
 
 #include "host/compile/device_layer.hpp"
 #include "host/cycles/cycle_model.hpp"
-#include "host/util/error.hpp"
 #include "host/graph/onnx/checked.hpp"
 #include "host/graph/onnx/linear_layer.hpp"
 #include "host/graph/onnx/supported.hpp"
 #include "host/graph/onnx/work.hpp"
 #include "host/session/passes.hpp"
+#include "host/util/error.hpp"
 #include "host/util/text.hpp"
 
 namespace gemm64 {

@@ -8,9 +8,9 @@
 #include <vector>
 
 #include "host/compile/executable.hpp"
-#include "host/tiling/job_program.hpp"
 #include "host/graph/onnx/model.hpp"
 #include "host/run/run_report.hpp"
+#include "host/tiling/job_program.hpp"
 
 namespace gemm64 {
 

@@ -7,10 +7,10 @@
 #include <set>
 #include <utility>
 
-#include "host/util/escaped.hpp"
 #include "host/report/dram_use.hpp"
 #include "host/report/json.hpp"
 #include "host/report/network_text.hpp"
+#include "host/util/escaped.hpp"
 #include "host/util/table.hpp"
 #include "host/util/text.hpp"
 
@@ -26,7 +26,7 @@ constexpr const char* kPointKeys[] = {"network",          "batch",
                                       "memory",           "memory_bytes_per_cycle",
                                       "memory_latency"};
 
-/// What the array's clocks were spent on.
+/// What the array's cycles were spent on.
 constexpr std::pair<const char*, std::size_t> kCauses[] = {
     {"compute", counter::kComputeCompute},
     {"wait_weights", counter::kComputeWaitWeights},
@@ -38,7 +38,7 @@ constexpr std::pair<const char*, std::size_t> kPorts[] = {
     {"results", counter::kBytesResults},       {"commands", counter::kBytesCommands},
     {"parameters", counter::kBytesParameters}, {"operands", counter::kBytesOperands}};
 
-/// Clocks of the array by cause, and the cause that took most of those without a product.
+/// Cycles of the array by cause, and the cause that took most of those without a product.
 void add_causes(const Counters& counters, Json& row) {
   std::vector<std::pair<std::string, std::uint64_t>> waits;
   for (const auto& [cause, counter] : kCauses) {
@@ -88,9 +88,9 @@ SweepRow make_row(const Sweep& sweep, std::size_t index, const RunReport& report
   const auto figure = [&row](const std::string& name, bool known, const auto& value) {
     row[name] = known ? Json(value) : Json();
   };
-  const std::uint64_t clocks = total.counters[counter::kTotalClocks];
+  const std::uint64_t cycles = total.counters[counter::kTotalClocks];
   const std::uint64_t device = report.device_macs(), all = report.all_macs();
-  figure("cycles", timed, clocks);
+  figure("cycles", timed, cycles);
   figure("predicted_cycles", timed && sweep.runs, total.predicted[counter::kTotalClocks]);
   figure("utilization", timed, total.utilization);
   figure("roofline_utilization", timed, total.roofline_utilization);
@@ -206,7 +206,7 @@ std::string rows_table(const std::vector<SweepRow>& rows, std::size_t width,
     const bool word = key == "network" || key == "depthwise" || key == "memory";
     table.add_column(key, word ? Align::kLeft : Align::kRight);
   }
-  table.add_column("clocks");
+  table.add_column("cycles");
   if (runs) table.add_column("predicted");
   table.add_column("utilization");
   table.add_column("of the\nroofline");

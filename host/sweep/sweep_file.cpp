@@ -9,9 +9,9 @@
 #include <string_view>
 
 #include "host/device/array_geometry.hpp"
-#include "host/util/error.hpp"
 #include "host/graph/onnx/networks.hpp"
 #include "host/sweep/sweep.hpp"
+#include "host/util/error.hpp"
 
 namespace gemm64 {
 namespace {

@@ -47,9 +47,9 @@ std::string text_of(const nlohmann::ordered_json& value) {
   return value.is_string() ? value.get<std::string>() : value.dump();
 }
 
-/// The largest clocks and bytes of a network, to which its bars are drawn.
+/// The largest cycles and bytes of a network, to which its bars are drawn.
 struct Scale {
-  double clocks = 1, bytes = 1;
+  double cycles = 1, bytes = 1;
 };
 
 class Drawing {
@@ -61,7 +61,7 @@ class Drawing {
     keys_.erase(std::remove_if(keys_.begin(), keys_.end(), is_heading), keys_.end());
     for (const SweepRow& row : rows) {
       Scale& scale = scales_[text_of(row["network"])];
-      scale.clocks = std::max(scale.clocks, figure(row, "cycles"));
+      scale.cycles = std::max(scale.cycles, figure(row, "cycles"));
       scale.bytes = std::max(scale.bytes, figure(row, "bytes"));
     }
   }
@@ -109,9 +109,9 @@ void Drawing::bars(const SweepRow& row) {
     svg_.text(x(0) + 4, baseline, row["error"].is_null() ? "nothing on the device" : "FAILED", 9);
     return;
   }
-  const double clocks = kBar * figure(row, "cycles") / scale.clocks;
-  svg_.rect(x(0), y, std::max(clocks, 0.5), bar, kDark);
-  value(0, clocks, short_count(figure(row, "cycles")) + (has_failed(row) ? " NOT VERIFIED" : ""));
+  const double cycles = kBar * figure(row, "cycles") / scale.cycles;
+  svg_.rect(x(0), y, std::max(cycles, 0.5), bar, kDark);
+  value(0, cycles, short_count(figure(row, "cycles")) + (has_failed(row) ? " NOT VERIFIED" : ""));
   const double roof = kBar * std::min(figure(row, "roofline_utilization"), 1.0);
   svg_.rect(x(1), y, roof, bar, kLight);
   svg_.rect(x(1), y, kBar * figure(row, "utilization"), bar, kDark);

@@ -9,13 +9,13 @@
 #include <utility>
 
 #include "host/compile/device_plan.hpp"
+#include "host/cycles/tlm_device.hpp"
 #include "host/device/array_geometry.hpp"
-#include "host/util/error.hpp"
 #include "host/numerics/initialize.hpp"
 #include "host/run/job_runner.hpp"
 #include "host/session/session.hpp"
-#include "host/util/side_by_side.hpp"
-#include "host/cycles/tlm_device.hpp"
+#include "host/util/error.hpp"
+#include "host/util/parallel_for.hpp"
 
 namespace gemm64 {
 namespace {
@@ -160,7 +160,7 @@ void run_points(SweepRunner& runner, const std::vector<std::size_t>& points, uns
   for (const std::size_t point : points) all += costs[point];
   const JointProgress joint(told);
   std::mutex mutex;  // of what `finished` changes
-  side_by_side(points.size(), jobs, [&](std::size_t i) {
+  parallel_for(points.size(), jobs, [&](std::size_t i) {
     const std::size_t index = points[i];
     const RunProgress part = joint.part(costs[index] / all);
     const SweepPoint point = runner.sweep().point(index);

@@ -11,10 +11,10 @@
 
 #include "host/device/commands.hpp"
 #include "host/device/snapshot.hpp"
-#include "host/util/divide.hpp"
 #include "host/tiling/job_commands.hpp"
 #include "host/tiling/overlap.hpp"
 #include "host/tiling/shared_planes.hpp"
+#include "host/util/divide.hpp"
 
 namespace gemm64 {
 namespace {
@@ -197,7 +197,7 @@ JobStart start_of(const JobProgram& list, std::size_t job) {
   JobStart start;
   for (std::size_t i = 0; i < job; ++i) {
     const Plan& plan = list.jobs[i].plan;
-    start.rows += plan.lanes ? plan.lanes->clocks() : plan.shape.m * plan.tiles();
+    start.rows += plan.lanes ? plan.lanes->cycles() : plan.shape.m * plan.tiles();
     start.blocks += plan.row_blocks() * plan.result_blocks();
     start.beats += plan.shape.m * plan.result_blocks() * plan.results().beats_per_row() +
                    list.snapshot_bytes / plan.array;

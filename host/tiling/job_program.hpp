@@ -40,7 +40,7 @@ struct JobProgram {
 
 /// What of a program comes before one of its jobs.
 struct JobStart {
-  std::uint64_t rows = 0;    // that enter the array; of the lanes, clocks in which they work
+  std::uint64_t rows = 0;    // that enter the array; of the lanes, cycles in which they work
   std::uint64_t blocks = 0;  // of results
   std::uint64_t beats = 0;   // over the results port, snapshots included
 };

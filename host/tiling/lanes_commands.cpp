@@ -56,7 +56,7 @@ void load_parameters(JobCommands& list, const Plan& plan, const Layout& layout, 
 /// times.
 void load_repeated_plane(JobCommands& list, const Plan& plan, std::uint64_t address,
                          std::uint32_t plane) {
-  const LanesCut& lanes = *plan.lanes;
+  const DepthwiseTiling& lanes = *plan.lanes;
   LoadActivationsCommand command;
   command.rows = command.passes = 1;
   command.count = lanes.repeat_width;
@@ -162,7 +162,7 @@ std::vector<Part> parts_of(const Plan& plan, const std::optional<ResultCut>& cut
 /// the STOREs of the one before.
 void add_strips(JobCommands& list, ParameterLoads& parameters, const Plan& plan,
                 const Layout& layout, const Overlaps& overlaps) {
-  const LanesCut& lanes = *plan.lanes;
+  const DepthwiseTiling& lanes = *plan.lanes;
   const auto begin = [&](std::size_t strip) {
     // All words of the first one, or none, are there early.
     const Phase phase = strip == 0 && overlaps.early_words != 0 ? Phase::kEarly : Phase::kRest;
@@ -183,7 +183,7 @@ void add_strips(JobCommands& list, ParameterLoads& parameters, const Plan& plan,
 }  // namespace
 
 JobCommands lanes_commands(const Plan& plan, const Layout& layout, const Overlaps& overlaps) {
-  const LanesCut& lanes = *plan.lanes;
+  const DepthwiseTiling& lanes = *plan.lanes;
   const std::uint64_t words = lanes.plane_words() * plan.n_tiles;
   // One command for what is early, so that with it and those of what comes late the engine's queue
   // is not full: STOREs, which make room for the words, stand behind.

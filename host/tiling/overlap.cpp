@@ -16,7 +16,7 @@ struct Block {
   std::uint64_t first_row, end_row;  // of its results
   std::uint64_t needed;              // rows of activations, or pixels, with those before them
   std::uint64_t new_words;           // of a plane, that are loaded for it
-  std::uint64_t tile_clocks;         // of a tile
+  std::uint64_t tile_cycles;         // of a tile
 };
 
 /// Rows of results that are finished before a cut: of the tiles (planes) before its own, of its
@@ -114,33 +114,33 @@ Finished finished(const Plan& plan, const std::vector<Block>& blocks, const Resu
   return {tile, before + block.end_row, own, own, first, end, rows};
 }
 
-/// Clocks of a plan's work behind a cut.
-std::uint64_t clocks_behind(const Plan& plan, const std::vector<Block>& blocks,
+/// Cycles of a plan's work behind a cut.
+std::uint64_t cycles_behind(const Plan& plan, const std::vector<Block>& blocks,
                             const ResultCut& cut) {
   if (plan.lanes) {
     const std::uint64_t rows = plan.shape.m * plan.n_tiles;
     const std::uint64_t before = plan.shape.m * cut.tile + blocks[cut.block].first_row;
-    return plan.lanes->clocks() * (rows - before) / rows;
+    return plan.lanes->cycles() * (rows - before) / rows;
   }
   // Its FENCE is dispatched when the last block but one begins, at the earliest.
   std::uint64_t behind =
-      std::uint64_t{plan.n_tiles - cut.tile} * plan.k_tiles * blocks[cut.block].tile_clocks;
+      std::uint64_t{plan.n_tiles - cut.tile} * plan.k_tiles * blocks[cut.block].tile_cycles;
   for (std::uint64_t b = cut.block + 1; b < blocks.size(); ++b) {
-    behind += plan.tiles() * blocks[b].tile_clocks;
+    behind += plan.tiles() * blocks[b].tile_cycles;
   }
   return behind;
 }
 
-/// What of a job can begin when so much is finished of the one whose results it reads, the clocks
+/// What of a job can begin when so much is finished of the one whose results it reads, the cycles
 /// that this takes, and the words of a plane that are loaded for what comes first and next.
 struct Early {
   std::uint64_t blocks = 0, words = 0;
   std::uint32_t tiles = 0;
-  std::uint64_t clocks = 0, first_words = 0, next_words = 0;
+  std::uint64_t cycles = 0, first_words = 0, next_words = 0;
 };
 
 Early early_on_lanes(const Plan& next, const Finished& finished) {
-  const LanesCut& lanes = *next.lanes;
+  const DepthwiseTiling& lanes = *next.lanes;
   Early early;
   for (std::uint32_t plane = 0; plane < next.n_tiles; ++plane) {
     const std::uint64_t rows = finished.rows(plane);
@@ -150,8 +150,8 @@ Early early_on_lanes(const Plan& next, const Finished& finished) {
   // The first sum comes behind the words of its taps.
   early.first_words = early.next_words = lanes.command().lead + 1;
   if (early.words <= early.first_words) return early;
-  early.clocks =
-      lanes.clocks() * (early.words - early.first_words) / (lanes.plane_words() * next.n_tiles);
+  early.cycles =
+      lanes.cycles() * (early.words - early.first_words) / (lanes.plane_words() * next.n_tiles);
   return early;
 }
 
@@ -163,12 +163,12 @@ Early early_of(const Plan& next, const std::vector<Block>& next_blocks, const Fi
   Early early;
   for (; early.blocks < next_blocks.size() && next_blocks[early.blocks].needed <= common;
        ++early.blocks) {
-    early.clocks += next.tiles() * next_blocks[early.blocks].tile_clocks;
+    early.cycles += next.tiles() * next_blocks[early.blocks].tile_cycles;
   }
   if (finished.tile != 0 && early.blocks < next_blocks.size() &&
       next_blocks[early.blocks].needed <= finished.rows_before()) {
     early.tiles = finished.tile;
-    early.clocks += tiles_of_planes(next, early.tiles) * next_blocks[early.blocks].tile_clocks;
+    early.cycles += tiles_of_planes(next, early.tiles) * next_blocks[early.blocks].tile_cycles;
   }
   early.first_words = next_blocks[0].new_words;
   early.next_words =
@@ -176,7 +176,7 @@ Early early_of(const Plan& next, const std::vector<Block>& next_blocks, const Fi
   return early;
 }
 
-/// An overlap with what it costs: clocks in which the array waits; and the clocks to spare where it
+/// An overlap with what it costs: cycles in which the array waits; and the cycles to spare where it
 /// does not.
 struct Rated {
   Overlap overlap;
@@ -186,9 +186,9 @@ struct Rated {
 Rated rate(const Plan& plan, const std::vector<Block>& blocks, const Plan& next,
            const std::vector<Block>& next_blocks, const ResultCut& cut, const Geometry& geometry) {
   const Block& last = blocks[cut.block];
-  const auto behind = static_cast<std::int64_t>(clocks_behind(plan, blocks, cut));
+  const auto behind = static_cast<std::int64_t>(cycles_behind(plan, blocks, cut));
   const Early early = early_of(next, next_blocks, finished(plan, blocks, cut));
-  const auto ready = static_cast<std::int64_t>(early.clocks);
+  const auto ready = static_cast<std::int64_t>(early.cycles);
   const auto way_of = [&](std::uint64_t words) {
     return static_cast<std::int64_t>(way(geometry, last.end_row - last.first_row, words));
   };
@@ -228,10 +228,10 @@ std::optional<Overlap> find_overlap(const Plan& plan, const Plan& next, const Ge
 std::uint64_t covering_blocks(const Plan& next, const Geometry& geometry) {
   if (!next.window) return 0;
   const std::vector<Block> blocks = blocks_of(next);
-  std::uint64_t clocks = 0, count = 0;
+  std::uint64_t cycles = 0, count = 0;
   const std::uint64_t enough = way(geometry, geometry.accumulator_rows, geometry.accumulator_rows);
-  while (count < blocks.size() && clocks < enough) {
-    clocks += next.tiles() * blocks[count++].tile_clocks;
+  while (count < blocks.size() && cycles < enough) {
+    cycles += next.tiles() * blocks[count++].tile_cycles;
   }
   return count;
 }

@@ -8,9 +8,9 @@
 #include <cstring>
 #include <stdexcept>
 
-#include "host/util/error.hpp"
 #include "host/tiling/tile_walk.hpp"
 #include "host/tiling/window_packing.hpp"
+#include "host/util/error.hpp"
 
 namespace gemm64 {
 namespace {

@@ -9,9 +9,9 @@
 #include <utility>
 
 #include "host/device/registers.hpp"
+#include "host/tiling/program.hpp"
 #include "host/util/divide.hpp"
 #include "host/util/error.hpp"
-#include "host/tiling/program.hpp"
 
 namespace gemm64 {
 namespace {
@@ -200,7 +200,7 @@ std::optional<Plan> make_lanes_plan(const Convolution& convolution, const Geomet
                                     const Output& output, LaneSum sum) {
   check_output(output, Accumulate::kDevice);
   if (output.part && output.part->first_lane(geometry.n) != 0) return std::nullopt;
-  std::optional<LanesCut> cut = cut_for_lanes(convolution, geometry, sum);
+  std::optional<DepthwiseTiling> cut = cut_for_lanes(convolution, geometry, sum);
   if (!cut) return std::nullopt;
   if (output.operand_images != 1) {
     if (output.operand_images != convolution.images) {

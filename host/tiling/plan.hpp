@@ -12,7 +12,7 @@
 #include "host/device/geometry.hpp"
 #include "host/device/result_format.hpp"
 #include "host/device/vector_path.hpp"
-#include "host/tiling/lanes_cut.hpp"
+#include "host/tiling/depthwise_tiling.hpp"
 #include "host/tiling/window_cut.hpp"
 
 namespace gemm64 {
@@ -115,7 +115,7 @@ struct Plan {
   /// All tiles of weights stay in their buffer until the last block of rows, of a product of each
   /// group, has taken them.
   bool retains_weights = false;
-  std::optional<LanesCut> lanes;  // of one on the lanes
+  std::optional<DepthwiseTiling> lanes;  // of one on the lanes
 
   /// That of a window or of lanes; nullptr: it is a product.
   const Convolution* convolution() const {
@@ -208,14 +208,14 @@ struct Traffic {
 };
 
 /// Cuts a product for an accelerator. M is cut into as few blocks as the accumulator allows, of as
-/// even a height as can be: a block takes max(rows, N) clocks a tile, so a low last block would
+/// even a height as can be: a block takes max(rows, N) cycles a tile, so a low last block would
 /// waste most of them. Throws UsageError if a size is zero, a count does not fit a command, or
 /// 8-bit results have bounds that their type does not hold or sums that the device does not have. M
 /// has the rows of all products of a stack.
 Plan make_plan(const GemmShape& shape, Accumulate accumulate, const Geometry& geometry,
                const Output& output = {}, std::uint32_t products = 1);
 
-/// Cuts a convolution, so that it takes the fewest clocks. Throws UsageError as make_plan() of a
+/// Cuts a convolution, so that it takes the fewest cycles. Throws UsageError as make_plan() of a
 /// product does, and if cut_convolution() does.
 Plan make_plan(const Convolution& convolution, const Geometry& geometry, const Output& output = {},
                const MemoryRate& rate = {});

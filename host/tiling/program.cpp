@@ -6,8 +6,8 @@
 #include <algorithm>
 #include <utility>
 
-#include "host/util/error.hpp"
 #include "host/tiling/job_commands.hpp"
+#include "host/util/error.hpp"
 
 namespace gemm64 {
 namespace {

@@ -3,8 +3,8 @@
 // job computes all rows times all columns; a product's results are those in its rows and columns.
 #pragma once
 
-#include "host/tiling/plan.hpp"
 #include "host/numerics/matrix.hpp"
+#include "host/tiling/plan.hpp"
 
 namespace gemm64 {
 

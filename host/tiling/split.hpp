@@ -5,8 +5,8 @@
 #include <cstdint>
 #include <vector>
 
-#include "host/tiling/job.hpp"
 #include "host/numerics/matrix.hpp"
+#include "host/tiling/job.hpp"
 
 namespace gemm64 {
 

@@ -37,7 +37,7 @@ void TileWalk::find_matmul() {
     if (command.opcode == Opcode::kSetWindow) taps_ = taps_of(SetWindowCommand(command));
     if (command.opcode == Opcode::kDepthwise) {
       MatmulCommand lanes;
-      lanes.rows = static_cast<std::uint32_t>(depthwise_clocks(DepthwiseCommand(command)));
+      lanes.rows = static_cast<std::uint32_t>(depthwise_cycles(DepthwiseCommand(command)));
       lanes.count = lanes.passes = lanes.blocks = 1;
       matmul_.emplace(lanes, 1);
     }

@@ -49,7 +49,7 @@ struct TileStep {
 };
 
 /// Goes through the tiles of a job's MATMUL commands, one after the other. A DEPTHWISE counts as
-/// one tile, with a row for each clock in which the lanes work. The program outlives the walk.
+/// one tile, with a row for each cycle in which the lanes work. The program outlives the walk.
 class TileWalk {
  public:
   explicit TileWalk(const std::vector<Command>& program) : TileWalk(program, nullptr) {}

@@ -16,7 +16,7 @@
 namespace gemm64 {
 namespace {
 
-// Clocks from the end of a block to the first word of pixels that had no room before: those that a
+// Cycles from the end of a block to the first word of pixels that had no room before: those that a
 // memory usually takes to answer, and some.
 constexpr std::uint64_t kRefill = 120;
 
@@ -52,44 +52,44 @@ std::optional<WindowPlan> try_plan(const Window& window, const std::vector<std::
   }
 }
 
-/// Clocks in which the array waits, where a block's pixels come only after the block before it.
+/// Cycles in which the array waits, where a block's pixels come only after the block before it.
 std::uint64_t refills(const WindowPlan& plan) {
   if (roomy_capacity(plan) <= plan.capacity) return 0;
-  std::uint64_t clocks = 0, freed = 0;
+  std::uint64_t cycles = 0, freed = 0;
   for (std::size_t i = 1; i < plan.blocks.size(); ++i) {
     const WindowBlock& block = plan.blocks[i];
     if (block.new_pixels != 0 && block.loaded() - freed > plan.capacity) {
-      clocks += kRefill + block.new_pixels;
+      cycles += kRefill + block.new_pixels;
     }
     freed += plan.blocks[i - 1].freed_pixels;
   }
-  return clocks;
+  return cycles;
 }
 
-std::uint64_t clocks_of(const WindowPlan& plan) {
-  std::uint64_t clocks = refills(plan);
-  for (const WindowBlock& block : plan.blocks) clocks += block_clocks(plan, block) + 1;
-  return clocks;
+std::uint64_t cycles_of(const WindowPlan& plan) {
+  std::uint64_t cycles = refills(plan);
+  for (const WindowBlock& block : plan.blocks) cycles += block_cycles(plan, block) + 1;
+  return cycles;
 }
 
 /// The next number of pieces to try: one more, or an eighth more where there are many.
 std::uint64_t more(std::uint64_t pieces) { return pieces + 1 + pieces / 8; }
 
-/// The whole width in the blocks that take the fewest clocks; none where none fit.
+/// The whole width in the blocks that take the fewest cycles; none where none fit.
 std::optional<WindowPlan> cut_rows(const Window& window, const Geometry& geometry) {
   const std::uint64_t rows = window.out_pixels();
   std::optional<WindowPlan> best;
   std::uint64_t fewest = std::numeric_limits<std::uint64_t>::max();
   for (std::uint64_t blocks = (rows + geometry.accumulator_rows - 1) / geometry.accumulator_rows;
        blocks <= rows; blocks = more(blocks)) {
-    // Low blocks waste clocks, the more of them the more.
+    // Low blocks waste cycles, the more of them the more.
     if (best && window.tiles() * geometry.n * blocks >= fewest) break;
     std::optional<WindowPlan> plan = try_plan(window, heights(rows, blocks), geometry);
     if (!plan) continue;
-    const std::uint64_t clocks = clocks_of(*plan);
+    const std::uint64_t cycles = cycles_of(*plan);
     const bool waits = refills(*plan) != 0;
-    if (clocks < fewest) {
-      fewest = clocks;
+    if (cycles < fewest) {
+      fewest = cycles;
       best = std::move(plan);
     }
     if (!waits) break;
@@ -111,7 +111,7 @@ void join_blocks(WindowPlan& plan, const Geometry& geometry, const MemoryRate& r
   if (w.tiles() <= geometry.weight_tiles || plan.blocks.size() == 1) return;  // all are retained
   const std::uint64_t n = plan.n, word = n;
   std::uint64_t busy = 0;  // cycles of the array
-  for (const WindowBlock& block : plan.blocks) busy += block_clocks(plan, block);
+  for (const WindowBlock& block : plan.blocks) busy += block_cycles(plan, block);
   const std::uint64_t others = (plan.loaded_words() + w.out_pixels() * w.passes() +
                                 plan.blocks.size() * w.passes() * kParameterSetWords) *
                                word;
@@ -190,7 +190,7 @@ std::uint64_t WindowCut::loaded_words() const {
 
 std::uint64_t roomy_capacity(const WindowPlan& plan) { return kept_pixels(plan, 1); }
 
-std::uint64_t block_clocks(const WindowPlan& plan, const WindowBlock& block) {
+std::uint64_t block_cycles(const WindowPlan& plan, const WindowBlock& block) {
   return plan.window.tiles() * std::max(block.rows, plan.n);
 }
 

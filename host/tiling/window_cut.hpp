@@ -39,7 +39,7 @@ struct WindowCut {
   std::uint64_t loaded_words() const;
 };
 
-/// Cuts a convolution so that it takes the fewest clocks: into as few and as equal blocks as the
+/// Cuts a convolution so that it takes the fewest cycles: into as few and as equal blocks as the
 /// accumulator allows, into more where the input of two of them does not fit the scratchpad, so
 /// that one is loaded while the other is read, and into strips where not even one fits. Throws
 /// UsageError if a size does not fit a command, or the input of a single output pixel not the
@@ -52,7 +52,7 @@ WindowCut cut_convolution(const Convolution& convolution, const Geometry& geomet
 /// is read.
 std::uint64_t roomy_capacity(const WindowPlan& plan);
 
-/// Clocks that a block's tiles take alone.
-std::uint64_t block_clocks(const WindowPlan& plan, const WindowBlock& block);
+/// Cycles that a block's tiles take alone.
+std::uint64_t block_cycles(const WindowPlan& plan, const WindowBlock& block);
 
 }  // namespace gemm64

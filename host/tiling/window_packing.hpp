@@ -5,8 +5,8 @@
 #include <cstdint>
 #include <vector>
 
-#include "host/tiling/window_cut.hpp"
 #include "host/numerics/matrix.hpp"
+#include "host/tiling/window_cut.hpp"
 
 namespace gemm64 {
 

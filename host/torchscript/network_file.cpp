@@ -4,12 +4,12 @@
 #include <fmt/format.h>
 
 #include "host/compile/executable_file.hpp"
+#include "host/torchscript/module_records.hpp"
+#include "host/torchscript/plugin.hpp"
 #include "host/util/error.hpp"
 #include "host/util/file_kind.hpp"
 #include "host/util/piped_file.hpp"
 #include "host/util/text.hpp"
-#include "host/torchscript/module_records.hpp"
-#include "host/torchscript/plugin.hpp"
 
 namespace gemm64 {
 namespace {

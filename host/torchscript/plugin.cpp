@@ -16,9 +16,9 @@
 #include <cstdlib>
 #include <cstring>
 
-#include "host/util/error.hpp"
 #include "host/graph/onnx/model.hpp"
 #include "host/torchscript/plugin_interface.h"
+#include "host/util/error.hpp"
 
 namespace gemm64 {
 namespace {

@@ -4,7 +4,7 @@
     import gemm64
     session = gemm64.InferenceSession("net.onnx", device="rtl")   # ONNX Runtime's names
     outputs = session.run(None, {"x": images})
-    session.report.to_pandas()                                    # clocks and bytes by layer
+    session.report.to_pandas()                                    # cycles and bytes by layer
 
     device = gemm64.Device("rtl", array=64, memory_latency=100)
     sums = device.matmul(a, b)                                    # a @ b, of int8: int32 [M, N]

@@ -52,7 +52,7 @@ _WORD = "from 0 to 2**32 - 1"
 class Registers(MutableMapping[str, int]):
     """The accelerator's registers by the names of docs/reference/registers.md: `registers["RING_TAIL"] = 3`.
 
-    Words of 32 bits. An access takes two clocks of the RTL.
+    Words of 32 bits. An access takes two cycles of the RTL.
     """
 
     _OFFSETS = {name: offset for name, offset, _ in _gemm64.registers()}
@@ -108,7 +108,7 @@ class Signal:
 
     @property
     def value(self) -> int | NDArray[Any]:
-        """Its bits as an unsigned number, just after the last clock's edge.
+        """Its bits as an unsigned number, just after the last cycle's edge.
 
         An unpacked array is an array of NumPy's, a word an element, the lowest index first. View it
         as signed where it is: `signal.value.view(np.int8)`.
@@ -165,16 +165,16 @@ class Device:
     """An accelerator with a memory of its own.
 
     device: "rtl", the Verilated accelerator, exact to the clock; "tlm", the same results in the
-        predicted clocks, fast; "reference", the results alone.
+        predicted cycles, fast; "reference", the results alone.
     array: rows and columns of the array. "rtl" has 2, 4, 8 and 64, the others 16 and 32 too.
-    memory_latency: clocks from a request to its answer.
-    memory_bytes_per_cycle: bytes that memory carries in a clock on each port, or on all of them
+    memory_latency: cycles from a request to its answer.
+    memory_bytes_per_cycle: bytes that memory carries in a cycle on each port, or on all of them
         together where they share it; 0: as wide as the port.
     memory: "independent" ports, "shared": one memory serves all in order, "exclusive": one port at
         a time; "dram:lpddr4", "dram:ddr4", "dram:lpddr5": one DRAM channel, LPDDR4-3200, DDR4-2400
         or LPDDR5-6400, serves all, at an accelerator of 1 GHz ("dram:lpddr4,clock=800": 800 MHz,
         "dram:lpddr4,width=16": 16 pins).
-    memory_stalls: probability that a channel stalls in any one clock; `seed` is theirs.
+    memory_stalls: probability that a channel stalls in any one cycle; `seed` is theirs.
     debug: with array=64, the slower build whose inside can be looked into. Small arrays always can.
     trace_mismatch: where the waveform of the first wrong value of a run goes ("rtl"); "": nowhere.
 
@@ -257,7 +257,7 @@ class Device:
         if self._open is None:
             facts.append(["state", "closed"])
         else:
-            facts.append(["clocks since it was made", f"{self.clocks:,}"])
+            facts.append(["cycles since it was made", f"{self.clocks:,}"])
         report = "" if self.report is None else self.report._repr_html_()
         return table(["gemm64.Device", ""], facts) + report
 
@@ -275,10 +275,10 @@ class Device:
         transposed: `b` is given as [N, K], as a Linear layer stores its weights: a row for each
             output. The product is then a @ b.T.
         accumulate: where partial sums of tiles are added; with "host" every tile is read back.
-        check: raises VerificationError where a sum is not NumPy's, or a counter of clocks or bytes
+        check: raises VerificationError where a sum is not NumPy's, or a counter of cycles or bytes
             is not as predicted. Otherwise see `report["verified"]`.
 
-        The device is reset first, its memory written from address 0 on. `report` then tells clocks
+        The device is reset first, its memory written from address 0 on. `report` then tells cycles
         and bytes, in one layer.
 
         Operands reach C++ without a copy where the rows of `a`, and of the transposed `b`, are
@@ -311,7 +311,7 @@ class Device:
         return self._device.memory_bytes()
 
     def read(self, address: int, size: int) -> NDArray[np.uint8]:
-        """`size` bytes of the device's memory from `address` on; takes no clocks."""
+        """`size` bytes of the device's memory from `address` on; takes no cycles."""
         address, size = _integer("address", address, "of a byte"), _integer("size", size, "of bytes")
         if address < 0 or size < 0 or address + size > self.memory_bytes:
             raise IndexError(f"{size} bytes at {address:#x}; the memory has {self.memory_bytes:#x}")
@@ -321,7 +321,7 @@ class Device:
         return data
 
     def write(self, address: int, data: ArrayLike | bytes | bytearray | memoryview) -> None:
-        """Writes an array's bytes (in C order), or bytes, from `address` on; takes no clocks."""
+        """Writes an array's bytes (in C order), or bytes, from `address` on; takes no cycles."""
         if isinstance(data, (bytes, bytearray, memoryview)):
             values = np.frombuffer(data, np.uint8)
         else:
@@ -339,23 +339,23 @@ class Device:
 
     @property
     def counters(self) -> dict[str, int]:
-        """All counters of clocks and bytes, by "engine.cause": "total.clocks", "bytes.weights".
+        """All counters of cycles and bytes, by "engine.cause": "total.cycles", "bytes.weights".
 
-        They are read from their registers, which takes some 200 clocks of the RTL.
+        They are read from their registers, which takes some 200 cycles of the RTL.
         """
         return dict(zip(_gemm64.counter_names(), self._device.counters()))
 
     @property
     def clocks(self) -> int:
-        """Clocks since the device was made; 0 for "reference", which has no notion of time."""
+        """Cycles since the device was made; 0 for "reference", which has no notion of time."""
         return self._device.clocks()
 
     def step(self, clocks: int = 1) -> None:
-        """Lets so many clocks pass."""
+        """Lets so many cycles pass."""
         self._device.step(_whole("clocks", clocks, 0, 2**63, "at least 0: time only passes"))
 
     def wait_interrupt(self, max_clocks: int) -> bool:
-        """Runs until the interrupt line is high (True), at most `max_clocks` (False)."""
+        """Runs until the interrupt line is high (True), at most `max_cycles` (False)."""
         return self._device.wait_interrupt(_whole("max_clocks", max_clocks, 0, 2**63, "at least 0"))
 
     @property
@@ -364,7 +364,7 @@ class Device:
         return self._device.interrupt()
 
     def reset(self) -> None:
-        """Hard reset for 8 clocks; memory keeps its contents."""
+        """Hard reset for 8 cycles; memory keeps its contents."""
         self._device.reset()
 
     def signals(self) -> list[str]:
@@ -380,10 +380,10 @@ class Device:
         return Signal(self._device, name)
 
     def inject(self, fault: str) -> None:
-        """Flips a bit inside, or upsets a bus, in a clock to come, counted as `clocks` does.
+        """Flips a bit inside, or upsets a bus, in a cycle to come, counted as `cycles` does.
 
         fault: as `gemm64 gemm --inject` takes it: "accumulator:0,2,3:20@400" is bit 20 of row 2,
-            column 3 of bank 0 in clock 400. A reset, with which matmul() begins, forgets those that
+            column 3 of bank 0 in cycle 400. A reset, with which matmul() begins, forgets those that
             wait in a bus. Needs "rtl"; with array=64, debug=True.
         """
         self._device.inject(fault)
@@ -391,14 +391,14 @@ class Device:
     def trace(self, file: str | os.PathLike[str], window: tuple[int, int] | None = None) -> Trace:
         """Begins a waveform (FST, for GTKWave) of all signals.
 
-        window: the clocks begin <= clock < end, counted as `clocks` does; without it, all from now
+        window: the cycles begin <= clock < end, counted as `cycles` does; without it, all from now
             until the trace is closed. Needs "rtl"; with array=64, debug=True.
 
             with device.trace("product.fst"):
                 device.matmul(a, w)
         """
         begin, end = window if window is not None else (self.clocks, _NEVER)
-        begin, end = (_integer("window", clock, "of clocks") for clock in (begin, end))
+        begin, end = (_integer("window", clock, "of cycles") for clock in (begin, end))
         if not 0 <= begin < end:
             raise InvalidArgument(f"window is {begin}:{end}; its end must be after its begin")
         self._device.start_trace(os.fspath(file), begin, end)

@@ -72,7 +72,7 @@ def _wrong_counters(layer: Mapping[str, Any], exact: bool) -> list[str]:
     ]
 
 
-#: Places of a wrong value that have no clock of their own.
+#: Places of a wrong value that have no cycle of their own.
 _BEHIND_THE_ARRAY = {
     "requantized": "the result of 8 bits, whose sum was right",
     "memory": "the result in memory, which was right on the chip",
@@ -80,16 +80,16 @@ _BEHIND_THE_ARRAY = {
 
 
 class VerificationError(RuntimeError):
-    """A value, a clock or a byte is not what it must be.
+    """A value, a cycle or a byte is not what it must be.
 
     The message tells the first element that is wrong and, on the RTL, what the diagnosis found: the
-    place and the clock in which it was wrong for the first time, and the waveform around it.
+    place and the cycle in which it was wrong for the first time, and the waveform around it.
 
     layer: the layer, or the product, that failed first.
     element: the first wrong one, {"row", "column", "expected", "found"}; None: all values are right.
     clock: in which a value in the array was wrong for the first time or, where all were right, in
-        which the last sum of the element left it, as Device.clocks counts; None: nothing was found.
-    waveform: the file of the clocks around it; None: there is none.
+        which the last sum of the element left it, as Device.cycles counts; None: nothing was found.
+    waveform: the file of the cycles around it; None: there is none.
     """
 
     def __init__(self, report: Mapping[str, Any]) -> None:
@@ -108,24 +108,24 @@ class VerificationError(RuntimeError):
         if outputs.get("mismatches"):
             differ = f"{outputs['mismatches']:,} of {outputs['values']:,} values of the outputs differ"
             lines.insert(0, differ)
-        lines = lines or ["a clock, a byte or an error is not as predicted"]
+        lines = lines or ["a cycle, a byte or an error is not as predicted"]
         first = failure.get("first_wrong", {"place": "none"})
         place = first["place"].replace("_", " ")
         if place in _BEHIND_THE_ARRAY:
             self.clock = failure["clock"]
             lines.append(
-                f"first wrong: {_BEHIND_THE_ARRAY[place]}; its last sum left the array in clock "
+                f"first wrong: {_BEHIND_THE_ARRAY[place]}; its last sum left the array in cycle "
                 f"{self.clock}"
             )
         elif first.get("clock"):
             self.clock = first["clock"]
             lines.append(
-                f"first wrong in clock {self.clock}: the {place} at row {first['row']}, column "
+                f"first wrong in cycle {self.clock}: the {place} at row {first['row']}, column "
                 f"{first['column']}, expected {first['expected']}, found {first['found']}"
             )
         if self.waveform is not None:
             trace = failure["trace"]
-            lines.append(f"waveform: {self.waveform}, clocks {trace['begin']} to {trace['end'] - 1}")
+            lines.append(f"waveform: {self.waveform}, cycles {trace['begin']} to {trace['end'] - 1}")
         super().__init__("; ".join(lines) + ". The report tells more.")
 
     def __reduce__(self) -> tuple[type[VerificationError], tuple[Mapping[str, Any]]]:

@@ -46,7 +46,7 @@ def warn(report: Mapping[str, Any], stacklevel: int = 3) -> None:
 class Report(dict[str, Any]):
     """What `gemm64 run --json` writes, as a dictionary.
 
-    `report["layers"]` has an entry for each layer, with clocks (`cycles`), bytes over each port
+    `report["layers"]` has an entry for each layer, with cycles (`cycles`), bytes over each port
     (`bytes`), what was predicted of both, and all counters; `report["total"]` their sums;
     `report["verified"]` says whether everything that was checked held. A session's layers are in
     the network's order.
@@ -61,7 +61,7 @@ class Report(dict[str, Any]):
         """A row for each layer, indexed by name, in the network's order; a column for each figure.
 
         Figures inside others are joined by a dot: `bytes.weights`, `counters.compute.compute`.
-        Counts are integers. A layer on the host has no clocks: its row has <NA> there, and NaN for
+        Counts are integers. A layer on the host has no cycles: its row has <NA> there, and NaN for
         what is no integer. Needs pandas.
         """
         import pandas
@@ -78,7 +78,7 @@ class Report(dict[str, Any]):
         return pandas.DataFrame(columns).set_index("name")
 
     def _repr_html_(self) -> str:
-        """For notebooks: the verdict, and clocks and bytes by layer."""
+        """For notebooks: the verdict, and cycles and bytes by layer."""
         if "layers" not in self or "total" not in self:
             return table(["gemm64.Report", ""], [[str(key), str(self[key])] for key in self])
         total = {"name": "total", "on": "device", **self["total"]}

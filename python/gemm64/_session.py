@@ -73,8 +73,8 @@ _INSTEAD = {
     "run_with_ort_values": "run() takes and gives arrays of NumPy's",
     "run_with_ortvaluevector": "run() takes and gives arrays of NumPy's",
     "run_async": "run() in a thread of your own does not hold Python's lock",
-    "end_profiling": "`report` has the clocks of every layer",
-    "get_profiling_start_time_ns": "`report` has the clocks of every layer",
+    "end_profiling": "`report` has the cycles of every layer",
+    "get_profiling_start_time_ns": "`report` has the cycles of every layer",
     "get_tuning_results": "nothing is tuned here",
     "set_tuning_results": "nothing is tuned here",
     "release_captured_graph": "no graph is captured",
@@ -126,7 +126,7 @@ def _check_session_options(options: object) -> None:
     if options is not None and not hasattr(options, "graph_optimization_level"):
         raise InvalidArgument(f"sess_options is {options!r}; it must be ONNX Runtime's SessionOptions")
     _refuse("sess_options", options, {
-        "enable_profiling": "`report` has the clocks of every layer",
+        "enable_profiling": "`report` has the cycles of every layer",
         "optimized_model_filepath": "gemm64.quantize() writes a model; nothing else does",
     })
 
@@ -187,7 +187,7 @@ class InferenceSession:
     accumulate: where partial sums are added; "host" reads each tile back.
     results: of quantized layers, "int8" values (the default, bias and scale on the device, layers
         chained) or "int32" sums.
-    check: what run() compares; it raises VerificationError where a value, a clock or a byte is not what
+    check: what run() compares; it raises VerificationError where a value, a cycle or a byte is not what
         it must be. "layers": each layer's results, with exact arithmetic on the inputs that the device
         had; "outputs": the network's, with a run on the host; "none": nothing, for speed. What the
         device wrote goes on, and is what run() returns, in any case.
@@ -240,7 +240,7 @@ class InferenceSession:
 
     @property
     def report(self) -> Report:
-        """Of the last run(): its layers, their clocks and bytes."""
+        """Of the last run(): its layers, their cycles and bytes."""
         if self._report is None:
             raise InvalidArgument("there is no report before the first run()")
         return self._report

@@ -33,8 +33,8 @@ def sweep_row(text: str, index: int) -> dict[str, Any]:
     index: of the point in sweep_points(text).
 
     Beside what names the point: `cycles`, `predicted_cycles` (of a run), `utilization` (useful MACs /
-    (array^2 x clocks)), `roofline_utilization`, `macs` (on the device) and `all_macs`,
-    `device_share`, `bytes` and bytes by port (`bytes.weights`, ...), clocks of the array by cause
+    (array^2 x cycles)), `roofline_utilization`, `macs` (on the device) and `all_macs`,
+    `device_share`, `bytes` and bytes by port (`bytes.weights`, ...), cycles of the array by cause
     (`cycle_breakdown.wait_weights`, ...) and the greatest loss (`main_wait`), `published_cycles.*` of
     other models. A figure that there is none of is None. `verified` is None of a prediction, and
     True only where all that a run gave was compared and was right; `error` is the device's message.

@@ -38,7 +38,7 @@ def predict(
     memory_latency, memory_bytes_per_cycle, memory: as Device has them.
 
     Names are those of a layer of a report: `cycles`, `bytes` (by port), `utilization` (useful MACs /
-    (array^2 x clocks)), `roofline_utilization`, `counters` (clocks by engine and cause), and
+    (array^2 x cycles)), `roofline_utilization`, `counters` (cycles by engine and cause), and
     `published_cycles` of other models. A Device("rtl") counts exactly the same.
     """
     for name, value in (("m", m), ("k", k), ("n", n)):

@@ -9,10 +9,10 @@
 #include <vector>
 
 #include "host/cli/network_units.hpp"
-#include "host/util/console.hpp"
 #include "host/sweep/front.hpp"
 #include "host/sweep/row.hpp"
 #include "host/sweep/sweep_plot.hpp"
+#include "host/util/console.hpp"
 #include "python/src/bindings.hpp"
 
 namespace gemm64::python {

@@ -9,9 +9,9 @@
 #include <tuple>
 #include <utility>
 
-#include "host/util/error.hpp"
 #include "host/report/json.hpp"
 #include "host/session/run_settings.hpp"
+#include "host/util/error.hpp"
 #include "python/src/arrays.hpp"
 #include "python/src/bindings.hpp"
 #include "sim/models/devices.hpp"
@@ -145,14 +145,14 @@ void bind_device(nb::module_& module) {
              const Counters values = simulate(bound, [](auto& it) { return it.counters(); });
              return std::vector<std::uint64_t>(values.begin(), values.end());
            })
-      .def("clocks", [](BoundDevice& bound) { return bound.device.device().clocks(); })
+      .def("clocks", [](BoundDevice& bound) { return bound.device.device().cycles(); })
       .def("step",
-           [](BoundDevice& bound, std::uint64_t clocks) {
-             simulate(bound, [&](auto& it) { it.step(clocks); });
+           [](BoundDevice& bound, std::uint64_t cycles) {
+             simulate(bound, [&](auto& it) { it.step(cycles); });
            })
       .def("wait_interrupt",
-           [](BoundDevice& bound, std::uint64_t max_clocks) {
-             return simulate(bound, [&](auto& it) { return it.wait_interrupt(max_clocks); });
+           [](BoundDevice& bound, std::uint64_t max_cycles) {
+             return simulate(bound, [&](auto& it) { return it.wait_interrupt(max_cycles); });
            })
       .def("interrupt", [](BoundDevice& bound) { return bound.device.interrupt(); })
       .def("reset",

@@ -7,8 +7,8 @@
 
 #include <utility>
 
-#include "host/util/error.hpp"
 #include "host/report/json.hpp"
+#include "host/util/error.hpp"
 #include "python/src/arrays.hpp"
 #include "python/src/bindings.hpp"
 #include "python/src/network_session.hpp"

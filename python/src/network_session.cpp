@@ -9,12 +9,12 @@
 #include <filesystem>
 #include <utility>
 
-#include "host/util/error.hpp"
 #include "host/execute/memory_need.hpp"
 #include "host/graph/onnx/supported.hpp"
-#include "host/report/json.hpp"
 #include "host/graph/passes/quantized_graph.hpp"
+#include "host/report/json.hpp"
 #include "host/session/device_schedule.hpp"
+#include "host/util/error.hpp"
 
 namespace gemm64::python {
 namespace {
@@ -153,7 +153,7 @@ NetworkResult NetworkSession::run(SimulatedDevice& device, const NamedTensors& i
   options.investigate = [&device](const JobRun& run, Failure& failure) {
     device.look_again(run, failure);
   };
-  Session session(device.device(), device.settings().device, device.patience(), settings_, options,
+  Session session(device.device(), device.settings().device, device.timeouts(), settings_, options,
                   Spelling::kArgument);
   session.open(*imported_);
 

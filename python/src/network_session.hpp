@@ -8,10 +8,10 @@
 #include <optional>
 #include <string>
 
-#include "host/util/error.hpp"
 #include "host/graph/onnx/model.hpp"
 #include "host/session/session.hpp"
 #include "host/torchscript/network_file.hpp"
+#include "host/util/error.hpp"
 #include "python/src/simulated_device.hpp"
 
 namespace gemm64::python {

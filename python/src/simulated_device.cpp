@@ -8,12 +8,12 @@
 #include <stdexcept>
 #include <utility>
 
+#include "host/cycles/tlm_device.hpp"
 #include "host/device/array_geometry.hpp"
 #include "host/device/reference_device.hpp"
+#include "host/run/job_runner.hpp"
 #include "host/util/error.hpp"
 #include "host/util/lost_outputs.hpp"
-#include "host/run/job_runner.hpp"
-#include "host/cycles/tlm_device.hpp"
 #include "sim/models/devices.hpp"
 #include "sim/models/rtl_device.hpp"
 
@@ -21,12 +21,12 @@ namespace gemm64::python {
 namespace {
 
 // Of the simulation between two looks for signals: at most a second of the slowest.
-constexpr std::uint64_t kClocksAtOnce = 1 << 14;
+constexpr std::uint64_t kCyclesAtOnce = 1 << 14;
 constexpr std::uint64_t kNever = std::numeric_limits<std::uint64_t>::max();
 
 std::unique_ptr<Device> make(const DeviceSettings& settings) {
   const DeviceKind& kind = devices().find(settings.device, settings.array);
-  if (settings.memory.latency == 0) throw UsageError("memory_latency is 0; it is at least 1 clock");
+  if (settings.memory.latency == 0) throw UsageError("memory_latency is 0; it is at least 1 cycle");
   if (!settings.debug) return kind.make(settings);
   return devices().find_inspectable(settings.device, "debug=True").make_inspectable(settings, {});
 }
@@ -55,7 +55,7 @@ void SimulatedDevice::look_again(const JobRun& run, Failure& failure) const {
     return device;
   };
   try {
-    investigate(run, make, patience(), failure);
+    investigate(run, make, timeouts(), failure);
     const std::string& file = settings_.trace_mismatch;
     const bool found = failure.finding.place != Finding::Place::kNone;
     if (found && !file.empty() && !is_lost(file)) failure.trace_file = file;
@@ -73,7 +73,7 @@ Product SimulatedDevice::multiply(const MatrixI8& a, const MatrixI8& w, Accumula
   options.investigate = [this](const JobRun& run, Failure& failure) { look_again(run, failure); };
   const auto size = [](Eigen::Index index) { return static_cast<std::uint64_t>(index); };
   const GemmShape shape{size(a.rows()), size(a.cols()), size(w.rows())};
-  Driver driver(*device_, patience());
+  Driver driver(*device_, timeouts());
   JobRunner runner(*device_, driver, options);
   SignalCheck check;
   ProgressShare progress([&check](const std::string&, double) { check(); });
@@ -102,33 +102,33 @@ Counters SimulatedDevice::counters() {
   return values;
 }
 
-void SimulatedDevice::step(std::uint64_t clocks) {
+void SimulatedDevice::step(std::uint64_t cycles) {
   auto* const tlm = dynamic_cast<TlmDevice*>(device_.get());
   if (rtl_ == nullptr && tlm == nullptr) {
     throw UsageError(fmt::format("device '{}' has no notion of time; give \"rtl\" or \"tlm\"",
                                  settings_.device));
   }
   SignalCheck check;
-  while (clocks != 0) {
-    const std::uint64_t now = std::min(clocks, kClocksAtOnce);
+  while (cycles != 0) {
+    const std::uint64_t now = std::min(cycles, kCyclesAtOnce);
     if (rtl_ != nullptr) {
       rtl_->run(now);
     } else {
       tlm->run(now);
     }
-    clocks -= now;
+    cycles -= now;
     check();
   }
 }
 
-bool SimulatedDevice::wait_interrupt(std::uint64_t max_clocks) {
-  if (!devices().find(settings_.device).has_clocks) return device_->wait_interrupt(max_clocks);
+bool SimulatedDevice::wait_interrupt(std::uint64_t max_cycles) {
+  if (!devices().find(settings_.device).has_cycles) return device_->wait_interrupt(max_cycles);
   SignalCheck check;
   for (;;) {
-    const std::uint64_t now = std::min(max_clocks, kClocksAtOnce);
+    const std::uint64_t now = std::min(max_cycles, kCyclesAtOnce);
     if (device_->wait_interrupt(now)) return true;
-    max_clocks -= now;
-    if (max_clocks == 0) return false;
+    max_cycles -= now;
+    if (max_cycles == 0) return false;
     check();
   }
 }
@@ -143,8 +143,8 @@ void SimulatedDevice::inject(const std::string& text) {
   RtlDevice& device = rtl("a fault");
   const Fault fault = parse_fault(text);
   check_fault(fault, geometry_of_array(settings_.array));
-  if (fault.clock < device.clocks()) {
-    throw UsageError(fmt::format("{}: the device is at clock {}", text, device.clocks()));
+  if (fault.clock < device.cycles()) {
+    throw UsageError(fmt::format("{}: the device is at cycle {}", text, device.cycles()));
   }
   try {
     device.inject(fault);

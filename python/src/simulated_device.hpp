@@ -13,9 +13,9 @@
 #include "host/device/fault.hpp"
 #include "host/device/registry.hpp"
 #include "host/driver/driver.hpp"
-#include "host/tiling/plan.hpp"
 #include "host/numerics/matrix.hpp"
 #include "host/run/run_report.hpp"
+#include "host/tiling/plan.hpp"
 #include "python/src/signals.hpp"
 #include "sim/waves/signal_view.hpp"
 
@@ -50,7 +50,7 @@ class SimulatedDevice {
   Device& device() { return *device_; }
   const MemoryTiming& memory() const { return settings_.memory; }
   /// How long a driver of this device should wait.
-  Patience patience() const { return {settings_.memory.latency}; }
+  Timeouts timeouts() const { return {settings_.memory.latency}; }
 
   /// Diagnoses a job of this device that failed, as RunOptions::investigate.
   void look_again(const JobRun& run, Failure& failure) const;
@@ -58,20 +58,20 @@ class SimulatedDevice {
   /// C[M x N] = a[M x K] * w[N x K]^T, every sum, clock and byte checked; from a reset.
   Product multiply(const MatrixI8& a, const MatrixI8& w, Accumulate accumulate);
 
-  /// Reads the counters from their registers, which takes clocks of the RTL.
+  /// Reads the counters from their registers, which takes cycles of the RTL.
   Counters counters();
 
-  /// Lets clocks pass. Throws UsageError where the device has no notion of time.
-  void step(std::uint64_t clocks);
-  /// Runs until the interrupt line is high (true) or `max_clocks` have passed (false).
-  bool wait_interrupt(std::uint64_t max_clocks);
+  /// Lets cycles pass. Throws UsageError where the device has no notion of time.
+  void step(std::uint64_t cycles);
+  /// Runs until the interrupt line is high (true) or `max_cycles` have passed (false).
+  bool wait_interrupt(std::uint64_t max_cycles);
   bool interrupt() const;
 
   /// Puts a fault inside, as the program's --inject names it. Throws UsageError where there is no
   /// such place, or its clock has passed.
   void inject(const std::string& fault);
 
-  /// A new waveform of the clocks begin <= clock < end.
+  /// A new waveform of the cycles begin <= clock < end.
   void start_trace(const std::string& file, std::uint64_t begin, std::uint64_t end);
   /// Ends it. Throws OutputError where it was lost.
   void end_trace();

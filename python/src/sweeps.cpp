@@ -7,8 +7,8 @@
 #include <memory>
 #include <mutex>
 
-#include "host/util/error.hpp"
 #include "host/sweep/sweep_runner.hpp"
+#include "host/util/error.hpp"
 #include "python/src/signals.hpp"
 #include "sim/models/devices.hpp"
 

@@ -12,18 +12,18 @@
 #include "host/cycles/cycle_model.hpp"
 #include "host/cycles/published.hpp"
 #include "host/device/array_geometry.hpp"
-#include "host/util/error.hpp"
 #include "host/execute/batched_model.hpp"
 #include "host/execute/calibration.hpp"
-#include "host/util/claimed_files.hpp"
-#include "host/images/preprocessing.hpp"
-#include "host/tiling/job.hpp"
 #include "host/graph/onnx/save.hpp"
-#include "host/report/json.hpp"
 #include "host/graph/passes/fold_batch_normalization.hpp"
 #include "host/graph/passes/quantize.hpp"
 #include "host/graph/passes/quantized_graph.hpp"
+#include "host/images/preprocessing.hpp"
+#include "host/report/json.hpp"
+#include "host/tiling/job.hpp"
 #include "host/torchscript/input_shapes.hpp"
+#include "host/util/claimed_files.hpp"
+#include "host/util/error.hpp"
 #include "python/src/signals.hpp"
 
 namespace gemm64::python {
@@ -80,7 +80,7 @@ CalibrationData named(CalibrationData data, const OnnxModel& model) {
 
 Json predict_product(const GemmShape& shape, const Design& design) {
   const Geometry geometry = geometry_of(design);
-  if (design.memory.latency == 0) throw UsageError("memory_latency is 0; it is at least 1 clock");
+  if (design.memory.latency == 0) throw UsageError("memory_latency is 0; it is at least 1 cycle");
   const Job job = make_job("matmul", shape, design.accumulate, geometry);
   LayerReport layer;
   layer.name = job.name;

@@ -12,8 +12,8 @@
 #include "host/device/memory_timing.hpp"
 #include "host/execute/executor.hpp"
 #include "host/execute/narrowed_ranges.hpp"
-#include "host/tiling/plan.hpp"
 #include "host/graph/passes/quantize.hpp"
+#include "host/tiling/plan.hpp"
 #include "python/src/network_session.hpp"
 
 namespace gemm64::python {

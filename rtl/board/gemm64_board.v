@@ -15,7 +15,7 @@ module gemm64_board #(
     parameter LOG_COMMANDS       = 2,
     parameter LOG_PARAMETER_SETS = 2,
     parameter LOG_MEMORY_BYTES   = 17,  // log2 of the memory's bytes
-    parameter DIVISOR            = 50   // clocks of a bit on the serial line
+    parameter DIVISOR            = 50   // cycles of a bit on the serial line
 ) (
     input  wire clk_i,
     input  wire rst_ni,  // synchronous, active low

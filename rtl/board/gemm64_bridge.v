@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Bridge from a serial line's bytes to the accelerator's registers, its memory and its interrupt.
-// Latency: a register's answer is sent when the bus gave it; a byte of memory is written in the clock in which it comes.
-// Handshake: each byte that comes is taken in its clock, at most every other clock one; valid/ready for those that go; AXI4-Lite.
+// Latency: a register's answer is sent when the bus gave it; a byte of memory is written in the cycle in which it comes.
+// Handshake: each byte that comes is taken in its clock, at most every other cycle one; valid/ready for those that go; AXI4-Lite.
 //
 // A command is its number (gemm64.json), an address and a value of 4 bytes each, lowest first, and for WRITE_MEMORY as many
 // bytes as the value says. It is answered by a byte of status, then by what it reads. A byte that is no command's number is
@@ -47,7 +47,7 @@ module gemm64_bridge #(
     input  wire [7:0]           byte_data_i,
     // The accelerator
     input  wire                 irq_i,
-    output wire                 reset_o  // for RESET_CLOCKS clocks
+    output wire                 reset_o  // for RESET_CLOCKS cycles
 );
 
     localparam [3:0] COMMAND = 4'd0, OPERANDS = 4'd1, ACT = 4'd2, WRITE = 4'd3, READ = 4'd4, STORE = 4'd5, WAIT = 4'd6,
@@ -58,7 +58,7 @@ module gemm64_bridge #(
     reg [3:0]  state_q, state_d;
     reg [7:0]  command_q, command_d;
     reg [31:0] address_q, address_d;  // counts up over memory's bytes
-    reg [31:0] value_q, value_d;      // counts down over memory's bytes, and over clocks
+    reg [31:0] value_q, value_d;      // counts down over memory's bytes, and over cycles
     reg [2:0]  place_q, place_d;      // of OPERANDS: the byte that comes; of ANSWER: bytes behind the one that is sent
     reg [39:0] answer_q, answer_d;
     reg        aw_q, aw_d, w_q, w_d, ar_q, ar_d;  // offered and not yet taken

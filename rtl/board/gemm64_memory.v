@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // On-chip memory behind the accelerator's three ports, and a port for single bytes besides.
-// Latency: a read's first beat comes 2 clocks after its address was accepted, then a beat a clock; a byte 1 clock after
-//          byte_ready_o; the answer of a write 1 clock after its last beat. A written beat is there for reads from the
+// Latency: a read's first beat comes 2 cycles after its address was accepted, then a beat per cycle; a byte 1 cycle after
+//          byte_ready_o; the answer of a write 1 cycle after its last beat. A written beat is there for reads from the
 //          clock after it on.
 // Handshake: AXI4 without RREADY, for masters that always take, as the accelerator does; whole aligned beats, INCR, and no
 //            burst across 4 KiB. Bursts beyond the memory are answered with DECERR. One burst of each direction is
@@ -37,7 +37,7 @@ module gemm64_memory #(
     input  wire                     byte_write_i,
     input  wire                     byte_read_i,     // held until byte_ready_o
     output wire                     byte_ready_o,
-    input  wire [LOG_BYTES-1:0]     byte_address_i,  // held until the clock after byte_ready_o
+    input  wire [LOG_BYTES-1:0]     byte_address_i,  // held until the cycle after byte_ready_o
     input  wire [7:0]               byte_data_i,
     output wire [7:0]               byte_data_o
 );

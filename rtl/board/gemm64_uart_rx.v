@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // Receiver of a serial line: 8 bits, no parity, one stop bit.
-// Latency: 2 clocks of synchronizing; a byte is told in the middle of its stop bit, for one clock.
-// Handshake: none; a byte is to be taken in the clock in which it is told. A frame without a stop bit is no byte;
+// Latency: 2 cycles of synchronizing; a byte is told in the middle of its stop bit, for one cycle.
+// Handshake: none; a byte is to be taken in the cycle in which it is told. A frame without a stop bit is no byte;
 //            the next start is looked for a bit later.
 `default_nettype none
 
 module gemm64_uart_rx #(
-    parameter DIVISOR = 50  // clocks of a bit, 4 to 65535
+    parameter DIVISOR = 50  // cycles of a bit, 4 to 65535
 ) (
     input  wire       clk_i,
     input  wire       rst_ni,   // synchronous, active low
@@ -17,7 +17,7 @@ module gemm64_uart_rx #(
 
     localparam [31:0] BIT = DIVISOR - 1, HALF = DIVISOR / 2 - 1;
 
-    reg [1:0]  line_q;   // [1] is of this clock
+    reg [1:0]  line_q;   // [1] is of this cycle
     reg        busy_q;
     reg [15:0] clocks_q; // until the next sample
     reg [8:0]  bits_q;   // the byte above a bit of its own start; that reaches place 0 with the byte's last bit

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // Sender of a serial line: 8 bits, no parity, one stop bit.
-// Latency: the start bit begins 1 clock after a byte was taken; the next byte is taken 10 bits after it.
+// Latency: the start bit begins 1 cycle after a byte was taken; the next byte is taken 10 bits after it.
 // Handshake: valid/ready.
 `default_nettype none
 
 module gemm64_uart_tx #(
-    parameter DIVISOR = 50  // clocks of a bit, 2 to 65536
+    parameter DIVISOR = 50  // cycles of a bit, 2 to 65536
 ) (
     input  wire       clk_i,
     input  wire       rst_ni,   // synchronous, active low
@@ -19,7 +19,7 @@ module gemm64_uart_tx #(
 
     reg [9:0]  bits_q;    // what is sent next at place 0; ones come in behind the stop bit
     reg [3:0]  left_q;    // bits of the byte that are still to be sent
-    reg [15:0] clocks_q;  // of this bit, after this clock
+    reg [15:0] clocks_q;  // of this bit, after this cycle
 
     wire next = clocks_q == 16'd0;
 

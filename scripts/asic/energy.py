@@ -105,7 +105,7 @@ def addition_rows(measured):
 
 def report(measured):
     options = measured.options
-    print(f"\nnJ a clock: gates and nets of {os.path.basename(options.liberty)}, enables as clock gates. Without wires, the clock's tree and "
+    print(f"\nnJ a cycle: gates and nets of {os.path.basename(options.liberty)}, enables as clock gates. Without wires, the clock's tree and "
           "memories. Glitches: their share of the stages' cells and nets.")
     for batch in options.batch:
         print(f"\nBatch {batch}\n")
@@ -113,12 +113,12 @@ def report(measured):
                              "glitches", "pJ a MAC"], layer_rows(measured, batch)))
     if options.layer:
         print(f"\nLayers of {os.path.basename(options.layer[0])}, for each MAC that counts\n")
-        print(outputs.table(["", "on", "rows in 64 clocks", "stages", "skews", "lanes", "accumulator", "other clock pins", "all", "pJ a MAC"],
+        print(outputs.table(["", "on", "rows in 64 cycles", "stages", "skews", "lanes", "accumulator", "other clock pins", "all", "pJ a MAC"],
                             network_rows(measured)))
     if measured.results:
         print("\nAdditions to their results, pJ a result\n")
         print(outputs.table(["", "MACs", "products", "requantizer", "vector path: the addition", "to the products"], addition_rows(measured)))
-    print("\nWhat enables save: nJ a clock, mean over the layers' clocks\n")
+    print("\nWhat enables save: nJ a cycle, mean over the layers' cycles\n")
     rows = []
     for batch in options.batch:
         mean = {variant: mean_nj(measured, variant, batch) for variant in measure.VARIANTS}
@@ -134,7 +134,7 @@ def report(measured):
     print(outputs.table(["", "clocks", "mJ of logic", "mJ of memories, assumed", "together"], rows))
     print(f"\nMemories: bits counted, {options.sram_pj_per_bit:g} pJ each assumed.")
     free, enabled = (sum(counts[i] for counts in measured.others.values()) for i in (0, 1))
-    print(f"Outside array and accumulator only clock pins are weighed: {free:,} registers that load in every clock. {enabled:,} with "
+    print(f"Outside array and accumulator only clock pins are weighed: {free:,} registers that load in every cycle. {enabled:,} with "
           f"enables count as at rest; all of them clocked always would add {measured.other_nj[1]:.1f} nJ.")
     print(f"{measured.compared:,} sums and results of the gates equal the RTL's.")
     own, oracle = measured.check

@@ -14,11 +14,11 @@
 //   stem NET VALUE                a fault: the net is stuck
 //   pin GATE PIN VALUE            the same of one pin that reads a net
 //   load GATE VALUE               the same of what a register loads
-// STIMULUS, a clock: a byte for each input, then one for each watched net: is it looked at?
-//   If it is "random COUNT" instead, registers and inputs have random values in each clock, and
+// STIMULUS, a cycle: a byte for each input, then one for each watched net: is it looked at?
+//   If it is "random COUNT" instead, registers and inputs have random values in each cycle, and
 //   what registers load is looked at as well.
-// VALUES gets a byte for each watched net in each clock, of the copy without a fault.
-// Prints the clock in which each fault is first seen, or -1. Exit: 0 done, 2 bad input.
+// VALUES gets a byte for each watched net in each cycle, of the copy without a fault.
+// Prints the cycle in which each fault is first seen, or -1. Exit: 0 done, 2 bad input.
 #include <algorithm>
 #include <cstdint>
 #include <cstdio>
@@ -35,7 +35,7 @@ namespace {
 
 using Word = std::uint64_t __attribute__((vector_size(64)));
 constexpr unsigned kCopies = 512;
-constexpr std::size_t kFirst = 100;  // clocks of the first look at all faults
+constexpr std::size_t kFirst = 100;  // cycles of the first look at all faults
 
 struct Gate {
   unsigned net;
@@ -201,9 +201,9 @@ class Netlist {
 /// Copies that differ from the first one.
 Word different(const Word& word) { return word ^ all(word[0] & 1); }
 
-/// A pass of some faults through the first `clocks` clocks.
+/// A pass of some faults through the first `cycles` cycles.
 void pass(Netlist& netlist, const std::vector<Fault*>& some,
-          const std::vector<std::uint8_t>& stimulus, std::size_t clocks, bool random,
+          const std::vector<std::uint8_t>& stimulus, std::size_t cycles, bool random,
           std::ofstream* values = nullptr) {
   const std::size_t bytes = netlist.inputs.size() + netlist.watched.size();
   std::mt19937_64 noise(1);
@@ -212,7 +212,7 @@ void pass(Netlist& netlist, const std::vector<Fault*>& some,
   for (const Register& one : netlist.registers) netlist.set(one.net, Word{});
   Word left{};
   for (std::size_t i = 1; i <= some.size(); ++i) left[i / 64] |= std::uint64_t{1} << i % 64;
-  for (std::size_t clock = 0; clock < clocks && (any(left) || values != nullptr); ++clock) {
+  for (std::size_t clock = 0; clock < cycles && (any(left) || values != nullptr); ++clock) {
     const std::uint8_t* const now = random ? nullptr : stimulus.data() + clock * bytes;
     if (random) {
       for (const Register& one : netlist.registers) netlist.set(one.net, all(noise() & 1));
@@ -257,23 +257,23 @@ int main(int argc, char** argv) {
   const std::string how = argv[2];
   const bool random = how.rfind("random ", 0) == 0;
   std::vector<std::uint8_t> stimulus;
-  std::size_t clocks = 0;
+  std::size_t cycles = 0;
   if (random) {
-    clocks = std::stoul(how.substr(7));
+    cycles = std::stoul(how.substr(7));
   } else {
     std::ifstream file(how, std::ios::binary);
     stimulus.assign(std::istreambuf_iterator<char>(file), {});
-    clocks = stimulus.size() / (netlist.inputs.size() + netlist.watched.size());
+    cycles = stimulus.size() / (netlist.inputs.size() + netlist.watched.size());
   }
   if (argc == 4) {
     std::ofstream values(argv[3], std::ios::binary);
-    pass(netlist, {}, stimulus, clocks, random, &values);
+    pass(netlist, {}, stimulus, cycles, random, &values);
   }
   // Most are seen soon; the others are put together again for the whole run.
-  for (const std::size_t some_clocks : {std::min(clocks, kFirst), clocks}) {
+  for (const std::size_t some_cycles : {std::min(cycles, kFirst), cycles}) {
     for (std::size_t from = 0; from < netlist.faults.size();) {
       const std::vector<Fault*> some = netlist.take(from);
-      if (!some.empty()) pass(netlist, some, stimulus, some_clocks, random);
+      if (!some.empty()) pass(netlist, some, stimulus, some_cycles, random);
     }
   }
   for (const Fault& fault : netlist.faults) std::printf("%ld\n", fault.seen);

@@ -19,9 +19,9 @@ from synthesis import cells
 COLUMN_WIDTH = {2: 1, 4: 2}
 SUM_BITS = 16  # of a partial sum, and one for each bit of a column's number
 PORTS = ("rst_ni", "weight_valid_i", "weight_column_i", "weight_i", "activation_valid_i", "activation_i")
-TILES = 20_000   # clocks of random tiles
+TILES = 20_000   # cycles of random tiles
 MODULE = "gemm64_stage"
-# Nothing comes in from a stage above. Mapped for no clock: which gates do the work is no matter here.
+# Nothing comes in from a stage above. Mapped for no cycle: which gates do the work is no matter here.
 SCRIPT = """\
 read_verilog -mem2reg -Irtl rtl/{module}.v
 hierarchy -top {module} {parameters}
@@ -40,7 +40,7 @@ opt_clean -purge
 write_json {folder}/netlist.json
 """
 OPERATORS = {"!": -1, "&": -2, "|": -3, "^": -4}
-RANDOM = 2_000  # clocks with random registers, in which a fault that can be seen at all is seen
+RANDOM = 2_000  # cycles with random registers, in which a fault that can be seen at all is seen
 
 
 class Problem(Exception):
@@ -49,7 +49,7 @@ class Problem(Exception):
 
 def arguments(argv):
     parser = argparse.ArgumentParser(
-        prog="scripts/asic/stuck.py", description=__doc__ + " The array is mapped to gates (at these N it is one stage), `gemm64 info --self-test` gives the operands of each clock, "
+        prog="scripts/asic/stuck.py", description=__doc__ + " The array is mapped to gates (at these N it is one stage), `gemm64 info --self-test` gives the operands of each cycle, "
         "and each pin of each gate is stuck at 0 and at 1 in a copy of its own. A fault is found where a sum that the accumulator takes is wrong.",
         epilog="Exit: 0 the gates without a fault gave the RTL's sums, 1 not so, or a tool failed, 2 bad usage or a missing tool, 3 a file was not written.")
     parser.add_argument("--array", type=int, default=4, choices=sorted(COLUMN_WIDTH), help="N (default: %(default)s)")
@@ -62,7 +62,7 @@ def arguments(argv):
 
 
 def record(options, folder):
-    """Signals of the array in each clock of the self-test."""
+    """Signals of the array in each cycle of the self-test."""
     base = os.path.join(folder, "self-test")
     netlist.run([options.program, "info", "--array", str(options.array), "--self-test", "--trace", base + ".fst"], base + ".log")
     netlist.run(["fst2vcd", base + ".fst", "-o", base + ".vcd"], base + ".vcd.log")
@@ -182,7 +182,7 @@ def compare(signals, stimulus_bytes, values, watched, n):
         looked = stimulus_bytes[(clock + 1) * row - watched:(clock + 1) * row]
         for bit in range(watched):
             if looked[bit] and values[clock * watched + bit] != word >> (32 * (bit // bits) + bit % bits) & 1:
-                raise netlist.ToolFailure(f"bit {bit} of the sums in clock {clock}: the gates gave {values[clock * watched + bit]}, the RTL did not")
+                raise netlist.ToolFailure(f"bit {bit} of the sums in cycle {clock}: the gates gave {values[clock * watched + bit]}, the RTL did not")
 
 
 def names_of(path):
@@ -278,8 +278,8 @@ def cover(options, body, signals, program, folder):
     found, total = len(seen) - len(missed), len(seen)
     can_be = found + classes["missed"]
     print(f"{options.array}x{options.array} array: {len(gates.gates):,} gates, {len(gates.registers):,} registers, {total:,} stuck pins; "
-          f"{len(signals['sum_o']):,} clocks, {taken:,} sums.")
-    print(f"Found: {found:,}, {found / total:.2%} of all, {found / can_be:.2%} of those that make a sum wrong in the self-test or in {TILES:,} clocks "
+          f"{len(signals['sum_o']):,} cycles, {taken:,} sums.")
+    print(f"Found: {found:,}, {found / total:.2%} of all, {found / can_be:.2%} of those that make a sum wrong in the self-test or in {TILES:,} cycles "
           "of random tiles.")
     print(f"Not found: {classes['missed']:,} that random tiles find; {classes['unused']:,} that change registers, but no sum that is taken; "
           f"{classes['constant'] + classes['redundant']:,} that change nothing in {RANDOM:,} random states.")

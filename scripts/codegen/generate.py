@@ -1090,9 +1090,9 @@ def reference(spec):
             ["A command is a byte, an address and a value of four bytes each, low byte first, and the bytes it writes. The "
              "bridge ignores any other byte."], tables["bridge"]),
         f"{REFERENCE}/counters.md": page(
-            "Counters", ["Each has 64 bits. The causes of an engine exclude each other: exactly one counts in each clock "
-                         "in which the accelerator is busy, so an engine's causes add up to `total.clocks`. "
-                         "[How clocks are predicted](../explanations/clocks.md)."], tables["counters"]),
+            "Counters", ["Each has 64 bits. The causes of an engine exclude each other: exactly one counts in each cycle "
+                         "in which the accelerator is busy, so an engine's causes add up to `total.cycles`. "
+                         "[How cycles are predicted](../explanations/clocks.md)."], tables["counters"]),
     }
 
 
@@ -1106,12 +1106,12 @@ def words(about, digits, entries):
 
 
 def state_words(counters, engine):
-    """The causes of an engine's clocks, one bit each, the first on the left: what a save file puts
+    """The causes of an engine's cycles, one bit each, the first on the left: what a save file puts
     together from the engine's outputs. Work is green, waiting is red."""
     causes = [c["cause"] for c in counters if c["engine"] == engine]
     colour = {cause: "?firebrick?" if cause.startswith("wait_") else "" for cause in causes}
     colour[causes[0]] = "?darkgreen?"
-    return words(f"What {engine} spends a clock on.", (len(causes) + 3) // 4, [
+    return words(f"What {engine} spends a cycle on.", (len(causes) + 3) // 4, [
         (1 << len(causes) - 1 - index, colour[cause] + cause)
         for index, cause in enumerate(causes)])
 

@@ -70,7 +70,7 @@ def colour(item):
 
 
 def step_of(span):
-    """A round number of clocks, of which some six to twelve fit."""
+    """A round number of cycles, of which some six to twelve fit."""
     step = 1
     while span / step > 12:
         step = step * 5 // 2 if str(step)[0] == "2" else step * 2
@@ -142,12 +142,12 @@ def picture(tracks, windows):
 
 
 def window(text):
-    """BEGIN:END:CAPTION, in clocks; without END to the last one."""
+    """BEGIN:END:CAPTION, in cycles; without END to the last one."""
     begin, end, caption = (text.split(":", 2) + ["", ""])[:3]
     try:
         begin, end = int(begin or 0), int(end) if end else None
     except ValueError:
-        raise argparse.ArgumentTypeError(f"'{text}': give BEGIN:END or BEGIN:END:CAPTION, in clocks")
+        raise argparse.ArgumentTypeError(f"'{text}': give BEGIN:END or BEGIN:END:CAPTION, in cycles")
     if begin < 0 or (end is not None and end <= begin):
         raise argparse.ArgumentTypeError(f"'{text}': the window ends before it begins")
     return begin, end, caption
@@ -158,7 +158,7 @@ def main():
     parser.add_argument("timeline", help="the JSON file")
     parser.add_argument("-o", "--output", required=True, help="the SVG file")
     parser.add_argument("--window", action="append", type=window, metavar="BEGIN:END:CAPTION",
-                        help="clocks to draw; several stand below each other (default: all)")
+                        help="cycles to draw; several stand below each other (default: all)")
     parser.add_argument("--leave-out", action="append", default=[], metavar="NAME",
                         help="tracks whose names begin like this")
     options = parser.parse_args()

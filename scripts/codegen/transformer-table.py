@@ -8,7 +8,7 @@ Runs in the environment of scripts/setup/venv.sh, with the Python module on PYTH
 
     PYTHONPATH=build/python build/venv/bin/python scripts/codegen/transformer-table.py --json build/transformers.json
 
-Exit: 0 all equal, clocks as predicted and integers on the device, 1 not, or MiniLM could not be fetched, 2 bad usage.
+Exit: 0 all equal, cycles as predicted and integers on the device, 1 not, or MiniLM could not be fetched, 2 bad usage.
 """
 import argparse
 import json
@@ -159,7 +159,7 @@ def main():
     bad = [run for run in runs if not run["equal"] or run["cycles"] != run["predicted_cycles"]]
     quantized = [run["device_share_of_integers"] for run in runs if run["form"] != "float"]
     short = sum(share < LEAST for share in quantized)
-    print(f"{len(runs) - len(bad)} of {len(runs)} runs have ONNX Runtime's bytes, and on the device the predicted clocks")
+    print(f"{len(runs) - len(bad)} of {len(runs)} runs have ONNX Runtime's bytes, and on the device the predicted cycles")
     print(f"{len(quantized) - short} of {len(quantized)} have at least {100 * LEAST:.0f} % of the MACs on the device that "
           f"their files do not compute in float; least: {100 * min(quantized):.1f} %")
     if options.json:

@@ -36,13 +36,13 @@ class ToolFailure(Exception):
 def arguments(argv):
     parser = argparse.ArgumentParser(
         prog="scripts/fpga/bitstream.py", description=__doc__ + " Yosys synthesizes (synth_ecp5), nextpnr-ecp5 places and routes, ecppack packs; the "
-        "last two come from PyPI. The table tells what each size takes of the device, and the clock that its longest path allows, wires included.",
-        epilog="Exit: 0 done, and each clock is reached; 1 one is not, or a tool failed; 2 bad usage or a missing tool; 3 a file was not written.")
+        "last two come from PyPI. The table tells what each size takes of the device, and the cycle that its longest path allows, wires included.",
+        epilog="Exit: 0 done, and each cycle is reached; 1 one is not, or a tool failed; 2 bad usage or a missing tool; 3 a file was not written.")
     parser.add_argument("--n", type=int, nargs="+", default=sorted(BOARDS), choices=sorted(BOARDS), metavar="N",
                         help="rows and columns of the array (default: " + " ".join(map(str, sorted(BOARDS))) + ")")
     parser.add_argument("--module", metavar="NAME", help="instead place one module of rtl/ alone, without pins, in a minute: no bitstream")
     parser.add_argument("--set", metavar="NAME=VALUE", action="append", default=[], help="a parameter of that module")
-    parser.add_argument("--mhz", type=float, default=50, help="the clock that it is placed for (default: %(default)s)")
+    parser.add_argument("--mhz", type=float, default=50, help="the cycle that it is placed for (default: %(default)s)")
     parser.add_argument("--seed", type=int, default=1, help="of the placement (default: %(default)s)")
     parser.add_argument("--build", default="build/bitstream", help="where bitstreams, scripts and logs go (default: %(default)s)")
     parser.add_argument("--json", metavar="FILE", help="write the figures there, too")
@@ -131,7 +131,7 @@ def instance(name):
 
 
 def figures(report):
-    """{resource: (used, of)}, MHz reached and asked for, and the longest path of that clock as [(module, ns of logic, ns of wires)]."""
+    """{resource: (used, of)}, MHz reached and asked for, and the longest path of that cycle as [(module, ns of logic, ns of wires)]."""
     used = {name: (report["utilization"][kind]["used"], report["utilization"][kind]["available"]) for name, kind in RESOURCES.items()}
     if not report["fmax"]:
         raise Problem("there is no path from register to register")

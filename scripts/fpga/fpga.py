@@ -13,11 +13,11 @@ from energy_model import outputs
 from fpga_model import devices, synthesis
 
 # Synthesized apart from the rest, side by side: the largest.
-HEAVY = ("gemm64_requantize", "gemm64_stage", "gemm64_set_ram", "gemm64_vector", "gemm64_lanes")
+HEAVY = ("gemm64_requantize", "gemm64_stage", "gemm64_set_ram", "gemm64_elementwise", "gemm64_depthwise")
 PARTS = {"gemm64_stage": "array: stages", "gemm64_skew": "array: skews", "gemm64_requantize": "8-bit results",
          "gemm64_accumulator": "accumulator", "gemm64_accumulator_column": "accumulator", "gemm64_set_ram": "parameters, lanes' weights",
-         "gemm64_ram": "scratchpad, weight buffer", "gemm64_vector": "vector path",
-         **dict.fromkeys(("gemm64_lanes", "gemm64_lanes_walk", "gemm64_window"), "lanes")}
+         "gemm64_ram": "scratchpad, weight buffer", "gemm64_elementwise": "vector path",
+         **dict.fromkeys(("gemm64_depthwise", "gemm64_depthwise_walk", "gemm64_im2col"), "lanes")}
 MEMORIES = ("scratchpad, weight buffer", "accumulator", "parameters, lanes' weights")
 
 
@@ -29,7 +29,7 @@ def arguments(argv):
     parser = argparse.ArgumentParser(
         prog="scripts/fpga/fpga.py", description=__doc__ + " Yosys maps each form of a module once (synth_xilinx -family xcup); the table adds them "
         "up as often as they stand, names the smallest device of a list that holds them, and the share that they take of it.",
-        epilog="Before placement: nothing is packed across modules, and no clock is promised. Exit: 0 done, 1 Yosys failed, 2 bad usage or "
+        epilog="Before placement: nothing is packed across modules, and no cycle is promised. Exit: 0 done, 1 Yosys failed, 2 bad usage or "
         "a missing tool, 3 a file was not written.")
     parser.add_argument("--n", type=int, nargs="+", default=[8, 16, 32, 64], choices=[2, 4, 8, 16, 32, 64], metavar="N",
                         help="rows and columns of the array (default: 8 16 32 64)")

@@ -104,7 +104,7 @@ def verdict(said, clocks):
         return
     if said and said[-1] == "firmware: WRONG":
         raise Failed("the accelerator's results are wrong (see above)")
-    raise Failed(f"no verdict of the firmware after {clocks:,} clocks; " + (f"its last words: {said[-1]}" if said else "it said nothing"))
+    raise Failed(f"no verdict of the firmware after {cycles:,} cycles; " + (f"its last words: {said[-1]}" if said else "it said nothing"))
 
 
 def main():

@@ -144,8 +144,8 @@ class Network:
             yield error, False
             return
         share = 100 * (report["total"]["device_share"] or 0)
-        clocks = f"{report['total']['cycles']:,} clocks, {share:.0f} % of MACs"
-        yield f"{told(error, own)}, {clocks}", error <= max(ERROR, 2 * own)
+        clocks = f"{report['total']['cycles']:,} cycles, {share:.0f} % of MACs"
+        yield f"{told(error, own)}, {cycles}", error <= max(ERROR, 2 * own)
 
 
 def distance(found, wanted):

@@ -125,7 +125,7 @@ class Graph:
         return self.node("Mul", self.node("Cast", sums, to=FLOAT), scales)
 
     def linears(self, x, all_weights, name):
-        """Layers of the same activations as one, which takes fewer clocks, and cut apart again."""
+        """Layers of the same activations as one, which takes fewer cycles, and cut apart again."""
         whole = self.linear(x, numpy.concatenate(all_weights), name)
         sizes = self.integers(*(len(weights) for weights in all_weights))
         return self.node("Split", whole, sizes, outputs=len(all_weights), axis=-1)

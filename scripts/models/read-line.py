@@ -129,7 +129,7 @@ class Network:
         found, wanted = read(have), read(want)
         equal = have.tobytes() == want.tobytes()
         apart = "the same bytes" if equal else f"within {float(numpy.abs(have - want).max()):.1e}"
-        print(f"{what:12} {self.cycles:10,} clocks, predicted {total['predicted_cycles']:,}; "
+        print(f"{what:12} {self.cycles:10,} cycles, predicted {total['predicted_cycles']:,}; "
               f"{100 * total['device_share']:.0f} % of MACs on the device; ONNX Runtime: {apart}"
               + ("" if found == wanted else f", BUT {wanted}"), flush=True)
         return found, found == wanted, equal
@@ -156,7 +156,7 @@ def read_line(gemm64, image, device):
                           device, [])
     characters = ["", *recognition.facts["character"].splitlines(), " "]
     text, too, equal = recognition.run("recognition", of_height_48(line), lambda shares: decode(shares, characters))
-    print(f"{'all':12} {detection.cycles + direction.cycles + recognition.cycles:10,} clocks")
+    print(f"{'all':12} {detection.cycles + direction.cycles + recognition.cycles:10,} cycles")
     return text, right and same and too and equal
 
 

@@ -31,10 +31,10 @@ AxiPort::AxiPort(std::string name, Memory& memory, unsigned width)
   while ((1u << size_code_) < width) ++size_code_;
 }
 
-void AxiPort::set_latency(unsigned clocks) {
-  if (clocks == 0)
-    throw UsageError("AXI port " + name_ + ": latency 0; it must be at least 1 clock");
-  latency_ = clocks;
+void AxiPort::set_latency(unsigned cycles) {
+  if (cycles == 0)
+    throw UsageError("AXI port " + name_ + ": latency 0; it must be at least 1 cycle");
+  latency_ = cycles;
 }
 
 void AxiPort::set_bytes_per_cycle(unsigned bytes) {

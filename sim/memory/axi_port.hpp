@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // What every AXI4 port of the memory has in common: timing, stalls, errors, protocol checks.
 //
-// Time is counted in clocks. In each clock a port first says what it drives (begin_clock), then
-// sees what the master drives (end_clock); a channel's handshake happens in the clock in which both
+// Time is counted in cycles. In each cycle a port first says what it drives (begin_clock), then
+// sees what the master drives (end_clock); a channel's handshake happens in the cycle in which both
 // valid and ready are high. The per-clock functions are inline: the simulation calls them a million
 // times a second for each port.
 #pragma once
@@ -71,9 +71,9 @@ class AxiPort {
   unsigned width() const { return width_; }
   unsigned latency() const { return latency_; }
 
-  /// Clocks from a request to its answer, for requests accepted from now on. Throws UsageError for
+  /// Cycles from a request to its answer, for requests accepted from now on. Throws UsageError for
   /// 0.
-  void set_latency(unsigned clocks);
+  void set_latency(unsigned cycles);
 
   /// Puts the port before the memory that `arbiter` shares out, for good. The arbiter outlives the
   /// port and is reset beside it.
@@ -86,10 +86,10 @@ class AxiPort {
   /// each takes, instead of to the memory. Nothing must be under way.
   void divert(BurstTarget& target) { target_ = &target; }
 
-  /// Limits this port's data to `bytes` a clock on average; 0, or the width and above: no limit.
+  /// Limits this port's data to `bytes` a cycle on average; 0, or the width and above: no limit.
   void set_bytes_per_cycle(unsigned bytes);
 
-  /// In each clock withholds each ready, and each valid not yet raised, with `probability`; the
+  /// In each cycle withholds each ready, and each valid not yet raised, with `probability`; the
   /// payload of a channel without valid is then noise. 0 turns it off. The sequence begins anew
   /// with each reset(). Throws UsageError outside 0 <= probability < 1.
   void set_stalls(double probability, std::uint32_t seed);
@@ -137,7 +137,7 @@ class AxiPort {
     return true;
   }
 
-  /// Draws this clock's stalls and credit. `stalled` has a bit for each channel, lowest first.
+  /// Draws this cycle's stalls and credit. `stalled` has a bit for each channel, lowest first.
   void begin_irregular_clock() {
     if (arbiter_ != nullptr) arbiter_->begin_clock(clock_);
     if (dram_ != nullptr) dram_->begin_clock(clock_);
@@ -148,8 +148,8 @@ class AxiPort {
       if (((draw >> (2 * kDrawBits)) & kDrawMask) < stall_threshold_) stalled_ |= 4u;
     }
     // Adding only below one beat loses no fraction of a beat while data is waiting: the average of
-    // a busy port is exact. An idle clock leaves one beat and no fraction, so that a program takes
-    // the same clocks whatever ran before it.
+    // a busy port is exact. An idle cycle leaves one beat and no fraction, so that a program takes
+    // the same cycles whatever ran before it.
     if (bytes_per_cycle_ != 0) credit_ = credit_ < width_ ? credit_ + bytes_per_cycle_ : width_;
   }
   /// May an address be accepted?
@@ -181,7 +181,7 @@ class AxiPort {
   }
   void fill_with_noise(std::uint8_t* bytes);
 
-  /// Follows the address channel; says how often a burst was accepted in this clock: 0 or 1, or 2
+  /// Follows the address channel; says how often a burst was accepted in this cycle: 0 or 1, or 2
   /// where the handshake is repeated.
   unsigned address_handshake(const char* channel, bool valid, bool ready,
                              const AxiAddress& address) {

@@ -17,15 +17,15 @@
 
 namespace gemm64 {
 
-/// What the master drives to a read port in one clock.
+/// What the master drives to a read port in one cycle.
 struct AxiReadMaster {
   bool arvalid = false;
   AxiAddress ar;
   bool rready = false;
 };
 
-/// The slave side of an AXI4 read port. A burst accepted at clock t has its first beat valid at
-/// clock t + latency at the earliest, then a beat a clock; bursts are answered in the order
+/// The slave side of an AXI4 read port. A burst accepted at cycle t has its first beat valid at
+/// clock t + latency at the earliest, then a beat per cycle; bursts are answered in the order
 /// accepted. The data of a beat is what the memory holds when its valid rises; but of bytes whose
 /// write is accepted by then, and is not answered when the read is accepted, what was there before.
 class AxiReadPort : public AxiPort, public MemoryReader {
@@ -60,7 +60,7 @@ class AxiReadPort : public AxiPort, public MemoryReader {
   /// Bursts accepted whose last beat has not been taken.
   std::size_t outstanding() const { return bursts_.size(); }
 
-  /// Decides what the port drives in clock `clock`; clocks must grow by one each time.
+  /// Decides what the port drives in cycle `clock`; cycles must grow by one each time.
   void begin_clock(std::uint64_t clock) {
     clock_ = clock;
     payload_changed_ = false;
@@ -87,7 +87,7 @@ class AxiReadPort : public AxiPort, public MemoryReader {
   const std::uint8_t* rdata() const { return rdata_.data(); }
   AxiResponse rresp() const { return rresp_; }
   bool rlast() const { return rlast_; }
-  /// Whether rid, rdata, rresp or rlast may differ from the clock before.
+  /// Whether rid, rdata, rresp or rlast may differ from the cycle before.
   bool payload_changed() const { return payload_changed_; }
 
   /// Takes what the master drives in the clock begun.

@@ -13,7 +13,7 @@
 
 namespace gemm64 {
 
-/// What the master drives to a write port in one clock. `wdata` points to one beat (the port's
+/// What the master drives to a write port in one cycle. `wdata` points to one beat (the port's
 /// width in bytes) and need only be valid during end_clock(); bit i of `wstrb` is for byte i.
 struct AxiWriteMaster {
   bool awvalid = false;
@@ -25,9 +25,9 @@ struct AxiWriteMaster {
   bool bready = false;
 };
 
-/// The slave side of an AXI4 write port. The response to a burst is valid at clock t + latency, t
+/// The slave side of an AXI4 write port. The response to a burst is valid at cycle t + latency, t
 /// being the later of its address's and its last beat's handshake; responses come in order, at most
-/// one a clock. A beat reaches the memory at its handshake, or with its address where that comes
+/// one per cycle. A beat reaches the memory at its handshake, or with its address where that comes
 /// later; the beats of one burst at most may be ahead of their address. Reads that are accepted
 /// before the response is taken find what was there before (Memory::begin_write). One such port a
 /// memory.
@@ -52,7 +52,7 @@ class AxiWritePort : public AxiPort {
   /// Bursts whose address was accepted and whose response has not been taken.
   std::size_t outstanding() const { return bursts_.size() + responses_.size(); }
 
-  /// Decides what the port drives in clock `clock`; clocks must grow by one each time.
+  /// Decides what the port drives in cycle `clock`; cycles must grow by one each time.
   void begin_clock(std::uint64_t clock) {
     clock_ = clock;
     if (irregular_) {

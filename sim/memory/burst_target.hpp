@@ -9,7 +9,7 @@
 
 namespace gemm64 {
 
-/// Called in the clock in which a read's address is accepted, or a write's last beat; the data of a
+/// Called in the cycle in which a read's address is accepted, or a write's last beat; the data of a
 /// read is what the target holds then.
 class BurstTarget {
  public:
@@ -17,7 +17,7 @@ class BurstTarget {
 
   struct Answer {
     AxiResponse response = AxiResponse::kOkay;
-    /// Clocks from the call to the first beat of a read, or to the response of a write; at least 1.
+    /// Cycles from the call to the first beat of a read, or to the response of a write; at least 1.
     std::uint64_t latency = 1;
   };
 

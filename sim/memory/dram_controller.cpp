@@ -104,7 +104,7 @@ void DramController::accepted(unsigned port, std::uint64_t address, unsigned bea
 }
 
 /// The ticks that begin before `clock`, counted from that in which the first began. They see what
-/// was handed over before the clock before.
+/// was handed over before the cycle before.
 void DramController::run(std::uint64_t clock) {
   const auto until = static_cast<Tick>(clock * timing_.ck);
   for (; tick_ * timing_.clock < until; ++tick_) tick();

@@ -13,7 +13,7 @@
 namespace gemm64 {
 
 /// The controller serves the channel's bursts in the order in which the ports' addresses are
-/// accepted, of those of one clock in the order of the ports. Ahead of its turn a burst's row is
+/// accepted, of those of one cycle in the order of the ports. Ahead of its turn a burst's row is
 /// opened: a bank that the bursts before it need no longer is closed, and rows are opened in the
 /// order of the bursts. Results wait in the write buffer; sim/README.md has all rules.
 class DramController {
@@ -28,10 +28,10 @@ class DramController {
   void reset();
 
   /// The accelerator is idle in cycle `clock`. Where no burst is left, the channel is then as new
-  /// in the clock after: all banks closed, the next refresh a whole tREFI ahead.
+  /// in the cycle after: all banks closed, the next refresh a whole tREFI ahead.
   void rest(std::uint64_t clock);
 
-  // Of the ports. Each calls begin_clock() first; the first call of a clock counts.
+  // Of the ports. Each calls begin_clock() first; the first call of a cycle counts.
   void begin_clock(std::uint64_t clock) {
     if (clock == clock_) return;
     clock_ = clock;
@@ -109,7 +109,7 @@ class DramController {
   std::uint64_t taken_ = 0, seen_beats_ = 0, freed_ = 0;  // beats of the write buffer
   std::uint64_t asked_ = 0;                               // beats of all writes accepted
   std::uint64_t clock_ = std::numeric_limits<std::uint64_t>::max();
-  std::uint64_t epoch_ = 0;  // the clock in which tick 0 begins
+  std::uint64_t epoch_ = 0;  // the cycle in which tick 0 begins
   bool is_new_ = true;
   DramCounts counts_;
 };

@@ -12,23 +12,23 @@
 namespace gemm64 {
 
 /// Shared: bursts of all ports move their beats in the order in which they were accepted; of bursts
-/// accepted in one clock, those of the port that joined first. Exclusive: addresses are accepted
+/// accepted in one cycle, those of the port that joined first. Exclusive: addresses are accepted
 /// from one port alone, until it has all its answers; then it is the next port's turn that has an
-/// address waiting. Either way at most one beat moves in a clock.
+/// address waiting. Either way at most one beat moves in a cycle.
 class MemoryArbiter {
  public:
   /// `width`: bytes of a beat, the same at all ports. Throws std::invalid_argument for
   /// MemorySharing::kIndependent, which needs no arbiter.
   MemoryArbiter(MemorySharing sharing, unsigned width);
 
-  /// Limits the data of all ports together; 0, or the width and above: a beat a clock.
+  /// Limits the data of all ports together; 0, or the width and above: a beat per cycle.
   void set_bytes_per_cycle(unsigned bytes);
   /// Adds a port and returns its number.
   unsigned join();
   /// Forgets every burst, as a hard reset does.
   void reset();
 
-  // What ports ask and tell. Each calls begin_clock() first; the first call of a clock counts.
+  // What ports ask and tell. Each calls begin_clock() first; the first call of a cycle counts.
   void begin_clock(std::uint64_t clock) {
     if (clock == clock_) return;
     clock_ = clock;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "sim/models/devices.hpp"
 
-#include "host/device/reference_device.hpp"
 #include "host/cycles/tlm_device.hpp"
+#include "host/device/reference_device.hpp"
 #include "sim/integrations/fpga/serial_device.hpp"
 #include "sim/models/rtl_device.hpp"
 

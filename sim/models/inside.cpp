@@ -24,7 +24,8 @@ const VerilatedVar& get(const VerilatedContext& context, const std::string& scop
                         const char* name) {
   const VerilatedVar* const found = find(context, scope, name);
   if (found == nullptr) {
-    throw std::logic_error("the model has no signal " + scope + "." + name + "; see sim/waves/debug.vlt");
+    throw std::logic_error("the model has no signal " + scope + "." + name +
+                           "; see sim/waves/debug.vlt");
   }
   return *found;
 }

@@ -179,10 +179,10 @@ void RtlDevice::divert(BurstTarget& target) {
   results_.divert(target);
 }
 
-void RtlDevice::set_latency(unsigned clocks) {
-  weights_.set_latency(clocks);
-  data_.set_latency(clocks);
-  results_.set_latency(clocks);
+void RtlDevice::set_latency(unsigned cycles) {
+  weights_.set_latency(cycles);
+  data_.set_latency(cycles);
+  results_.set_latency(cycles);
   if (dram_) dram_->set_latency(weights_.latency());
 }
 
@@ -198,7 +198,7 @@ DeviceKind rtl_kind() {
   DeviceKind kind;
   kind.name = "rtl";
   kind.summary = "the Verilated accelerator";
-  kind.has_clocks = true;
+  kind.has_cycles = true;
   std::set<int> arrays;
   for (const BuiltModel& model : built_models()) {
     if (model.variant != "tight") arrays.insert(model.n);

@@ -30,7 +30,7 @@ struct RtlOptions {
   bool debug = false;             // the build that can be looked into; for N = 64 a slower one,
                                   // for N = 16 and 32 there is none
   std::string trace_file;         // FST; empty: no trace. Where set, debug is too
-  std::uint64_t trace_begin = 0;  // clocks traced: trace_begin <= clock < trace_end
+  std::uint64_t trace_begin = 0;  // cycles traced: trace_begin <= clock < trace_end
   std::uint64_t trace_end = std::numeric_limits<std::uint64_t>::max();
 };
 
@@ -42,15 +42,15 @@ struct RtlPorts {
   AxiWritePort& results;
 };
 
-/// The Verilated accelerator. It is in reset for the first kResetClocks clocks of its life, as
+/// The Verilated accelerator. It is in reset for the first kResetClocks cycles of its life, as
 /// after each reset(). Besides what Device promises: std::logic_error where the RTL breaks a rule
 /// of AXI (see AxiPort), DeviceError where an assertion of the RTL fails, where a register access
 /// is not answered within kRegisterClocks or is answered with an error. What DebugDevice adds needs
 /// options.debug, else it throws std::logic_error.
 class RtlDevice : public DebugDevice {
  public:
-  static constexpr unsigned kResetClocks = 8;
-  static constexpr unsigned kRegisterClocks = 1000;
+  static constexpr unsigned kResetCycles = 8;
+  static constexpr unsigned kRegisterCycles = 1000;
 
   std::uint64_t memory_bytes() const override { return memory_.size(); }
   void write_memory(std::uint64_t address, const void* data, std::size_t bytes) override {
@@ -59,7 +59,7 @@ class RtlDevice : public DebugDevice {
   void read_memory(std::uint64_t address, void* data, std::size_t bytes) override {
     memory_.read(address, data, bytes);
   }
-  std::uint64_t clocks() const override { return clock_; }
+  std::uint64_t cycles() const override { return clock_; }
   std::string name() const override { return "rtl"; }
   DramCounts dram_counts() const override { return dram_ ? dram_->counts() : DramCounts{}; }
 
@@ -70,19 +70,19 @@ class RtlDevice : public DebugDevice {
   void divert(BurstTarget& target);
 
   /// Sets the latency of all three ports for requests from now on; UsageError for 0.
-  void set_latency(unsigned clocks);
+  void set_latency(unsigned cycles);
 
-  /// Simulates `clocks` clocks, whatever the interrupt does.
-  virtual void run(std::uint64_t clocks) = 0;
+  /// Simulates `cycles` cycles, whatever the interrupt does.
+  virtual void run(std::uint64_t cycles) = 0;
 
   /// The interrupt line as it is now.
   virtual bool interrupt() const = 0;
 
   /// What can be read of the model: all ports, and where it can be looked into, the signals that
-  /// debug.vlt opens. Values are those just after the last clock's edge.
+  /// debug.vlt opens. Values are those just after the last cycle's edge.
   virtual NamedSignals signals() = 0;
 
-  /// Writes the clocks begin <= clock < end to this file, in place of the window that the device
+  /// Writes the cycles begin <= clock < end to this file, in place of the window that the device
   /// was built with or that was set before; a waveform that is open is closed. Throws UsageError
   /// if the window is empty or the file cannot be written. Needs options.debug.
   virtual void start_trace(const std::string& file, std::uint64_t begin, std::uint64_t end) = 0;

@@ -2,11 +2,11 @@
 // Drives one Verilated model of the accelerator. Only rtl_device.cpp includes this, and tests that
 // look at registers.
 //
-// No output depends on an input of the same clock (tests/signoff/formal/structure.sv). So the handshakes of
-// a clock are read before it: outputs are those that the last edge gave, inputs those that are
-// driven.
+// No output depends on an input of the same cycle (tests/signoff/formal/structure.sv). So the
+// handshakes of a cycle are read before it: outputs are those that the last edge gave, inputs those
+// that are driven.
 //
-// A clock is two evaluations: with clk_i low the model settles on this clock's inputs, then clk_i
+// A cycle is two evaluations: with clk_i low the model settles on this cycle's inputs, then clk_i
 // rises. A model that nobody looks into takes one, and is told that its clock was low.
 #pragma once
 
@@ -28,15 +28,15 @@
 #include "host/util/error.hpp"
 #include "host/util/lost_outputs.hpp"
 #include "host/util/output_file.hpp"
-#include "sim/waves/fst_writer.hpp"
 #include "sim/models/inside.hpp"
 #include "sim/models/port_views.hpp"
 #include "sim/models/rtl_device.hpp"
+#include "sim/waves/fst_writer.hpp"
 
 namespace gemm64 {
 
 /// Does Verilator keep the level that clk_i had at the last evaluation under the name that 5.006
-/// gives it? Where it does not, each clock takes two evaluations.
+/// gives it? Where it does not, each cycle takes two evaluations.
 template <class Model, class = void>
 struct KeepsClockLevel : std::false_type {};
 template <class Model>
@@ -52,7 +52,7 @@ struct CanTrace<
     Model, std::void_t<decltype(std::declval<Model&>().trace(std::declval<VerilatedFstC*>(), 0))>>
     : std::true_type {};
 
-/// Is the accelerator busy in this clock? The names are those that Verilator gives the RTL's
+/// Is the accelerator busy in this cycle? The names are those that Verilator gives the RTL's
 /// signal: of the accelerator by itself, and of gemm64_ahead. Called with 0.
 template <class Root>
 auto is_busy(const Root& root, int) -> decltype(root.gemm64__DOT__busy != 0) {
@@ -114,15 +114,15 @@ class VerilatedDevice final : public RtlDevice {
   /// What Verilator made, for tests that look at registers.
   Model& model() { return *model_; }
 
-  void run(std::uint64_t clocks) override {
-    for (; clocks != 0; --clocks) step();
+  void run(std::uint64_t cycles) override {
+    for (; cycles != 0; --cycles) step();
   }
 
   bool interrupt() const override { return model_->irq_o != 0; }
 
-  bool wait_interrupt(std::uint64_t max_clocks) override {
-    for (; model_->irq_o == 0; --max_clocks) {
-      if (max_clocks == 0) return false;
+  bool wait_interrupt(std::uint64_t max_cycles) override {
+    for (; model_->irq_o == 0; --max_cycles) {
+      if (max_cycles == 0) return false;
       step();
     }
     return true;
@@ -139,12 +139,12 @@ class VerilatedDevice final : public RtlDevice {
     Verilated::threadContextp(context_.get());
     drive_idle();
     model_->rst_ni = 0;
-    for (unsigned i = 0; i < kResetClocks; ++i) {
+    for (unsigned i = 0; i < kResetCycles; ++i) {
       evaluate_low();
       evaluate_high();
     }
     model_->rst_ni = 1;
-    if constexpr (kAhead) {  // the first of these edges was one too early, and this one is no clock
+    if constexpr (kAhead) {  // the first of these edges was one too early, and this one is no cycle
       drive_ports(clock_);
       evaluate_low();
       evaluate_high();
@@ -206,7 +206,7 @@ class VerilatedDevice final : public RtlDevice {
     std::uint32_t value = 0;
     unsigned response = 0;
     for (unsigned waited = 0; !answered; ++waited) {
-      if (waited == kRegisterClocks) fail_register("read of", offset);
+      if (waited == kRegisterCycles) fail_register("read of", offset);
       m.s_axil_arvalid_i = !requested && (m.s_axil_arvalid_i != 0 || willing());
       m.s_axil_rready_i = willing();
       if (m.s_axil_arvalid_i && m.s_axil_arready_o) requested = true;
@@ -233,7 +233,7 @@ class VerilatedDevice final : public RtlDevice {
     bool answered = false;
     unsigned response = 0;
     for (unsigned waited = 0; !answered; ++waited) {
-      if (waited == kRegisterClocks) fail_register("write of", offset);
+      if (waited == kRegisterCycles) fail_register("write of", offset);
       m.s_axil_awvalid_i = !address_taken && (m.s_axil_awvalid_i != 0 || willing());
       m.s_axil_wvalid_i = !data_taken && (m.s_axil_wvalid_i != 0 || willing());
       m.s_axil_bready_i = willing();
@@ -450,7 +450,7 @@ class VerilatedDevice final : public RtlDevice {
     m.s_axil_awvalid_i = m.s_axil_wvalid_i = m.s_axil_bready_i = 0;
     m.s_axil_arvalid_i = m.s_axil_rready_i = 0;
     throw DeviceError(in_words(access, offset) + ": no answer within " +
-                      std::to_string(kRegisterClocks) + " clocks, at clock " +
+                      std::to_string(kRegisterCycles) + " cycles, at cycle " +
                       std::to_string(clock_));
   }
 
@@ -463,7 +463,7 @@ class VerilatedDevice final : public RtlDevice {
   }
 
   [[noreturn]] void fail_assertion() const {
-    throw DeviceError("an assertion of the RTL failed at clock " + std::to_string(clock_) +
+    throw DeviceError("an assertion of the RTL failed at cycle " + std::to_string(clock_) +
                       "; Verilator's message is on standard output");
   }
 

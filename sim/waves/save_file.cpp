@@ -26,7 +26,7 @@ std::string& waves_folder() {
 
 namespace fs = std::filesystem;
 
-constexpr int kTimeOfClock = 2;  // ns of a clock in a trace
+constexpr int kTimeOfClock = 2;  // ns of a cycle in a trace
 constexpr int kMarkers = 26;     // 'A' to 'Z'
 
 bool starts_with(const std::string& line, const char* with) { return line.rfind(with, 0) == 0; }
@@ -66,7 +66,7 @@ std::string position_lines(const std::string& view_line, const SaveFileOptions& 
   return line.str() + "\n" + names;
 }
 
-/// The first clock, from `from` on, in which the signal is 1 that the view names as its start;
+/// The first cycle, from `from` on, in which the signal is 1 that the view names as its start;
 /// `from` where there is none.
 std::uint64_t start_of_view(const std::vector<std::string>& view, const std::string& fst_file,
                             std::uint64_t from) {
@@ -80,7 +80,7 @@ std::uint64_t start_of_view(const std::vector<std::string>& view, const std::str
   return from;
 }
 
-/// The time at the left edge, for a view whose own is `line`, counted from its first clock to show.
+/// The time at the left edge, for a view whose own is `line`, counted from its first cycle to show.
 long long start_time(const std::string& line, const std::vector<std::string>& view,
                      const std::string& fst_file, const SaveFileOptions& options) {
   if (options.left_clock) return static_cast<long long>(kTimeOfClock * *options.left_clock);

@@ -25,8 +25,8 @@ struct WaveTrace {
 };
 
 struct SaveFileOptions {
-  /// Where to look for the view's moment: the first clock from this one on in which the signal is 1
-  /// that the view names in its line "[*] start: SIGNAL", or this clock where none comes. The
+  /// Where to look for the view's moment: the first cycle from this one on in which the signal is 1
+  /// that the view names in its line "[*] start: SIGNAL", or this cycle where none comes. The
   /// view's own start is counted from there.
   std::optional<std::uint64_t> first_clock;
   std::optional<std::uint64_t> left_clock;  // the clock at the left edge, whatever the view says

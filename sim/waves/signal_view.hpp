@@ -15,7 +15,7 @@ struct SignalView {
   const void* data = nullptr;
   std::size_t bytes = 0;
   std::size_t words = 0;
-  /// So many of a value's bits, the lowest first, may be changed between clocks: it is a register.
+  /// So many of a value's bits, the lowest first, may be changed between cycles: it is a register.
   std::size_t writable_bits = 0;
 };
 

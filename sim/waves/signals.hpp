@@ -8,7 +8,7 @@ namespace gemm64::signals {
 
 /// Scopes, and the signals in them.
 inline const std::string kTop = "gemm64.gemm64";
-inline constexpr const char* kEvents = "events";  // what counts in this clock
+inline constexpr const char* kEvents = "events";  // what counts in this cycle
 
 /// The register file, and what holds the bits of each register that the host can write.
 inline const std::string kRegisters = kTop + ".u_registers";

@@ -48,7 +48,7 @@ std::vector<std::uint64_t> numbers(const Counters& counters) {
 
 Bench::Bench(int array, const MemoryTiming& memory, const Json& work)
     : memory_(memory), device_(make_device(array, memory)) {
-  driver_ = std::make_unique<Driver>(*device_, Patience{memory.latency, 0});
+  driver_ = std::make_unique<Driver>(*device_, Timeouts{memory.latency, 0});
   work_ = make_work(work, driver_->geometry());
   driver_->write_operands(work_.list, work_.for_driver());
 
@@ -99,7 +99,7 @@ void Bench::clock(std::uint64_t clock, const Probe& probe) {
   stored_before_ = trail_->stored();
   const PortTrail::Addresses addresses = trail_->clock(clock);
   for (const std::uint32_t address : addresses) *now++ = address;
-  if (block_ends_) ++blocks_;  // in the clock before
+  if (block_ends_) ++blocks_;  // in the cycle before
   block_ends_ =
       block_done_ != nullptr && *static_cast<const std::uint8_t*>(block_done_->signal.data) != 0;
   for (const Shown* one : small_) {
@@ -123,12 +123,12 @@ void Bench::clock(std::uint64_t clock, const Probe& probe) {
   if (look_now_ || stop_now_) look();
 }
 
-Bench::State Bench::step(std::uint64_t clocks) {
+Bench::State Bench::step(std::uint64_t cycles) {
   if (state_ == State::kStopped) state_ = State::kGoing;
   stop_now_ = false;
   try {
-    while (state_ == State::kGoing && clocks != 0) {
-      look_now_ = --clocks == 0;
+    while (state_ == State::kGoing && cycles != 0) {
+      look_now_ = --cycles == 0;
       device_->run(1);
       if (device_->interrupt()) {
         end();
@@ -153,8 +153,8 @@ void Bench::fail(const std::string& why) {
 
 void Bench::end() {
   look_now_ = true;
-  device_->run(1);    // the last clock in which it is busy
-  watching_ = false;  // what the driver reads now takes clocks that nobody wants to see
+  device_->run(1);    // the last cycle in which it is busy
+  watching_ = false;  // what the driver reads now takes cycles that nobody wants to see
   const bool ended = driver_->has_ended(work_.list.program, 1);
   counters_ = driver_->read_counters();
   for (const Job& job : work_.list.jobs) results_.push_back(driver_->read_results(job));
@@ -179,7 +179,7 @@ void Bench::stop_at(int counter, const std::string& signal, std::uint64_t value,
 }
 
 void Bench::flip(const std::string& said) {
-  const Fault fault = parse_fault(fmt::format("{}@{}", said, device_->clocks() + 1));
+  const Fault fault = parse_fault(fmt::format("{}@{}", said, device_->cycles() + 1));
   check_fault(fault, driver_->geometry());
   device_->inject(fault);
   flipped_ = true;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The simulated accelerator with one work, clock by clock, and all that the page shows of it.
+// The simulated accelerator with one work, clock by cycle, and all that the page shows of it.
 #pragma once
 
 #include <array>
@@ -25,18 +25,18 @@ class Bench final : private Observer {
   /// UsageError where there is no such array, or the memory cannot hold the work.
   Bench(int array, const MemoryTiming& memory, const nlohmann::json& work);
 
-  /// Why clocks ceased to pass.
+  /// Why cycles ceased to pass.
   enum class State { kGoing, kStopped, kEnded, kFailed };
 
-  /// Simulates at most so many clocks. What is shown is the last of them, as it is before its edge.
-  State step(std::uint64_t clocks);
+  /// Simulates at most so many cycles. What is shown is the last of them, as it is before its edge.
+  State step(std::uint64_t cycles);
 
-  /// Where a step ends early: in a clock in which the counter counts (-1: none), in which the
+  /// Where a step ends early: in a cycle in which the counter counts (-1: none), in which the
   /// signal of that name has that value ("" : none), or in which the byte at that address crosses
   /// the weights, data or results port (0, 1, 2; -1: none). Throws UsageError for no such thing.
   void stop_at(int counter, const std::string& signal, std::uint64_t value, int port = -1);
 
-  /// Flips a bit from the next clock on: as `gemm64 --inject` says it, without the clock; or a
+  /// Flips a bit from the next cycle on: as `gemm64 --inject` says it, without the clock; or a
   /// register's, by the name of its signal. Throws UsageError where there is no such bit.
   void flip(const std::string& fault);
   void flip(const std::string& signal, std::size_t word, std::size_t bit);
@@ -57,13 +57,13 @@ class Bench final : private Observer {
   std::vector<std::uint8_t> memory(std::uint64_t address, std::size_t bytes);
 
   const std::vector<std::uint8_t>& view() const { return view_; }
-  /// The last kPast clocks: a word for the clock, two of events, the addresses of the beats on the
+  /// The last kPast cycles: a word for the clock, two of events, the addresses of the beats on the
   /// weights, data and results ports (PortTrail), then one for each small signal.
   static constexpr std::size_t kPast = 512, kPastHead = 6;
   const std::vector<std::uint32_t>& past() const { return past_; }
 
   State state() const { return state_; }
-  std::uint64_t busy_clocks() const { return live_[counter::kTotalClocks]; }
+  std::uint64_t busy_cycles() const { return live_[counter::kTotalClocks]; }
 
  private:
   struct Shown {
@@ -90,8 +90,8 @@ class Bench final : private Observer {
   std::unique_ptr<PortTrail> trail_;
   const Shown* block_done_ = nullptr;  // null: the model does not show it
   std::uint64_t blocks_ = 0;           // of results, whose sums are all there
-  bool block_ends_ = false;            // with the edge of the clock that is shown
-  std::uint64_t stored_before_ = 0;    // beats of results before the clock that is shown
+  bool block_ends_ = false;            // with the edge of the cycle that is shown
+  std::uint64_t stored_before_ = 0;    // beats of results before the cycle that is shown
 
   State state_ = State::kGoing;
   bool watching_ = true, look_now_ = false, stop_now_ = false, flipped_ = false;

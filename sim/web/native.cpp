@@ -20,7 +20,7 @@ nlohmann::json run(std::uint32_t seed, int array) {
   options.n = array;
   options.memory = drawn.memory;
   const std::unique_ptr<RtlDevice> device = make_rtl_device(options);
-  Driver driver(*device, Patience{drawn.memory.latency, 0});
+  Driver driver(*device, Timeouts{drawn.memory.latency, 0});
   const Work work = make_work(drawn.work, driver.geometry());
   const std::vector<GemmResult> results = driver.run(work.list, work.for_driver());
   const Counters counters = driver.read_counters();

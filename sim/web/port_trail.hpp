@@ -12,25 +12,25 @@
 
 namespace gemm64::web {
 
-/// Follows the ports clock by clock, from their handshakes alone.
+/// Follows the ports clock by cycle, from their handshakes alone.
 class PortTrail {
  public:
   static constexpr std::uint32_t kNoBeat = 0xffffffff;
 
-  /// Where a word of a buffer came from, and the clock in which it came over its port.
+  /// Where a word of a buffer came from, and the cycle in which it came over its port.
   struct Filled {
     std::uint32_t address = kNoBeat;
     std::uint64_t clock = 0;
   };
 
-  /// Of the beats on the weights, data and results ports in a clock; kNoBeat where none moved.
+  /// Of the beats on the weights, data and results ports in a cycle; kNoBeat where none moved.
   using Addresses = std::array<std::uint32_t, 3>;
 
   /// `width`: bytes of a beat. What is written from `snapshots` on to `snapshots_end` is no result.
   PortTrail(const NamedSignals& signals, std::uint32_t width, std::uint64_t snapshots,
             std::uint64_t snapshots_end);
 
-  /// The next clock, in which the signals have settled.
+  /// The next cycle, in which the signals have settled.
   Addresses clock(std::uint64_t clock);
 
   /// The words of the buffer "weights", "scratchpad" or "operands"; empty for another, and where

@@ -123,8 +123,8 @@ std::string Requests::answer(const std::string& request) {
   return said.dump(-1, ' ', false, Json::error_handler_t::replace);
 }
 
-int Requests::step(std::uint64_t clocks) {
-  return bench_ ? static_cast<int>(bench_->step(clocks)) : -1;
+int Requests::step(std::uint64_t cycles) {
+  return bench_ ? static_cast<int>(bench_->step(cycles)) : -1;
 }
 
 }  // namespace gemm64::web

@@ -20,8 +20,8 @@ class Requests {
   /// left]. Nothing is thrown: an answer with "error" says in a sentence what was wrong.
   std::string answer(const std::string& request);
 
-  /// Simulates so many clocks of what is open; the number of Bench::State.
-  int step(std::uint64_t clocks);
+  /// Simulates so many cycles of what is open; the number of Bench::State.
+  int step(std::uint64_t cycles);
 
   const Bench& bench() const { return *bench_; }
 

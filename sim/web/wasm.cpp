@@ -33,7 +33,7 @@ EMSCRIPTEN_KEEPALIVE const char* gemm64_ask(const char* request) {
 }
 
 /// Simulates; answers the state's number.
-EMSCRIPTEN_KEEPALIVE int gemm64_step(unsigned clocks) { return requests().step(clocks); }
+EMSCRIPTEN_KEEPALIVE int gemm64_step(unsigned cycles) { return requests().step(cycles); }
 
 EMSCRIPTEN_KEEPALIVE const void* gemm64_view() { return requests().bench().view().data(); }
 EMSCRIPTEN_KEEPALIVE const void* gemm64_past() { return requests().bench().past().data(); }

@@ -9,8 +9,8 @@
 #include <random>
 #include <utility>
 
-#include "host/util/error.hpp"
 #include "host/tiling/packing.hpp"
+#include "host/util/error.hpp"
 
 namespace gemm64::web {
 namespace {

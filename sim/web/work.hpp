@@ -10,8 +10,8 @@
 #include "host/device/geometry.hpp"
 #include "host/device/memory_timing.hpp"
 #include "host/driver/driver.hpp"
-#include "host/tiling/job_program.hpp"
 #include "host/numerics/matrix.hpp"
+#include "host/tiling/job_program.hpp"
 
 namespace gemm64::web {
 

@@ -14,7 +14,7 @@ namespace gemm64::bench {
 
 constexpr unsigned kArray = 64;        // rows and columns
 constexpr unsigned kStream = 4096;     // rows of activations, used again and again
-constexpr unsigned kBatchClocks = 64;  // clocks of an iteration
+constexpr unsigned kBatchCycles = 64;  // cycles of an iteration
 
 /// `rows` rows of kArray random bytes.
 inline std::vector<std::int8_t> random_rows(unsigned rows, std::uint32_t seed) {
@@ -24,7 +24,7 @@ inline std::vector<std::int8_t> random_rows(unsigned rows, std::uint32_t seed) {
   return values;
 }
 
-/// One clock of a Verilated model.
+/// One cycle of a Verilated model.
 template <class Model>
 void clock(Model& model) {
   model.clk_i = 0;
@@ -33,9 +33,9 @@ void clock(Model& model) {
   model.eval();
 }
 
-/// Simulates kBatchClocks clocks an iteration; items are clocks. An Array has
+/// Simulates kBatchClocks cycles an iteration; items are cycles. An Array has
 /// - model(): the Verilated model;
-/// - kLatency: clocks from a row of activations to its sum of column 0 (column c: c more);
+/// - kLatency: cycles from a row of activations to its sum of column 0 (column c: c more);
 /// - load(weights, i): brings in, in the coming clock, the i-th part of kArray of a tile;
 /// - kLoadsAhead: whether a tile comes before its first row of activations, or beside it;
 /// - no_load(): ends loading, where it comes before.
@@ -73,7 +73,7 @@ void run_array(benchmark::State& state) {
 
   unsigned t = 0;
   for (auto _ : state) {
-    for (unsigned i = 0; i < kBatchClocks; ++i) {
+    for (unsigned i = 0; i < kBatchCycles; ++i) {
       std::memcpy(&model.activation_i, &stream[std::size_t{t} * kArray], kArray);
       if constexpr (!Array::kLoadsAhead) array.load(weights, i);
       clock(model);
@@ -81,7 +81,7 @@ void run_array(benchmark::State& state) {
     }
     benchmark::DoNotOptimize(model.sum_o[0]);
   }
-  state.SetItemsProcessed(state.iterations() * kBatchClocks);
+  state.SetItemsProcessed(state.iterations() * kBatchCycles);
 }
 
 }  // namespace gemm64::bench

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Runs the benchmarks in interleaved repetitions, so that what else the machine does meets all of
-// them alike, and ends with the medians beside each other. Items are simulated clocks; rates are of
+// them alike, and ends with the medians beside each other. Items are simulated cycles; rates are of
 // the processor's time. Takes Google Benchmark's own options.
 #include <benchmark/benchmark.h>
 
@@ -79,13 +79,13 @@ int main(int argc, char** argv) {
   const double system = reporter.rate(kSystem);
   const double textbook = reporter.rate(kTextbook);
   if (system > 0 && textbook > 0) {
-    std::printf("whole system %.0f clocks/s, textbook array %.0f clocks/s: %.1f times as fast\n",
+    std::printf("whole system %.0f cycles/s, textbook array %.0f cycles/s: %.1f times as fast\n",
                 system, textbook, system / textbook);
   }
   const double debug = reporter.rate(kDebug);
   if (system > 0 && debug > 0) {
     std::printf(
-        "debug build %.0f clocks/s: the default build, without any of it, %.2f times as fast\n",
+        "debug build %.0f cycles/s: the default build, without any of it, %.2f times as fast\n",
         debug, system / debug);
   }
   return reporter.failed() ? 1 : 0;

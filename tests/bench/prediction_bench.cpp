@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Predictions of whole networks, each product or convolution by itself, and layer after layer with
-// snapshots between. Items are predicted clocks.
+// snapshots between. Items are predicted cycles.
 #include <benchmark/benchmark.h>
 
 #include <cstdint>
@@ -9,9 +9,9 @@
 #include <vector>
 
 #include "host/cycles/cycle_model.hpp"
-#include "host/util/error.hpp"
 #include "host/tiling/job.hpp"
 #include "host/tiling/window_plan.hpp"
+#include "host/util/error.hpp"
 #include "tests/unit/tiling/window_program.hpp"
 
 namespace gemm64::bench {
@@ -137,14 +137,14 @@ std::vector<Program> chain(const std::vector<Window>& windows) {
 void predict(benchmark::State& state, const std::vector<Program>& programs,
              const MemoryTiming& memory) {
   const Geometry geometry;
-  std::uint64_t clocks = 0;
+  std::uint64_t cycles = 0;
   for (auto _ : state) {
     for (const Program& program : programs) {
-      clocks += predict_counters(program, geometry, memory)[counter::kTotalClocks];
+      cycles += predict_counters(program, geometry, memory)[counter::kTotalClocks];
     }
   }
-  state.SetItemsProcessed(static_cast<std::int64_t>(clocks));
-  state.counters["clocks"] = static_cast<double>(clocks) / static_cast<double>(state.iterations());
+  state.SetItemsProcessed(static_cast<std::int64_t>(cycles));
+  state.counters["clocks"] = static_cast<double>(cycles) / static_cast<double>(state.iterations());
   std::size_t count = 0;
   for (const Program& program : programs) count += program.size();
   state.counters["commands"] = static_cast<double>(count);

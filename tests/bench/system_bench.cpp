@@ -8,17 +8,17 @@
 #include <vector>
 
 #include "host/driver/driver.hpp"
-#include "host/tiling/job.hpp"
-#include "host/tiling/packing.hpp"
 #include "host/numerics/matrix.hpp"
 #include "host/numerics/reference.hpp"
+#include "host/tiling/job.hpp"
+#include "host/tiling/packing.hpp"
 #include "sim/models/rtl_device.hpp"
 #include "tests/random_matrix.hpp"
 
 namespace gemm64::bench {
 namespace {
 
-/// One product of a batch with a Linear layer an iteration, checked once. Items are clocks.
+/// One product of a batch with a Linear layer an iteration, checked once. Items are cycles.
 /// `debug`: on the model that can be looked into, with nobody looking.
 void run_system(benchmark::State& state, bool debug) {
   const GemmShape shape{static_cast<std::uint64_t>(state.range(0)), 1024, 1024};
@@ -37,11 +37,11 @@ void run_system(benchmark::State& state, bool debug) {
     return;
   }
 
-  const std::uint64_t before = device->clocks();
+  const std::uint64_t before = device->cycles();
   for (auto _ : state) {
     benchmark::DoNotOptimize(driver.run(job, packed, activations));
   }
-  state.SetItemsProcessed(static_cast<std::int64_t>(device->clocks() - before));
+  state.SetItemsProcessed(static_cast<std::int64_t>(device->cycles() - before));
 }
 
 BENCHMARK_CAPTURE(run_system, fast, false)

@@ -17,7 +17,7 @@ class TextbookArray {
 
   Vtextbook_array& model() { return model_; }
 
-  /// Weights move down a row a clock, so the last row comes first.
+  /// Weights move down a row per cycle, so the last row comes first.
   void load(const std::vector<std::int8_t>& weights, unsigned i) {
     std::memcpy(&model_.weight_i, &weights[std::size_t{kArray - 1 - i} * kArray], kArray);
   }

@@ -14,7 +14,7 @@ using nlohmann::json;
 
 class Debug : public Program {
  protected:
-  /// First and last clock of a waveform, from its header.
+  /// First and last cycle of a waveform, from its header.
   std::pair<std::uint64_t, std::uint64_t> window(const std::string& name) const {
     return {fst_word(folder_ / name, 9) / 2, fst_word(folder_ / name, 17) / 2};
   }
@@ -25,9 +25,9 @@ TEST_F(Debug, AMismatchIsToldTracedAndReplayed) {
       run("gemm 8 24 8 --array 8 --memory-latency 7 --inject accumulator:0,2,3:9@172");
   EXPECT_EQ(outcome.code, 1);
   EXPECT_THAT(outcome.out,
-              Says("gemm, 8x24x8 from clock", "the accumulator's bank 0, row 2, column 3: expected",
+              Says("gemm, 8x24x8 from cycle", "the accumulator's bank 0, row 2, column 3: expected",
                    "gtkwave failure.gtkw", "gemm64 replay failure.json",
-                   "Injected in clock 172: bit 9 of the accumulator's bank 0, row 2, column 3.\n"));
+                   "Injected in cycle 172: bit 9 of the accumulator's bank 0, row 2, column 3.\n"));
   const json failure = json_of("failure.json");
   EXPECT_EQ(failure["command"], "gemm");
   EXPECT_EQ(failure["options"]["seed"], 1);
@@ -38,7 +38,7 @@ TEST_F(Debug, AMismatchIsToldTracedAndReplayed) {
   EXPECT_EQ(failure["failure"]["element"]["column"], 3);
   EXPECT_EQ(window("failure.fst").first, failure["failure"]["trace"]["begin"]);
   EXPECT_EQ(window("failure.fst").second + 1, failure["failure"]["trace"]["end"]);
-  // The marker stands where the sum left the array; a clock is 2 ns.
+  // The marker stands where the sum left the array; a cycle is 2 ns.
   const std::uint64_t time = 2 * failure["failure"]["clock"].get<std::uint64_t>();
   EXPECT_TRUE(std::regex_search(contents(folder_ / "failure.gtkw"),
                                 std::regex("\n\\*-?[0-9.]+ " + std::to_string(time) + " ")))
@@ -167,7 +167,7 @@ TEST_F(Debug, TheMemoryIsReplayedAsItWasShared) {
              fs::copy_options::overwrite_existing);
     EXPECT_EQ(run("replay again.json --json report.json").code, 1);
     EXPECT_EQ(json_of("report.json")["memory"]["sharing"], sharing);
-    // In the very same clocks: of another memory's they are others.
+    // In the very same cycles: of another memory's they are others.
     EXPECT_EQ(json_of("report.json")["failure"]["clock"], first["failure"]["clock"]);
     json older = first;
     older["options"].erase("memory");
@@ -182,7 +182,7 @@ TEST_F(Debug, TheMemoryIsReplayedAsItWasShared) {
 }
 
 TEST_F(Debug, AWrongCounterAloneIsRecordedAndReplayed) {
-  // A campaign tells a fault that changes clocks and no sum.
+  // A campaign tells a fault that changes cycles and no sum.
   ASSERT_EQ(run("faults --program products --array 4 --count 600 --seed 3 --json faults.json").code,
             0);
   std::string command;
@@ -208,19 +208,19 @@ TEST_F(Debug, AFaultThatChangesNothingIsTold) {
   const Outcome outcome = run("gemm 8 24 8 --array 8 --inject partial-sum:0,0:3@70");
   EXPECT_EQ(outcome.code, 0);
   EXPECT_THAT(outcome.out, Says("VERIFIED",
-                                "Injected in clock 70: bit 3 of the partial sum behind stage 0, "
+                                "Injected in cycle 70: bit 3 of the partial sum behind stage 0, "
                                 "column 0; no result changed.\n"));
 }
 
 TEST_F(Debug, ALayerOfAnOnnxNetworkIsReplayed) {
   ASSERT_EQ(run("make-model lenet -o lenet.onnx").code, 0);
-  // The first row of the first tile of f6 is read in a clock that the tile's trace tells.
+  // The first row of the first tile of f6 is read in a cycle that the tile's trace tells.
   const Outcome tile =
       run("run --precision int8 --model lenet.onnx --trace t.fst --trace-tile f6:0,0,0");
   std::smatch clock;
-  ASSERT_TRUE(std::regex_search(tile.out, clock, std::regex("tile 0,0,0 from clock ([0-9]+)")))
+  ASSERT_TRUE(std::regex_search(tile.out, clock, std::regex("tile 0,0,0 from cycle ([0-9]+)")))
       << tile.out << tile.err;
-  // Its weight of row 9, column 5 is used 2 + 2 + 5 clocks later, in stage 2.
+  // Its weight of row 9, column 5 is used 2 + 2 + 5 cycles later, in stage 2.
   const std::string fault = "weight:9,5:6@" + std::to_string(std::stoull(clock[1]) + 9);
   const Outcome outcome = run("run --precision int8 --model lenet.onnx --inject " + fault);
   ASSERT_EQ(outcome.code, 1) << outcome.out << outcome.err;
@@ -241,10 +241,10 @@ TEST_F(Debug, ATimeoutIsToldTracedAndReplayed) {
           "hang_timeline.json");
   EXPECT_EQ(outcome.code, 1);
   EXPECT_THAT(outcome.err, Says("WATCHDOG", "last move", "wait_response"));
-  EXPECT_THAT(outcome.out, Says("Injected in clock 200: "));
+  EXPECT_THAT(outcome.out, Says("Injected in cycle 200: "));
   const json failure = json_of("hang.json")["failure"];
   EXPECT_EQ(failure["kind"], "error");
-  EXPECT_EQ(failure["first_wrong"]["place"], "standstill");
+  EXPECT_EQ(failure["first_wrong"]["place"], "hang");
   EXPECT_EQ(window("hang.fst").second + 1, failure["trace"]["end"]);
   EXPECT_TRUE(fs::exists(folder_ / "hang.gtkw"));
   // The timeline tells what led to it, up to the wait that did not end.
@@ -264,12 +264,12 @@ TEST_F(Debug, OneTileIsTraced) {
   const Outcome outcome =
       run("gemm 16 40 24 --array 8 --trace t.fst --trace-tile gemm:0,3,1 --view array");
   ASSERT_EQ(outcome.code, 0) << outcome.err;
-  std::smatch clocks;
-  ASSERT_TRUE(std::regex_search(outcome.out, clocks,
-                                std::regex("t.fst; tile 0,3,1 from clock ([0-9]+) to ([0-9]+)")))
+  std::smatch cycles;
+  ASSERT_TRUE(std::regex_search(outcome.out, cycles,
+                                std::regex("t.fst; tile 0,3,1 from cycle ([0-9]+) to ([0-9]+)")))
       << outcome.out;
-  const std::uint64_t begin = std::stoull(clocks[1]);
-  const std::uint64_t end = std::stoull(clocks[2]);
+  const std::uint64_t begin = std::stoull(cycles[1]);
+  const std::uint64_t end = std::stoull(cycles[2]);
   EXPECT_EQ(end - begin, 16u + 2 + 8 + 1);  // its rows, the stages, the columns, the accumulator
   EXPECT_EQ(window("t.fst").first, begin - 16);  // with the tile before it
   EXPECT_GE(window("t.fst").second, end);
@@ -354,11 +354,11 @@ TEST_F(Debug, BadInputIsRefused) {
 TEST_F(Debug, AMomentThatCannotComeIsRefusedBeforeTheRun) {
   const std::string gemm = "gemm 8 24 8 --array 8 ";
   expect_refused(gemm + "--inject weight:0,0:0@100000000",
-                 "--inject weight:0,0:0@100000000: clock 100000000 is after the end of the run");
+                 "--inject weight:0,0:0@100000000: cycle 100000000 is after the end of the run");
   expect_refused(gemm + "--inject weight:0,0:0@1 --inject weight:0,0:0@100000000",
-                 "--inject weight:0,0:0@100000000: clock 100000000 is after the end of the run");
+                 "--inject weight:0,0:0@100000000: cycle 100000000 is after the end of the run");
   expect_refused(gemm + "--trace t.fst --trace-window 100000000:100000001",
-                 "--trace-window 100000000:100000001: clock 100000000 is after the end of the run");
+                 "--trace-window 100000000:100000001: cycle 100000000 is after the end of the run");
   expect_refused(gemm + "--trace t.fst --trace-tile nobody:0,0,0",
                  "no layer is called 'nobody'; the layers are: gemm");
   // A network's jobs are known before the first of them runs.
@@ -476,7 +476,7 @@ TEST_F(Debug, BrokenFailureFilesAreRefused) {
   refused("no array of 24x24", [](json& j) { j["options"]["array"] = 24; });
   refused("command is 'info'", [](json& j) { j["command"] = "info"; });
   refused("the run has no job 7", [](json& j) { j["failure"]["index"] = 7; });
-  refused("no job can begin before clock", [](json& j) { j["failure"]["first_clock"] = 0; });
+  refused("no job can begin before cycle", [](json& j) { j["failure"]["first_clock"] = 0; });
   refused("options.sizes: give M, K and N", [](json& j) {
     j["options"]["sizes"] = json::array({1, 2});
   });

@@ -3,8 +3,8 @@
 #include <gtest/gtest.h>
 
 #include "host/cli/program.hpp"
-#include "host/numerics/npy.hpp"
 #include "host/graph/onnx/graph_check.hpp"
+#include "host/numerics/npy.hpp"
 #include "tests/folder.hpp"
 
 namespace gemm64 {

@@ -31,9 +31,9 @@ TEST_F(Program, MultipliesAndReports) {
   EXPECT_EQ(layer["bytes"]["weights"], 3 * 2 * 64);
   EXPECT_EQ(layer["bytes"]["activations"], 5 * 24);
   EXPECT_EQ(layer["bytes"]["results"], 5 * 16 * 4);
-  std::uint64_t clocks = 0;
-  for (const auto& cause : layer["cycle_breakdown"]) clocks += cause.get<std::uint64_t>();
-  EXPECT_EQ(clocks, layer["cycles"]);
+  std::uint64_t cycles = 0;
+  for (const auto& cause : layer["cycle_breakdown"]) cycles += cause.get<std::uint64_t>();
+  EXPECT_EQ(cycles, layer["cycles"]);
   EXPECT_NEAR(layer["utilization"].get<double>(),
               5.0 * 20 * 12 / (64.0 * layer["cycles"].get<double>()), 1e-12);
 }
@@ -66,7 +66,7 @@ TEST_F(Program, MultipliesFloat32FromSlices) {
   EXPECT_THAT(outcome.out, Says("four slices of 7 bits"));
 }
 
-TEST_F(Program, RunsOnTheReferenceWithoutClocks) {
+TEST_F(Program, RunsOnTheReferenceWithoutCycles) {
   const Outcome outcome = run("gemm 70 70 70 --device reference");
   EXPECT_EQ(outcome.code, 0) << outcome.err;
   EXPECT_THAT(outcome.out, Says("\n4,900 sums equal: VERIFIED in "));
@@ -155,7 +155,7 @@ TEST_F(Program, WritesATimelineOfEveryProduct) {
   EXPECT_EQ(outcome.code, 0) << outcome.err;
   const auto timeline = nlohmann::json::parse(contents(file));
   EXPECT_EQ(timeline["otherData"]["array"], "8x8");
-  EXPECT_THAT(timeline["otherData"]["time axis"].get<std::string>(), Says("1 clock"));
+  EXPECT_THAT(timeline["otherData"]["time axis"].get<std::string>(), Says("1 cycle"));
   int layers = 0;
   for (const auto& event : timeline["traceEvents"]) {
     if (event.value("cat", "") == "layer") ++layers;

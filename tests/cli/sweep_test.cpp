@@ -51,12 +51,12 @@ class SweepProgram : public Program {
     std::map<std::string, std::uint64_t> causes;
     for (const ordered_json& layer : report["layers"]) {
       if (layer["on"] != "device") continue;
-      for (const auto& [cause, clocks] : layer["cycle_breakdown"].items()) {
-        causes[cause] += clocks.get<std::uint64_t>();
+      for (const auto& [cause, cycles] : layer["cycle_breakdown"].items()) {
+        causes[cause] += cycles.get<std::uint64_t>();
       }
     }
-    for (const auto& [cause, clocks] : causes) {
-      EXPECT_EQ(row["cycle_breakdown." + cause], clocks) << cause;
+    for (const auto& [cause, cycles] : causes) {
+      EXPECT_EQ(row["cycle_breakdown." + cause], cycles) << cause;
     }
     EXPECT_EQ(row["device_share"], total.value("device_share", 1.0));
     EXPECT_EQ(row["verified"], true);
@@ -124,8 +124,8 @@ TEST_F(SweepProgram, PredictsAWholeQuantizedNetworkAsAnalyzeDoes) {
     EXPECT_EQ(row["macs"], array["on_device"]["macs"]);
     EXPECT_EQ(row["tiles"], array["tiles"]);
     EXPECT_NEAR(row["utilization"].get<double>(), array["utilization"].get<double>(), 1e-12);
-    for (const auto& [model, clocks] : array["published_cycles"].items()) {
-      EXPECT_EQ(row["published_cycles." + model], clocks) << model;
+    for (const auto& [model, cycles] : array["published_cycles"].items()) {
+      EXPECT_EQ(row["published_cycles." + model], cycles) << model;
     }
     EXPECT_EQ(row["device_share"], 1.0);
     EXPECT_TRUE(row["verified"].is_null());

@@ -20,7 +20,7 @@ class Documents(unittest.TestCase):
             folder = pathlib.Path(folder)
             program = folder / "build" / "tool"
             program.parent.mkdir()
-            program.write_text('#!/bin/sh\necho "begin"; echo "clocks  1,234 in 5.6 s"; echo "end $*"\n'
+            program.write_text('#!/bin/sh\necho "begin"; echo "cycles  1,234 in 5.6 s"; echo "end $*"\n'
                                '[ "$1" != fail ] || { echo FAILED; exit 1; }\n[ "$1" != usage ] || exit 2\n')
             program.chmod(0o755)
             (folder / "page.md").write_text(text, encoding="utf-8")
@@ -50,7 +50,7 @@ class Documents(unittest.TestCase):
     def test_a_stale_figure_is_found(self):
         good = f"{F}\n$ build/tool x\n...\nclocks 1,234 in 9 s\nend x\n{F}\n"
         self.expect(0, "ok", good)
-        self.expect(1, "does not print: clocks 1,235", good.replace("1,234", "1,235"))
+        self.expect(1, "does not print: cycles 1,235", good.replace("1,234", "1,235"))
         self.expect(1, "does not print: end y", good.replace("end x", "end y"))
 
     def test_lines_must_follow_each_other(self):
@@ -86,7 +86,7 @@ class Documents(unittest.TestCase):
 
     def test_update_writes_current_output(self):
         page = f"Text\n\n{F}\n$ build/tool x\n...\nclocks 1,235 in 9 s\nend y\n{F}\n\n{F}\nbegin\n...\nend of y\n{F}\n"
-        new = page.replace("clocks 1,235 in 9 s", "clocks  1,234 in 5.6 s").replace("end y", "end x").replace("end of y", "end x")
+        new = page.replace("cycles 1,235 in 9 s", "cycles  1,234 in 5.6 s").replace("end y", "end x").replace("end of y", "end x")
         self.assertIn("updated", self.outcome(page, "--update", updated=new)[1])
         self.assertIn("ok", self.outcome(new, updated=new)[1])
 
@@ -96,7 +96,7 @@ class Documents(unittest.TestCase):
 
     def test_update_inserts_and_removes_lines(self):
         page = f"  {F}\n  begin\n  gone\n  end 7\n  {F}\n"
-        new = f"  {F}\n  begin\n  clocks  1,234 in 5.6 s\n  end 7\n  {F}\n"
+        new = f"  {F}\n  begin\n  cycles  1,234 in 5.6 s\n  end 7\n  {F}\n"
         mark = "<!-- output of: build/tool 7 -->\n"
         self.outcome(mark + page, "--update", updated=mark + new)
 

@@ -175,7 +175,7 @@ TEST(DutProof, LargeArraysAreRefused) {
   EXPECT_THAT([&] { prove_file(array.file()); }, Fails<UsageError>("99×4", "2×2"));
 }
 
-TEST(DutProof, OtherClocksAreRefused) {
+TEST(DutProof, OtherCyclesAreRefused) {
   const EditedTemplate array(
       "weight-stationary",
       small({{"wrapper.v", "    localparam",

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Products of integers between operators on floats, on the RTL: MatMulNBits whose activations are quantized block by
 block (of 4 bits the host has ONNX Runtime's bits), QAttention, DynamicQuantizeMatMul and ConvInteger. Their sums are exact, so that ONNX Runtime's results are these but for the
-last bits; each layer takes the clocks that `analyze` predicts."""
+last bits; each layer takes the cycles that `analyze` predicts."""
 
 import json
 import math
@@ -195,7 +195,7 @@ class IntegerProducts(ProgramTest):
                 self.check_layer(layers, analysis, (batch * math.prod(out), channels * math.prod(kernel), 6))
 
     def test_groups_share_tiles(self):
-        """Groups of a dynamically quantized convolution, as many in a job as take the fewest clocks; of one axis, two
+        """Groups of a dynamically quantized convolution, as many in a job as take the fewest cycles; of one axis, two
         and three. With their tiles on an array of 64, and what these are wide and high together."""
         cases = ((2, 14, 35, 7, [5, 6], [3, 2], (numpy.uint8, 140), (2, 128, 64)),
                  (1, 70, 70, 70, [6, 5], [3, 3], (numpy.uint8, 0), (10, 512, 128)),  # 56 and 14 of 9 values each

@@ -89,7 +89,7 @@ class KnownNetworks(QuantizedTest):
                                      {"session.qdqisint8allowed": "1"} if is_qdq else None)
                 # What an output keeps from being fused is not looked at.
                 report = self.run_on_rtl(target, batches[2], 64)
-                print(f"{count} tensors equal, {report['total']['cycles']:,} clocks")
+                print(f"{count} tensors equal, {report['total']['cycles']:,} cycles")
 
     def test_mobilenet_v2(self):
         self.check(known("mobilenet_v2", 64))

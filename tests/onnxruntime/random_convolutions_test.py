@@ -234,7 +234,7 @@ class RandomConvolutions(ProgramTest):
             for array, clocks in self.check(kind(f"{SEED} {number}"), number).items():
                 most[array] = max(most[array], clocks)
         self.assertGreater(self.on_lanes, 0)
-        print(f"{CASES} convolutions, {self.on_lanes} layers on the lanes, at most {most} clocks each", flush=True)
+        print(f"{CASES} convolutions, {self.on_lanes} layers on the lanes, at most {most} cycles each", flush=True)
 
     def test_random_cases(self):
         self.check_all(Convolution)

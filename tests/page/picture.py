@@ -5,7 +5,7 @@
     build/gemm64 run --timeline t.json --report report.html
     tests/page/picture.py report.html host/report/page/pictures/report.png
 
-It shows the head, the clocks and the timeline around the border of the last two layers.
+It shows the head, the cycles and the timeline around the border of the last two layers.
 """
 
 import base64
@@ -21,7 +21,7 @@ if len(sys.argv) != 3:
 shown = harness.show(os.path.abspath(sys.argv[1]), width=1080)
 shown.execute_script("""
     for (const one of document.querySelectorAll('section, footer, nav'))
-      one.hidden = !['clocks', 'timeline'].includes(one.id);
+      one.hidden = !['cycles', 'timeline'].includes(one.id);
     [...document.querySelector('.tiles').children].slice(5).forEach((one) => { one.hidden = true; });
     document.querySelector('main').style.paddingBottom = '1rem';""")
 # Deep into the second layer, then to where the third begins.

@@ -177,7 +177,7 @@ class Shown(unittest.TestCase):
         both = harness.data_of(harness.path("sets.html"))["comparison"]
         a, b = both["both"]["clocks"]
         self.assertRegex(text, f"layers of both +{a:,} +{b:,} ")
-        self.assertIn(f"clocks{a:,} → {b:,}", shown.execute_script("return document.querySelector('.tiles').textContent"))
+        self.assertIn(f"cycles{a:,} → {b:,}", shown.execute_script("return document.querySelector('.tiles').textContent"))
         head = shown.execute_script("return document.querySelector('header').textContent")
         self.assertIn("Only in B: ", head)
         # Pools have no MACs, and are no layers of a report where the host has them.
@@ -186,7 +186,7 @@ class Shown(unittest.TestCase):
         self.assertTrue(hosts)
         for layer in both["only"][1]:
             place = "; on the host in A" if layer["name"] in hosts else ""
-            self.assertIn(f"{layer['name']} ({layer['clocks']:,} clocks{place})", head)
+            self.assertIn(f"{layer['name']} ({layer['cycles']:,} cycles{place})", head)
         self.assertEqual(len(harness.rows(shown, "layers")), len(both["layers"]))
 
     def test_a_symbol_has_one_meaning(self):

@@ -11,7 +11,7 @@ from selenium.webdriver.common.keys import Keys
 
 class Timeline(unittest.TestCase):
     def window(self, shown):
-        """The clocks in view, from the table's caption."""
+        """The cycles in view, from the table's caption."""
         text = shown.execute_script("return document.querySelector('#timeline details caption').textContent")
         return tuple(int(number.replace(",", "")) for number in re.findall(r"[\d,]+", text)[:2])
 
@@ -39,7 +39,7 @@ class Timeline(unittest.TestCase):
         for _ in range(3):
             place.send_keys(Keys.ARROW_DOWN)
         place.send_keys("n")
-        self.assertRegex(status(), r"^compute: .*clocks [\d,]+ to [\d,]+ \([\d,]+\)$")
+        self.assertRegex(status(), r"^compute: .*cycles [\d,]+ to [\d,]+ \([\d,]+\)$")
         first = status()
         place.send_keys("n")
         self.assertNotEqual(status(), first)
@@ -52,7 +52,7 @@ class Timeline(unittest.TestCase):
         all_of_it = self.until(shown, lambda window: window[1] - window[0] == report["total"]["cycles"])
         shown.find_element(By.CSS_SELECTOR, "#timeline button[aria-label='zoom in']").click()
         self.until(shown, lambda window: window != all_of_it)
-        shown.find_element(By.CSS_SELECTOR, "#timeline button[aria-label='show all clocks']").click()
+        shown.find_element(By.CSS_SELECTOR, "#timeline button[aria-label='show all cycles']").click()
         self.until(shown, lambda window: window == all_of_it)
 
     def test_table_of_the_window_adds_up_to_the_counters(self):

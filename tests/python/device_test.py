@@ -57,8 +57,8 @@ def test_a_device_is_closed_by_its_with(int8):
 
 
 @pytest.mark.parametrize("use, text", [
-    (lambda device: device.step("3"), "clocks is '3', a str"),
-    (lambda device: device.step(1.0), "clocks is 1.0, a float"),
+    (lambda device: device.step("3"), "cycles is '3', a str"),
+    (lambda device: device.step(1.0), "cycles is 1.0, a float"),
     (lambda device: device.wait_interrupt(None), "max_clocks is None"),
     (lambda device: device.read("0", 1), "address is '0'"),
     (lambda device: device.read(0, 1.5), "size is 1.5"),
@@ -202,7 +202,7 @@ def test_a_second_look_tells_the_clock_and_writes_the_waveform(int8, tmp_path):
     device.matmul(a, b)
     spent = device.clocks
     for clock in range(20, 200):  # until it hits a sum on its way
-        device.inject(f"accumulator:0,2,3:20@{device.clocks + clock}")
+        device.inject(f"accumulator:0,2,3:20@{device.cycles + clock}")
         try:
             device.matmul(a, b)
         except gemm64.VerificationError as raised:
@@ -212,7 +212,7 @@ def test_a_second_look_tells_the_clock_and_writes_the_waveform(int8, tmp_path):
         pytest.fail("no fault was noticed")
     text = str(error)
     assert error.layer == "matmul" and error.element["row"] == 2 and error.element["column"] == 3
-    assert error.clock > spent and f"in clock {error.clock}" in text and "accumulator" in text
+    assert error.clock > spent and f"in cycle {error.clock}" in text and "accumulator" in text
     assert f"row 2, column 3: expected {exact(a, b)[2, 3]}" in text
     assert error.waveform == str(wave) and str(wave) in text and wave.stat().st_size > 1000
     assert error.report is device.report
@@ -222,7 +222,7 @@ def test_a_second_look_tells_the_clock_and_writes_the_waveform(int8, tmp_path):
 
 def test_a_waveform_that_cannot_be_written_does_not_hide_the_failure(int8, tmp_path):
     device = gemm64.Device("rtl", array=4, trace_mismatch=tmp_path / "none" / "wrong.fst")
-    device.inject(f"result:2:3@{device.clocks + 200}")
+    device.inject(f"result:2:3@{device.cycles + 200}")
     with pytest.raises(gemm64.VerificationError, match="1 value differs") as raised:
         device.matmul(int8(4, 8), int8(8, 4))
     assert raised.value.waveform is None
@@ -231,7 +231,7 @@ def test_a_waveform_that_cannot_be_written_does_not_hide_the_failure(int8, tmp_p
 def test_a_fault_that_stops_the_device_is_its_error(int8):
     a, b = int8(4, 8), int8(8, 4)
     device = gemm64.Device("rtl", array=4, trace_mismatch="")
-    device.inject(f"slverr:weights@{device.clocks + 150}")
+    device.inject(f"slverr:weights@{device.cycles + 150}")
     with pytest.raises(gemm64.DeviceError, match="weights"):
         device.matmul(a, b)
     np.testing.assert_array_equal(device.matmul(a, b), exact(a, b))
@@ -239,7 +239,7 @@ def test_a_fault_that_stops_the_device_is_its_error(int8):
 
 @pytest.mark.parametrize("device, fault, text", [
     ({"array": 4}, "weight:9,0:0@99", "row"), ({"array": 4}, "nonsense", "nonsense"),
-    ({"array": 4}, "weight:1,1:0@0", "at clock"), ({"array": 64}, "weight:1,1:0@99", "debug=True"),
+    ({"array": 4}, "weight:1,1:0@0", "at cycle"), ({"array": 64}, "weight:1,1:0@99", "debug=True"),
     ({"device": "tlm"}, "weight:1,1:0@99", "rtl"),
 ])
 def test_faults_that_cannot_be_are_refused(device, fault, text):

@@ -76,7 +76,7 @@ def test_vectors_are_what_onnxruntime_gives(folder, capsys):
     near = wanted @ wanted.T
     assert f"  3{near[2][0]:6.2f}{near[2][1]:6.2f}  1.00\n" in printed
     assert f"{sentences[2]['cycles']:,}" in printed
-    assert "VERIFIED: every layer's values, clocks and bytes; every output is ONNX Runtime's" in printed
+    assert "VERIFIED: every layer's values, cycles and bytes; every output is ONNX Runtime's" in printed
 
 
 def test_a_float_network_is_quantized_first_and_compared(folder, capsys):

@@ -99,7 +99,7 @@ def test_encoder_and_decoder_write_what_onnxruntime_would(folder, capsys):
     assert 0.9 < report["total"]["device_share"] < 1
     printed = capsys.readouterr().out
     assert f"{runs[1]['cycles']:,}" in printed
-    assert "VERIFIED: every layer's values, clocks and bytes; every output is ONNX Runtime's" in printed
+    assert "VERIFIED: every layer's values, cycles and bytes; every output is ONNX Runtime's" in printed
 
 
 def test_a_decoder_that_keeps_keys_computes_each_token_once(folder):

@@ -20,7 +20,7 @@ PROGRAM = """
     try:
         {work}
     except KeyboardInterrupt:
-        print("interrupted at", device.clocks)
+        print("interrupted at", device.cycles)
     print(int(device.matmul(a[:1], a[:1].T)[0, 0]))
 """
 

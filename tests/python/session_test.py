@@ -155,7 +155,7 @@ def test_a_size_of_minus_one_is_open(linear_network, tmp_path):
 def test_a_device_that_fails_ends_the_run_and_the_report_tells_of_it(linear_network):
     device = gemm64.Device("rtl", array=4)
     mine = gemm64.InferenceSession(linear_network, device=device)
-    device.inject(f"slverr:weights@{device.clocks + 150}")
+    device.inject(f"slverr:weights@{device.cycles + 150}")
     x = {"x": np.ones((1, 12), np.float32)}
     with pytest.raises(gemm64.DeviceError, match="weights"):
         mine.run(None, x)
@@ -171,7 +171,7 @@ def test_what_the_device_wrote_is_what_run_returns(linear_network):
     def run(check, clock):
         device = gemm64.Device("rtl", array=4)
         mine = gemm64.InferenceSession(linear_network, device=device, check=check)
-        device.inject(f"accumulator:0,0,1:20@{device.clocks + clock}")
+        device.inject(f"accumulator:0,0,1:20@{device.cycles + clock}")
         return mine, mine.run(None, x)
 
     def differs(clock):
@@ -286,7 +286,7 @@ def test_layers_are_in_the_networks_order_and_counts_are_integers(tmp_path):
 def test_a_fault_in_a_network_is_told_by_layer_clock_and_waveform(linear_network, tmp_path):
     device = gemm64.Device("rtl", array=4, trace_mismatch=tmp_path / "wrong.fst")
     mine = gemm64.InferenceSession(linear_network, device=device, precision="int8")
-    device.inject(f"result:2:3@{device.clocks + 150}")
+    device.inject(f"result:2:3@{device.cycles + 150}")
     with pytest.raises(gemm64.VerificationError, match="first: 1 value differs; the first at row") as raised:
         mine.run(None, {"x": np.ones((2, 12), np.float32)})
     assert raised.value.layer == "first" and raised.value.clock > 0
@@ -298,7 +298,7 @@ def test_a_counter_that_differs_is_named_where_every_value_is_right():
              "counters": {"total": {"clocks": 1200}, "bytes": {"weights": 64}},
              "predicted_counters": {"total": {"clocks": 1199}, "bytes": {"weights": 64}}}
     with pytest.raises(gemm64.VerificationError,
-                       match="fc: counter total.clocks is 1,200, predicted 1,199") as raised:
+                       match="fc: counter total.cycles is 1,200, predicted 1,199") as raised:
         gemm64.Report(verified=False, layers=[layer]).require_verified()
     assert raised.value.element is None and raised.value.waveform is None
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Simulated clocks a second on AlexNet's Linear layers: the module's and the program's, one after the other.
+"""Simulated cycles a second on AlexNet's Linear layers: the module's and the program's, one after the other.
 
     PYTHONPATH=build/python build/venv/bin/python tests/python/speed.py build/gemm64 [PAIRS]
 """
@@ -44,7 +44,7 @@ def main():
     for _ in range(pairs):
         program_speed, module_speed = of_program(program), of_module()
         ratios.append(module_speed / program_speed)
-        print(f"program {program_speed / 1e6:.3f} M clocks/s, module {module_speed / 1e6:.3f}: "
+        print(f"program {program_speed / 1e6:.3f} M cycles/s, module {module_speed / 1e6:.3f}: "
               f"{ratios[-1]:.3f}", flush=True)
     print(f"median of {pairs} pairs: {statistics.median(ratios):.3f}")
 

@@ -23,7 +23,7 @@ struct Job {
 
 /// Fills blocks in turn in the two banks, and reads each back as soon as it is done, as compute and
 /// results do: a block waits for its bank, its first tile row by row for the store of the old
-/// block, and a row comes again after two clocks at the earliest.
+/// block, and a row comes again after two cycles at the earliest.
 template <class Model, unsigned kN, unsigned kDelay>
 class Trial {
  public:
@@ -102,7 +102,7 @@ class Trial {
     if (held_) {
       for (unsigned c = 0; c < kN; ++c) {
         EXPECT_EQ(lane<std::uint32_t>(bench_->store_data_o, c), (*held_)[c])
-            << "block " << stored_ << " column " << c << " in clock " << bench_.clock();
+            << "block " << stored_ << " column " << c << " in cycle " << bench_.clock();
       }
     }
     if (reads_) {
@@ -145,7 +145,7 @@ TEST(Accumulator, AddsTilesInBothBanksWhateverTheGapsBetweenRequestsAndReads) {
 
 TEST(Accumulator, KeepsSumsWhileTheOtherBankFills) {
   std::mt19937 random(2);
-  // One read in six clocks: the second block is complete long before the first is read.
+  // One read in six cycles: the second block is complete long before the first is read.
   TrialN4({8, 3, 6}, Gate(), Gate(1, 6), random)();
   TrialN2({2, 9, 6}, Gate(), Gate(1, 6), random)();
 }
@@ -185,7 +185,7 @@ TEST(Accumulator, ResetForgetsBlocksUnderWay) {
   for (unsigned t = 0; t < 4; ++t) bench.step();
   bench->valid_i = 0;
   bench->rst_ni = 0;
-  bench.step();  // one clock is enough, as a soft reset gives no more
+  bench.step();  // one cycle is enough, as a soft reset gives no more
   bench->rst_ni = 1;
   for (unsigned t = 0; t < 20; ++t) {
     bench.settle();

@@ -339,9 +339,9 @@ TEST(ActivationsOfWindows, AreNotTakenForThoseOfTheNextLayerOrProduct) {
   }
 }
 
-// A pixel is freed in one clock; in the next the walk that waits for its place begins, and a clock
+// A pixel is freed in one cycle; in the next the walk that waits for its place begins, and a cycle
 // later its burst is asked for.
-TEST(ActivationsOfWindows, AreAskedForTwoClocksAfterTheirRoomIsFree) {
+TEST(ActivationsOfWindows, AreAskedForTwoCyclesAfterTheirRoomIsFree) {
   Work work;
   for (const unsigned slot : {0u, 1u}) {
     work.loads.push_back({true, slot == 0, slot * 64, 3, 1, 6, 4, slot * 3, 0});
@@ -355,9 +355,9 @@ TEST(ActivationsOfWindows, AreAskedForTwoClocksAfterTheirRoomIsFree) {
     trial.clock();
     EXPECT_EQ(trial.asked, 3u);
   } while (trial.bench->free_i == 0);  // the second
-  EXPECT_EQ(trial.bench->request_valid_o, 0) << "a clock later";
+  EXPECT_EQ(trial.bench->request_valid_o, 0) << "a cycle later";
   trial.clock();
-  EXPECT_EQ(trial.bench->request_valid_o, 1) << "two clocks later";
+  EXPECT_EQ(trial.bench->request_valid_o, 1) << "two cycles later";
 }
 
 }  // namespace

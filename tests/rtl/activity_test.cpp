@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What moves in the array at batch 1, where a row of activations comes once in N clocks and a
-// column of weights in every clock: with enables, and without.
+// What moves in the array at batch 1, where a row of activations comes once in N cycles and a
+// column of weights in every cycle: with enables, and without.
 #include <Varray_n8r4.h>
 #include <Varray_n8r4___024root.h>
 #include <Varray_n8r4_simulated.h>
@@ -19,7 +19,7 @@ constexpr unsigned kStageRows = 4;
 constexpr unsigned kStages = kN / kStageRows;
 constexpr unsigned kTiles = 100;
 constexpr std::uint64_t kWarmUp = 10;  // tiles
-constexpr std::uint64_t kClocks = kTiles * kN;
+constexpr std::uint64_t kCycles = kTiles * kN;
 
 /// Bits of registers.
 struct Activity {
@@ -34,7 +34,7 @@ struct Activity {
   (root).gemm64_array__DOT____Vcellout__stage__BRA__##g##__KET____DOT__u_stage__sum_o
 #define LANE(root, skew) (root).gemm64_array__DOT__##skew##__DOT__step__BRA__1__KET____DOT__word_q
 
-/// Counts what differs from the clock before.
+/// Counts what differs from the cycle before.
 class Toggles {
  public:
   template <class Root>
@@ -85,7 +85,7 @@ Activity toggles_at_batch_1(Each each) {
   Bench<Model> bench;
   std::mt19937 random(1);
   Toggles toggles;
-  for (std::uint64_t t = 0; t < kWarmUp * kN + kClocks; ++t) {
+  for (std::uint64_t t = 0; t < kWarmUp * kN + kCycles; ++t) {
     if (t == kWarmUp * kN) toggles.activity = {};
     bench->activation_valid_i = t % kN == 0;
     if (bench->activation_valid_i) set_noise(bench->activation_i, random);
@@ -116,15 +116,15 @@ TEST(Activity, AtBatchOneRegistersLoadOnceForARow) {
   constexpr std::uint64_t kSumBits = (16 + 3) * kStages * kN;
   EXPECT_EQ(on.activations, kTiles * kActivationBits);
   EXPECT_EQ(on.sums, kTiles * kSumBits);
-  EXPECT_EQ(on.weights, kClocks * 8 * kStageRows);   // they never rest
+  EXPECT_EQ(on.weights, kCycles * 8 * kStageRows);   // they never rest
   EXPECT_EQ(with.activations, without.activations);  // the same rows pass
   EXPECT_LT(with.sums, without.sums);  // of a row that waits and the next tile's weights, none
   const auto tell = [](const char* what, std::uint64_t before, std::uint64_t after) {
     std::printf("%s, bits a tile: %.0f without enables, %.0f with\n", what,
                 static_cast<double>(before) / kTiles, static_cast<double>(after) / kTiles);
   };
-  tell("activations clocked", kClocks * kActivationBits, on.activations);
-  tell("sums clocked", kClocks * kSumBits, on.sums);
+  tell("activations clocked", kCycles * kActivationBits, on.activations);
+  tell("sums clocked", kCycles * kSumBits, on.sums);
   tell("activations toggled", without.activations, with.activations);
   tell("sums toggled", without.sums, with.sums);
 }

@@ -39,14 +39,14 @@ class Array : public testing::Test {
 
   static void run(const ArrayPlan& plan) {
     Bench<Model> bench;
-    const auto clocks = array_clocks(Shape::kN, Shape::kLatency, plan);
-    for (std::size_t t = 0; t < clocks.size(); ++t) {
-      drive(*bench, clocks[t]);
+    const auto cycles = array_cycles(Shape::kN, Shape::kLatency, plan);
+    for (std::size_t t = 0; t < cycles.size(); ++t) {
+      drive(*bench, cycles[t]);
       bench.settle();
       for (unsigned c = 0; c < Shape::kN; ++c) {
-        if (!clocks[t].checked[c]) continue;
-        ASSERT_EQ(lane<std::int32_t>(bench->sum_o, c), clocks[t].sum[c])
-            << "column " << c << " in clock " << t;
+        if (!cycles[t].checked[c]) continue;
+        ASSERT_EQ(lane<std::int32_t>(bench->sum_o, c), cycles[t].sum[c])
+            << "column " << c << " in cycle " << t;
       }
       bench.edge();
     }
@@ -71,10 +71,10 @@ TYPED_TEST(Array, TilesFollowEachOtherWithoutABubble) {
   ArrayPlan plan;
   plan.tiles = 10;
   plan.min_rows = plan.max_rows = TypeParam::kN;
-  const auto clocks = array_clocks(TypeParam::kN, TypeParam::kLatency, plan);
-  // Ten tiles of N rows take 10 N clocks, the first clock is idle, and the last sum's clock ends
+  const auto cycles = array_cycles(TypeParam::kN, TypeParam::kLatency, plan);
+  // Ten tiles of N rows take 10 N cycles, the first cycle is idle, and the last sum's clock ends
   // the list.
-  EXPECT_EQ(clocks.size(), 1 + 10 * TypeParam::kN + TypeParam::kLatency + TypeParam::kN - 1);
+  EXPECT_EQ(cycles.size(), 1 + 10 * TypeParam::kN + TypeParam::kLatency + TypeParam::kN - 1);
   this->run(plan);
 }
 
@@ -97,7 +97,7 @@ TYPED_TEST(Array, LatencyIsOneMoreThanTheStagesPlusTheColumn) {
     bench.step();
   }
   for (unsigned t = 0; t < 4 * kN; ++t) {
-    clock.activation.assign(kN, t == 0 ? 1 : 0);  // one row, in clock 0
+    clock.activation.assign(kN, t == 0 ? 1 : 0);  // one row, in cycle 0
     this->drive(*bench, clock);
     bench.settle();
     for (unsigned c = 0; c < kN; ++c) {

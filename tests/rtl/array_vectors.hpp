@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Stimulus of the systolic array, clock by clock, with the sums that must come out. The same
+// Stimulus of the systolic array, clock by cycle, with the sums that must come out. The same
 // vectors go through Verilator (array_test.cpp) and through Icarus Verilog (tests/rtl/icarus).
 #pragma once
 
@@ -14,7 +14,7 @@ namespace gemm64::rtl_test {
 enum class Operands { kRandom, kLowest, kHighest, kAlternating };
 
 /// Tiles that follow each other: each has min_rows to max_rows rows, then up to max_gap idle
-/// clocks. With early_weights they come as soon as at random between the earliest and the latest
+/// cycles. With early_weights they come as soon as at random between the earliest and the latest
 /// clock.
 struct ArrayPlan {
   Operands operands = Operands::kRandom;
@@ -26,7 +26,7 @@ struct ArrayPlan {
   std::uint32_t seed = 1;
 };
 
-/// Inputs of one clock, and what sum_o shows in it; only columns that are `checked` mean anything.
+/// Inputs of one cycle, and what sum_o shows in it; only columns that are `checked` mean anything.
 struct ArrayClock {
   bool weight_valid = false;
   unsigned weight_column = 0;
@@ -37,9 +37,9 @@ struct ArrayClock {
   std::vector<bool> checked;            // n columns
 };
 
-/// The clocks of `plan` for an array of n x n whose columns are due `latency` + column clocks after
+/// The cycles of `plan` for an array of n x n whose columns are due `latency` + column cycles after
 /// a row went in. What means nothing (idle inputs) is noise.
-inline std::vector<ArrayClock> array_clocks(unsigned n, unsigned latency, const ArrayPlan& plan) {
+inline std::vector<ArrayClock> array_cycles(unsigned n, unsigned latency, const ArrayPlan& plan) {
   std::mt19937 random(plan.seed);
   const auto any_byte = [&random] { return static_cast<std::int8_t>(random()); };
   const auto pick = [&random](unsigned low, unsigned high) {
@@ -59,26 +59,26 @@ inline std::vector<ArrayClock> array_clocks(unsigned n, unsigned latency, const 
     return any_byte();
   };
 
-  std::vector<ArrayClock> clocks;
+  std::vector<ArrayClock> cycles;
   const auto at = [&](std::size_t clock) -> ArrayClock& {
-    while (clocks.size() <= clock) {
+    while (cycles.size() <= clock) {
       ArrayClock idle;
       idle.weight_column = pick(0, n - 1);
       for (unsigned k = 0; k < n; ++k) idle.weight.push_back(any_byte());
       for (unsigned k = 0; k < n; ++k) idle.activation.push_back(any_byte());
       idle.sum.resize(n);
       idle.checked.resize(n);
-      clocks.push_back(idle);
+      cycles.push_back(idle);
     }
-    return clocks[clock];
+    return cycles[clock];
   };
 
-  std::size_t weights_free = 1;  // first clock in which column 0 may be written
-  std::size_t rows_free = 1;     // first clock in which a row may enter
+  std::size_t weights_free = 1;  // first cycle in which column 0 may be written
+  std::size_t rows_free = 1;     // first cycle in which a row may enter
   for (unsigned tile = 0; tile < plan.tiles; ++tile) {
     const unsigned rows = pick(plan.min_rows, plan.max_rows);
     const std::size_t start = std::max(rows_free, weights_free) + pick(0, plan.max_gap);
-    // Column c may change as soon as the last row before has passed it, c clocks after that row's
+    // Column c may change as soon as the last row before has passed it, c cycles after that row's
     // entry.
     const std::size_t earliest = std::max(rows_free, weights_free);
     const std::size_t first_column =
@@ -107,10 +107,10 @@ inline std::vector<ArrayClock> array_clocks(unsigned n, unsigned latency, const 
     rows_free = start + rows;
     weights_free = first_column + n;
   }
-  return clocks;
+  return cycles;
 }
 
-/// The largest sums of either sign, and some between, without a clock between rows.
+/// The largest sums of either sign, and some between, without a cycle between rows.
 inline std::vector<ArrayPlan> extreme_plans(unsigned n) {
   std::vector<ArrayPlan> plans;
   for (const Operands operands :
@@ -125,7 +125,7 @@ inline std::vector<ArrayPlan> array_plans(unsigned n) {
   std::vector<ArrayPlan> plans;
   for (const Operands operands :
        {Operands::kLowest, Operands::kHighest, Operands::kAlternating, Operands::kRandom}) {
-    plans.push_back({operands, 6, n, n, 0, false, 1});  // not a clock without a row
+    plans.push_back({operands, 6, n, n, 0, false, 1});  // not a cycle without a row
   }
   plans.push_back({Operands::kRandom, 8, 1, 1, 0, false, 2});          // weights bound the pace
   plans.push_back({Operands::kRandom, 8, 2 * n, 3 * n, 0, false, 3});  // rows bound the pace

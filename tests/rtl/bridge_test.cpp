@@ -21,7 +21,7 @@ class BridgeBench {
   explicit BridgeBench(Gate gate = Gate(), std::uint64_t limit = 100000)
       : bench_(limit), gate_(gate) {}
 
-  /// Sends a command and what it writes; what comes until `answer` bytes came, and some clocks
+  /// Sends a command and what it writes; what comes until `answer` bytes came, and some cycles
   /// more.
   Bytes ask(Command command, std::uint32_t address, std::uint32_t value, std::size_t answer,
             const Bytes& written = {}) {
@@ -52,7 +52,7 @@ class BridgeBench {
   std::map<unsigned, std::uint32_t> registers;
   std::map<unsigned, std::uint8_t> memory;
   unsigned reads = 0, writes = 0;  // of registers
-  unsigned reset_clocks = 0;
+  unsigned reset_cycles = 0;
 
  private:
   void step(const std::uint8_t* byte) {
@@ -101,9 +101,9 @@ class BridgeBench {
     if (bench_->byte_write_o) memory[bench_->byte_address_o] = bench_->byte_data_o;
     const bool fetched = bench_->byte_read_o && bench_->byte_ready_i;
     const unsigned address = bench_->byte_address_o;
-    if (bench_->reset_o) ++reset_clocks;
+    if (bench_->reset_o) ++reset_cycles;
     bench_.edge();
-    bench_->byte_data_i = fetched ? memory[address] : 0xee;  // for one clock
+    bench_->byte_data_i = fetched ? memory[address] : 0xee;  // for one cycle
   }
 
   Bench<Vbridge_b17> bench_;
@@ -169,10 +169,10 @@ TEST(Bridge, WaitsForTheInterruptAndNoLonger) {
   EXPECT_LT(bridge.clock() - begin, 50u);
 }
 
-TEST(Bridge, ResetsForEightClocks) {
+TEST(Bridge, ResetsForEightCycles) {
   BridgeBench bridge;
   EXPECT_EQ(bridge.ask(Command::kReset, 0, 0, 1), Bytes{0});
-  EXPECT_EQ(bridge.reset_clocks, 8u);
+  EXPECT_EQ(bridge.reset_cycles, 8u);
 }
 
 // Any byte that is no command: it is passed over, and the next command is taken.
@@ -184,7 +184,7 @@ TEST(Bridge, PassesOverWhatIsNoCommand) {
   }
   EXPECT_EQ(bridge.ask(Command::kPing, 0, 0, 5).size(), 5u);
   EXPECT_TRUE(bridge.memory.empty());
-  EXPECT_EQ(bridge.reads + bridge.writes + bridge.reset_clocks, 0u);
+  EXPECT_EQ(bridge.reads + bridge.writes + bridge.reset_cycles, 0u);
 }
 
 // Whatever a host left half sent, as many zeros as the longest command has bytes end it.

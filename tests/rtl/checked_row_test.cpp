@@ -19,7 +19,7 @@ struct Row {
   bool starts_command() const { return row == 0 && tile == 0; }
 };
 
-/// Commands of 1 to 4 tiles of 2 to 7 rows, at times with clocks between rows.
+/// Commands of 1 to 4 tiles of 2 to 7 rows, at times with cycles between rows.
 std::vector<Row> draw_rows(std::mt19937& random) {
   std::vector<Row> rows;
   unsigned clock = 3;

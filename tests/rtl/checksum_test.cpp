@@ -46,7 +46,7 @@ class Checksum : public testing::Test {
     Bytes weights;
   };
 
-  /// Tiles of 1 to 3 N rows, each a clock or more after the one before.
+  /// Tiles of 1 to 3 N rows, each a cycle or more after the one before.
   void draw_tiles(std::mt19937& random, unsigned tiles, bool extreme) {
     rows_.clear();
     columns_.clear();
@@ -90,7 +90,7 @@ class Checksum : public testing::Test {
   unsigned start_of(unsigned tile) const { return starts_[tile]; }
 
   /// Wrong rows alone are told of, each in its clock, but for those that the reset met: rst_ni is
-  /// low in clock `reset_at`, where that is not 0.
+  /// low in cycle `reset_at`, where that is not 0.
   void run(std::mt19937& random, unsigned reset_at = 0) {
     Bench<typename Shape::Type> bench;
     std::vector<bool> wrong(end_ + 1);

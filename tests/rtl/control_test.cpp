@@ -35,7 +35,7 @@ class ControlOf : public testing::Test {
     }
   }
 
-  /// One clock with what was set; then nothing is reported any more.
+  /// One cycle with what was set; then nothing is reported any more.
   void report() {
     bench_.settle();
     EXPECT_EQ(bench_->fail_o, 1);
@@ -43,8 +43,8 @@ class ControlOf : public testing::Test {
     bench_.edge();
     quiet_inputs();
     bench_.settle();
-    EXPECT_EQ(bench_->fail_o, 0) << "one clock";
-    EXPECT_EQ(bench_->stop_o, 1) << "a clock after the error";
+    EXPECT_EQ(bench_->fail_o, 0) << "one cycle";
+    EXPECT_EQ(bench_->stop_o, 1) << "a cycle after the error";
     EXPECT_EQ(bench_->halted_o, 1);
   }
 
@@ -111,8 +111,8 @@ TEST_F(Control, KeepsTheFirstError) {
   EXPECT_EQ(bench_->error_o, error(ErrorCode::kBusSlave, Engine::kResults, kBusTag + 4));
 }
 
-TEST_F(Control, WatchdogBitesAfterAsManyClocksWithoutProgress) {
-  const auto clocks_until_bite = [this](unsigned watchdog, unsigned progress_at, bool busy) {
+TEST_F(Control, WatchdogBitesAfterAsManyCyclesWithoutProgress) {
+  const auto cycles_until_bite = [this](unsigned watchdog, unsigned progress_at, bool busy) {
     bench_.reset();
     bench_->watchdog_i = watchdog;
     for (unsigned t = 0; t < 200; ++t) {
@@ -124,19 +124,19 @@ TEST_F(Control, WatchdogBitesAfterAsManyClocksWithoutProgress) {
     }
     return -1;
   };
-  EXPECT_EQ(clocks_until_bite(10, 1000, true), 10);
-  EXPECT_EQ(clocks_until_bite(10, 7, true), 18) << "progress begins the count anew";
-  EXPECT_EQ(clocks_until_bite(1, 1000, true), 1);
-  EXPECT_EQ(clocks_until_bite(0, 1000, true), -1) << "0 waits for ever";
-  EXPECT_EQ(clocks_until_bite(10, 1000, false), -1) << "idle is no fault";
+  EXPECT_EQ(cycles_until_bite(10, 1000, true), 10);
+  EXPECT_EQ(cycles_until_bite(10, 7, true), 18) << "progress begins the count anew";
+  EXPECT_EQ(cycles_until_bite(1, 1000, true), 1);
+  EXPECT_EQ(cycles_until_bite(0, 1000, true), -1) << "0 waits for ever";
+  EXPECT_EQ(cycles_until_bite(10, 1000, false), -1) << "idle is no fault";
   bench_->busy_i = 1;
-  clocks_until_bite(5, 1000, true);
+  cycles_until_bite(5, 1000, true);
   bench_->watchdog_i = 5;
   report();
   EXPECT_EQ(bench_->error_o, error(ErrorCode::kWatchdog, Engine::kCommands, 9));
 }
 
-TEST_F(Control, ClocksWithoutWorkAreNotCounted) {
+TEST_F(Control, CyclesWithoutWorkAreNotCounted) {
   bench_->watchdog_i = 10;
   bench_->busy_i = 0;
   for (unsigned t = 0; t < 50; ++t) bench_.step();
@@ -149,7 +149,7 @@ TEST_F(Control, ClocksWithoutWorkAreNotCounted) {
   report();
 }
 
-TEST_F(Control, WatchdogThatIsSetBelowTheClocksAlreadyWaitedBitesAtOnce) {
+TEST_F(Control, WatchdogThatIsSetBelowTheCyclesAlreadyWaitedBitesAtOnce) {
   bench_->watchdog_i = 100;
   for (unsigned t = 0; t < 50; ++t) bench_.step();
   bench_->watchdog_i = 20;

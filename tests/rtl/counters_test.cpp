@@ -24,7 +24,7 @@ TEST(Counters, CountEventsAClockLaterAndBeatsInBytes) {
       for (unsigned i = 0; i < kCounters; ++i) {
         bench->select_i = static_cast<std::uint8_t>(i);
         bench.settle();  // the value follows the selection at once
-        ASSERT_EQ(bench->value_o, wanted[i]) << "counter " << i << " in clock " << t;
+        ASSERT_EQ(bench->value_o, wanted[i]) << "counter " << i << " in cycle " << t;
         if ((events >> i) & 1u) wanted[i] += i < kBytes ? 1 : 4;
         if (clear) wanted[i] = 0;
       }
@@ -33,7 +33,7 @@ TEST(Counters, CountEventsAClockLaterAndBeatsInBytes) {
   });
 }
 
-// Five counters of 8 bytes are ten beats of 4: those of the clock in which it is taken, whatever
+// Five counters of 8 bytes are ten beats of 4: those of the cycle in which it is taken, whatever
 // they count meanwhile.
 TEST(Counters, ASnapshotHoldsAllOfThemAsTheyWereInOneClock) {
   for_seeds(1, 10, [](std::mt19937& random) {

@@ -61,7 +61,7 @@ class DataPort : public testing::Test {
       drive(bench, readers);
       bench->arready_i = accept();
       bench.settle();
-      EXPECT_EQ(bench->arvalid_o, offered.has_value()) << "a clock after it was granted";
+      EXPECT_EQ(bench->arvalid_o, offered.has_value()) << "a cycle after it was granted";
       const Request shown{bench->arid_o, bench->araddr_o, bench->arlen_o + 1};
       if (offered) {
         EXPECT_EQ(shown, *offered);

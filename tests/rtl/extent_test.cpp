@@ -28,7 +28,7 @@ Wide words(const Walk& walk) {
 template <class Model, unsigned kN, unsigned kAddressWidth>
 class Trial {
  public:
-  /// Gives a walk, or none, in this clock; checks what came two clocks before.
+  /// Gives a walk, or none, in this cycle; checks what came two cycles before.
   void clock(const Walk& walk) {
     bench_->look_i = walk.valid || walk.tag % 2 != 0;  // looked at, and perhaps given later
     bench_->valid_i = walk.valid;
@@ -122,7 +122,7 @@ TEST(Extent, CountsTheLargestWalksInFull) {
 }
 
 TEST(Extent, AResetOfOneClockForgetsTheWalksUnderWay) {
-  for (unsigned clocks = 0; clocks < 2; ++clocks) {
+  for (unsigned cycles = 0; cycles < 2; ++cycles) {
     Bench<Vextent_n8> bench;
     bench->valid_i = 1;
     bench->address_i = (1ull << 40) - 8;
@@ -131,13 +131,13 @@ TEST(Extent, AResetOfOneClockForgetsTheWalksUnderWay) {
     bench->stride_i = 0;
     bench.step();
     bench->valid_i = 0;
-    for (unsigned t = 0; t < clocks; ++t) bench.step();
+    for (unsigned t = 0; t < cycles; ++t) bench.step();
     bench->rst_ni = 0;
     bench.step();
     bench->rst_ni = 1;
     for (unsigned t = 0; t < 3; ++t) {
       bench.settle();
-      EXPECT_EQ(bench->error_o, 0) << clocks << ", " << t;
+      EXPECT_EQ(bench->error_o, 0) << cycles << ", " << t;
       bench.edge();
     }
   }

@@ -20,7 +20,7 @@ struct Depth {
 template <class Depth>
 class Fifo : public testing::Test {
  protected:
-  /// Sends `words` numbers through; in each clock both sides must look as a queue of kDepth would.
+  /// Sends `words` numbers through; in each cycle both sides must look as a queue of kDepth would.
   static std::uint64_t run(unsigned words, Gate push, Gate pop) {
     Bench<typename Depth::Type> bench;
     StaysPut<unsigned> stays("output");
@@ -31,7 +31,7 @@ class Fifo : public testing::Test {
       bench->data_i = static_cast<std::uint16_t>(bench->valid_i ? 1000 + sent : 7);
       bench->ready_i = pop();
       bench.settle();
-      EXPECT_EQ(bench->valid_o, !queue.empty()) << "a word shows a clock after it was pushed";
+      EXPECT_EQ(bench->valid_o, !queue.empty()) << "a word shows a cycle after it was pushed";
       EXPECT_EQ(bench->ready_o, queue.size() < Depth::kDepth) << "whether or not one leaves";
       if (bench->valid_o) {
         EXPECT_EQ(bench->data_o, queue.front());

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the tests of single RTL modules share: a clock with a limit, on/off patterns, seeds, the
+// What the tests of single RTL modules share: a cycle with a limit, on/off patterns, seeds, the
 // lanes of wide ports, and two rules that hold everywhere: an offer stays put, and a burst is one
 // that AXI allows.
 #pragma once
@@ -24,8 +24,8 @@ struct HasReset : std::false_type {};
 template <class Model>
 struct HasReset<Model, std::void_t<decltype(std::declval<Model&>().rst_ni)>> : std::true_type {};
 
-/// One Verilated module, out of reset. A clock is settle(), where outputs answer this clock's
-/// inputs, then edge(). Throws std::runtime_error past `limit` clocks or where an assertion of the
+/// One Verilated module, out of reset. A cycle is settle(), where outputs answer this cycle's
+/// inputs, then edge(). Throws std::runtime_error past `limit` cycles or where an assertion of the
 /// RTL fails.
 template <class Model>
 class Bench {
@@ -42,7 +42,7 @@ class Bench {
   Model* operator->() { return model_.get(); }
   Model& operator*() { return *model_; }
   VerilatedContext& context() { return *context_; }
-  /// Clocks since the last reset.
+  /// Cycles since the last reset.
   std::uint64_t clock() const { return clock_; }
 
   void settle() {
@@ -54,14 +54,14 @@ class Bench {
     model_->eval();
     if (context_->gotError()) throw std::runtime_error("an assertion of the RTL failed");
     if (++clock_ > limit_) {
-      throw std::runtime_error("not done within " + std::to_string(limit_) + " clocks");
+      throw std::runtime_error("not done within " + std::to_string(limit_) + " cycles");
     }
   }
   void step() {
     settle();
     edge();
   }
-  /// Two clocks with rst_ni low, with the inputs as they are.
+  /// Two cycles with rst_ni low, with the inputs as they are.
   void reset() {
     if constexpr (HasReset<Model>::value) {
       model_->rst_ni = 0;
@@ -79,11 +79,11 @@ class Bench {
   std::unique_ptr<Model> model_;
 };
 
-/// Whether something may happen in a clock: always, by a pattern that repeats, or at random.
+/// Whether something may happen in a cycle: always, by a pattern that repeats, or at random.
 class Gate {
  public:
   Gate() = default;
-  /// Bit i of `pattern` is for clock i of every `length` clocks.
+  /// Bit i of `pattern` is for clock i of every `length` cycles.
   Gate(unsigned pattern, unsigned length) : pattern_(pattern), length_(length) {}
   /// Open with a probability that is itself drawn: seldom, half the time, mostly or always.
   static Gate random(std::mt19937& seeds) {
@@ -93,7 +93,7 @@ class Gate {
     gate.random_.seed(static_cast<std::uint32_t>(seeds()));
     return gate;
   }
-  /// Draws the next clock's value.
+  /// Draws the next cycle's value.
   bool operator()() {
     if (percent_ != 0) return random_() % 100 < percent_;
     const bool open = ((pattern_ >> place_) & 1u) != 0;
@@ -109,14 +109,14 @@ class Gate {
   std::mt19937 random_;
 };
 
-/// Calls run(first, second) with every pair of repeating patterns of `length` clocks, all-closed
+/// Calls run(first, second) with every pair of repeating patterns of `length` cycles, all-closed
 /// apart; ends at the first failure.
 template <class Run>
 void for_all_patterns(unsigned length, Run run) {
   for (unsigned first = 1; first < 1u << length; ++first) {
     for (unsigned second = 1; second < 1u << length; ++second) {
       SCOPED_TRACE("patterns " + std::to_string(first) + " and " + std::to_string(second) + " of " +
-                   std::to_string(length) + " clocks");
+                   std::to_string(length) + " cycles");
       run(Gate(first, length), Gate(second, length));
       if (testing::Test::HasFailure()) return;
     }

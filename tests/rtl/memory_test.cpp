@@ -168,7 +168,7 @@ TYPED_TEST(BoardMemory, AnswersBurstsOfBothReadersByTurns) {
           accepted.pop_front();
         }
       } else if (!accepted.empty()) {
-        EXPECT_TRUE(accepted.front().second.first) << "a beat a clock";
+        EXPECT_TRUE(accepted.front().second.first) << "a beat per cycle";
       }
       const bool taken[2] = {bench->weights_arready_o != 0, bench->data_arready_o != 0};
       EXPECT_FALSE(taken[0] && taken[1]);

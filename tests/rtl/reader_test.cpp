@@ -208,7 +208,7 @@ TEST(Reader, AWalkWhoseRoomWasKeptWaitsForNone) {
   while (trial.asked < 60) trial.clock();
   const std::uint64_t begin = trial.bench.clock();
   while (trial.asked < 360) trial.clock();
-  EXPECT_LE(trial.bench.clock() - begin, 320u) << "a word a clock";
+  EXPECT_LE(trial.bench.clock() - begin, 320u) << "a word per cycle";
 }
 
 }  // namespace

@@ -25,7 +25,7 @@ class Registers : public testing::Test {
     bench_->ring_clear_i = bench_->finish_i = bench_->fail_i = bench_->resetting_i = 0;
   }
 
-  /// A write whose channels act as the gates allow; the answer must come a clock after both were
+  /// A write whose channels act as the gates allow; the answer must come a cycle after both were
   /// taken, and each is taken when it is offered, whatever the other does.
   unsigned write(std::uint32_t offset, std::uint32_t value, unsigned strobes = 0xf,
                  Gate address = Gate(), Gate data = Gate(), Gate answer = Gate()) {
@@ -41,7 +41,7 @@ class Registers : public testing::Test {
       bench_.settle();
       stays(bench_->bvalid_o, bench_->bready_i, bench_->bresp_o);
       EXPECT_EQ(bench_->bvalid_o, address_taken && data_taken)
-          << "answered a clock after both channels, not sooner";
+          << "answered a cycle after both channels, not sooner";
       EXPECT_EQ(bench_->awready_o, !address_taken || data_taken) << "one waits for the other";
       EXPECT_EQ(bench_->wready_o, !data_taken || address_taken) << "one waits for the other";
       address_taken |= bench_->awvalid_i != 0;
@@ -65,7 +65,7 @@ class Registers : public testing::Test {
       bench_->counter_value_i = 0x100000000u * (bench_->counter_o + 100u) + bench_->counter_o;
       bench_.settle();
       stays(bench_->rvalid_o, bench_->rready_i, bench_->rdata_o);
-      EXPECT_EQ(bench_->rvalid_o, taken) << "answered a clock after its address";
+      EXPECT_EQ(bench_->rvalid_o, taken) << "answered a cycle after its address";
       taken |= bench_->arvalid_i && bench_->arready_o;
       const bool answered = bench_->rvalid_o && bench_->rready_i;
       const Answer result{bench_->rdata_o, bench_->rresp_o};
@@ -265,7 +265,7 @@ TEST_F(Registers, ReadsAndWritesGoAsFastAsTheyAreTaken) {
     EXPECT_TRUE(bench_->awready_o && bench_->wready_o && bench_->arready_o);
     EXPECT_EQ(bench_->bvalid_o && bench_->rvalid_o, t > 0);
     if (t > 1) {
-      EXPECT_EQ(bench_->rdata_o, t - 2) << "the value before this clock's write";
+      EXPECT_EQ(bench_->rdata_o, t - 2) << "the value before this cycle's write";
     }
     bench_.edge();
   }
@@ -386,7 +386,7 @@ TEST_F(Registers, InterruptIsALevelUntilItsBitIsWritten) {
   }
   for (const bool fail : {false, true}) {
     write(reg::kInterrupt, 3);
-    bench_->awvalid_i = bench_->wvalid_i = 1;  // both bits are cleared in the clock of the event
+    bench_->awvalid_i = bench_->wvalid_i = 1;  // both bits are cleared in the cycle of the event
     bench_->awaddr_i = reg::kInterrupt;
     bench_->wdata_i = 3;
     bench_->wstrb_i = 0xf;
@@ -416,7 +416,7 @@ TEST_F(Registers, ControlMakesPulsesOfOneClock) {
         resets += bench_->reset_o;
         clears += bench_->clear_counters_o;
         if (t == 0) {
-          EXPECT_EQ(bench_->reset_o, wanted & 1u) << "a clock after the write";
+          EXPECT_EQ(bench_->reset_o, wanted & 1u) << "a cycle after the write";
         }
       }
       EXPECT_EQ(resets, wanted & 1u);

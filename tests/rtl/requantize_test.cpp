@@ -348,7 +348,7 @@ class Tiles {
   Bench<Vrequantize_n4> bench;
   bool freezes = false;                           // now and then
   std::size_t taken = 0;                          // rows of results
-  std::vector<std::uint64_t> given_at, taken_at;  // clocks of rows
+  std::vector<std::uint64_t> given_at, taken_at;  // cycles of rows
 
  private:
   struct Row {
@@ -380,7 +380,7 @@ class Tiles {
   StaysPut<std::tuple<unsigned, std::uint32_t>> stays_{"results"};
 };
 
-TEST(Requantize, TilesFollowEachOtherWithoutAGapNineClocksLater) {
+TEST(Requantize, TilesFollowEachOtherWithoutAGapNineCyclesLater) {
   std::mt19937 random(5);
   Tiles tiles(random, 50);
   tiles.run(Gate(), Gate(), random);
@@ -401,7 +401,7 @@ TEST(Requantize, RowsKeepTheirParametersWhateverThePatterns) {
   });
 }
 
-/// Rows, of which a register's bit is flipped in one clock. Returns whether the device told so;
+/// Rows, of which a register's bit is flipped in one cycle. Returns whether the device told so;
 /// what it gave before must be right.
 bool tells(std::size_t bit, std::mt19937& random) {
   constexpr std::size_t kRows = 24;
@@ -443,7 +443,7 @@ bool tells(std::size_t bit, std::mt19937& random) {
       EXPECT_FALSE(bench->wrong_o) << "after it";
       return true;
     }
-    EXPECT_FALSE(owed) << "flip at clock " << when << " of " << flips.in_words(bit);
+    EXPECT_FALSE(owed) << "flip at cycle " << when << " of " << flips.in_words(bit);
     if (owed) return false;
     if (bench->valid_o && bench->ready_i) {
       ++taken;
@@ -458,7 +458,7 @@ bool tells(std::size_t bit, std::mt19937& random) {
   }
   bench->valid_i = 0;
   bench.settle();
-  EXPECT_TRUE(bench->wrong_o || !owed) << "flip at clock " << when << " of " << flips.in_words(bit);
+  EXPECT_TRUE(bench->wrong_o || !owed) << "flip at cycle " << when << " of " << flips.in_words(bit);
   return bench->wrong_o != 0;
 }
 

@@ -23,7 +23,7 @@ std::uint64_t run(unsigned requests, Gate offer, Gate accept, std::mt19937& rand
     bench->beats_i = static_cast<std::uint8_t>(draw(random, 1, 64));
     bench->axready_i = accept();
     bench.settle();
-    EXPECT_EQ(bench->axvalid_o, !under_way.empty()) << "a clock after it was taken";
+    EXPECT_EQ(bench->axvalid_o, !under_way.empty()) << "a cycle after it was taken";
     const Request shown{bench->axid_o, bench->axaddr_o, bench->axlen_o + 1};
     if (!under_way.empty()) {
       EXPECT_EQ(shown, under_way.front());

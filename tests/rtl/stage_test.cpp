@@ -16,7 +16,7 @@ constexpr unsigned kN = 4;
 constexpr unsigned kRows = 2;
 
 /// What the stage must do, from its past inputs: column c multiplies the activations of c + 1
-/// clocks ago by the weights written up to a clock ago, and shows the sum a clock later.
+/// cycles ago by the weights written up to a cycle ago, and shows the sum per cycle later.
 class Oracle {
  public:
   void clock(const Vstage_r2& inputs) {
@@ -36,14 +36,14 @@ class Oracle {
     }
   }
 
-  std::array<std::uint32_t, kN> sums{};  // sum_o in the next clock
+  std::array<std::uint32_t, kN> sums{};  // sum_o in the next cycle
 
  private:
   std::deque<std::array<std::int8_t, kRows>> past_;
   std::array<std::array<std::int8_t, kN>, kRows> weights_{};
 };
 
-TEST(Stage, ShowsColumnZeroTwoClocksAfterItsActivationsAndEachNextOneLater) {
+TEST(Stage, ShowsColumnZeroTwoCyclesAfterItsActivationsAndEachNextOneLater) {
   Bench<Vstage_r2> bench;
   const auto clock = [&bench](unsigned activation) {
     set_lane(bench->activation_i, 0, static_cast<std::uint8_t>(activation));
@@ -110,7 +110,7 @@ TEST(Stage, AgreesWithTheOracleWhenEverythingChangesInEveryClock) {
       set_noise(bench->sum_i, random);
       bench.settle();
       for (unsigned c = 0; c < kN && t > kN + 2; ++c) {
-        ASSERT_EQ(lane<std::uint32_t>(bench->sum_o, c), oracle.sums[c]) << c << " in clock " << t;
+        ASSERT_EQ(lane<std::uint32_t>(bench->sum_o, c), oracle.sums[c]) << c << " in cycle " << t;
       }
       ASSERT_EQ(bench->edge_o, 0) << "nothing checks it";
       oracle.clock(*bench);
@@ -172,7 +172,7 @@ class Twins : public testing::Test {
 
  private:
   static constexpr unsigned kWidth = 22;
-  std::uint32_t valid_ = 0;  // of the past clocks, this one's in bit 0
+  std::uint32_t valid_ = 0;  // of the past cycles, this one's in bit 0
 };
 
 // Every partial sum that a stage of an array of N=64 can see, the extremes of each included.
@@ -219,9 +219,9 @@ TEST_F(Twins, GiveTheSameSumsWhereRowsHaveGaps) {
           static_cast<std::uint32_t>(random()), sums);
     for (unsigned c = 0; c < kN && t > 4 * kN; ++c) {
       if (shown(c)) {
-        ASSERT_EQ(narrow_sum(c), wide_sum(c)) << "column " << c << " in clock " << t;
+        ASSERT_EQ(narrow_sum(c), wide_sum(c)) << "column " << c << " in cycle " << t;
       } else {
-        ASSERT_EQ(narrow_sum(c), before[c]) << "column " << c << " moved in clock " << t;
+        ASSERT_EQ(narrow_sum(c), before[c]) << "column " << c << " moved in cycle " << t;
         ++held;
       }
     }

@@ -15,9 +15,9 @@ class Receiver {
  public:
   Receiver() : bench_(10000000) { bench_->line_i = 1; }
 
-  void hold(bool level, unsigned clocks) {
+  void hold(bool level, unsigned cycles) {
     bench_->line_i = level;
-    for (unsigned i = 0; i < clocks; ++i) {
+    for (unsigned i = 0; i < cycles; ++i) {
       bench_.settle();
       if (bench_->valid_o) {
         found.push_back(bench_->data_o);
@@ -26,7 +26,7 @@ class Receiver {
       bench_.edge();
     }
   }
-  /// A byte with bits of so many clocks.
+  /// A byte with bits of so many cycles.
   void send(unsigned byte, unsigned bit, bool stop = true) {
     hold(false, bit);
     for (unsigned i = 0; i < 8; ++i) hold((byte >> i & 1) != 0, bit);
@@ -53,7 +53,7 @@ void receives_all(unsigned divisor, unsigned bit) {
     receiver.hold(true, random() % 3 * (random() % (2 * divisor)));
   }
   receiver.hold(true, divisor);
-  EXPECT_EQ(receiver.found, sent) << "bits of " << bit << " clocks";
+  EXPECT_EQ(receiver.found, sent) << "bits of " << bit << " cycles";
 }
 
 TEST(UartRx, ReceivesEachByteWithAndWithoutPauses) { receives_all<Vuart_rx_d4>(4, 4); }

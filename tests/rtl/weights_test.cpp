@@ -53,7 +53,7 @@ class Trial {
     bench->release_i = bench->rewind_i = 0;
   }
 
-  /// All words, in order, each counted a clock after it came and shown a clock after it was read.
+  /// All words, in order, each counted a cycle after it came and shown a cycle after it was read.
   void operator()() {
     while (read_ < reads_.size() || !bench->idle_o) {
       clock();
@@ -210,7 +210,7 @@ TEST(Weights, RetainedAreReadAgainUntilReleased) {
 }
 
 TEST(Weights, StreamAWordAClockWhenTheLatencyIsHidden) {
-  TrialN8 run({{0, 640, 1}}, {}, 50);  // two bursts of 64 are kept room for: they cover 50 clocks
+  TrialN8 run({{0, 640, 1}}, {}, 50);  // two bursts of 64 are kept room for: they cover 50 cycles
   run();
   EXPECT_LE(run.bench.clock(), 640u + 50 + 8);
 }

@@ -49,7 +49,7 @@ class Verdict(unittest.TestCase):
         self.assertIn("wrong", thrown)
 
     def test_silence_fails_and_tells_the_clocks(self):
-        self.assertIn("1,000 clocks", simulated("echo '[clocker] loaded'")[1])
+        self.assertIn("1,000 cycles", simulated("echo '[clocker] loaded'")[1])
         self.assertIn("firmware: array", simulated("echo 'firmware: array'")[1])
 
     def test_only_the_last_word_of_the_firmware_counts(self):

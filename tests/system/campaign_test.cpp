@@ -6,11 +6,11 @@
 #include <algorithm>
 #include <set>
 
-#include "host/util/error.hpp"
 #include "host/run/fault_campaign.hpp"
+#include "host/util/error.hpp"
 #include "sim/models/devices.hpp"
-#include "tests/unit/device/wrapped_device.hpp"
 #include "tests/says.hpp"
+#include "tests/unit/device/wrapped_device.hpp"
 
 namespace gemm64::system_test {
 namespace {
@@ -19,7 +19,7 @@ std::unique_ptr<DebugDevice> make_rtl(const DeviceOptions& options) {
   return devices().find("rtl").make_inspectable(options, TraceOptions());
 }
 
-/// 8 x 24 x 8 on 8 x 8: three tiles of weights, one block of results. The reset takes 8 clocks, and
+/// 8 x 24 x 8 on 8 x 8: three tiles of weights, one block of results. The reset takes 8 cycles, and
 /// the commands start within 100.
 FaultTry example(const char* fault, std::uint64_t clock) {
   FaultTry t;
@@ -38,7 +38,7 @@ TriedFault outcome(const char* fault, std::uint64_t clock) {
   return carry_out(example(fault, clock), make_rtl);
 }
 
-/// The outcomes of a fault in each clock of the run.
+/// The outcomes of a fault in each cycle of the run.
 std::set<FaultOutcome> outcomes(const char* fault) {
   std::set<FaultOutcome> found;
   for (std::uint64_t clock = 8; clock < 190; clock += 3)
@@ -46,7 +46,7 @@ std::set<FaultOutcome> outcomes(const char* fault) {
   return found;
 }
 
-/// What the run says that such a fault stops, from a clock before its commands start.
+/// What the run says that such a fault stops, from a cycle before its commands start.
 std::string stop(const char* fault) {
   const TriedFault tried = outcome(fault, 8);
   EXPECT_TRUE(tried.outcome == FaultOutcome::kDeviceError ||
@@ -184,9 +184,9 @@ TEST(Campaign, ADeviceThatLiesIsFoundAndWithABlindCheckUnnoticed) {
 class Timeless : public Wrapped {
  public:
   using Wrapped::Wrapped;
-  std::uint64_t clocks() const override { return 0; }
-  bool wait_interrupt(std::uint64_t clocks) override {
-    Wrapped::wait_interrupt(clocks);
+  std::uint64_t cycles() const override { return 0; }
+  bool wait_interrupt(std::uint64_t cycles) override {
+    Wrapped::wait_interrupt(cycles);
     return false;
   }
 };

@@ -85,7 +85,7 @@ INSTANTIATE_TEST_SUITE_P(Settings, Chains, testing::ValuesIn(settings()),
 // A fence for all but the last tile hides the way of the results through memory.
 TEST(ChainsSeam, SavesTheRoundTripThroughMemory) {
   Rig rig(8);
-  rig.set_latency(40);  // the last tile takes 64 tiles of K, 512 clocks
+  rig.set_latency(40);  // the last tile takes 64 tiles of K, 512 cycles
   std::mt19937 random(2100);
   const auto layers = random_chain(random, {512, 256, 256});
   const JobProgram list = make_chain(8, layers, rig.driver.geometry());
@@ -94,13 +94,13 @@ TEST(ChainsSeam, SavesTheRoundTripThroughMemory) {
   for (Command& command : plain) {
     if (command.opcode == Opcode::kFence) command.count = 0;
   }
-  const auto clocks = [&](const std::vector<Command>& program) {
+  const auto cycles = [&](const std::vector<Command>& program) {
     rig.driver.run_program(0, program, 1'000'000);
     const Counters found = rig.driver.read_counters();
     EXPECT_EQ(found, predict_counters(program, rig.driver.geometry(), rig.memory));
     return found[counter::kTotalClocks];
   };
-  EXPECT_GT(clocks(plain), clocks(list.program) + 2 * 40);
+  EXPECT_GT(cycles(plain), cycles(list.program) + 2 * 40);
 }
 
 }  // namespace

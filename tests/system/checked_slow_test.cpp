@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The array of 64x64 once more, with assertions and with noise in what nothing resets: AlexNet's
-// Linear layers, and every register beside the fast model's, clock by clock.
+// Linear layers, and every register beside the fast model's, clock by cycle.
 #include <Vgemm64_n64.h>
 #include <Vgemm64_n64___024root.h>
 #include <Vgemm64_n64_checked.h>
@@ -53,15 +53,15 @@ class States {
                       different_.insert(last_part(name));
                     }
                   });
-    ++clocks;
+    ++cycles;
   }
 
   /// Last parts of the names of registers that had words which did not agree.
   const std::set<std::string>& different() const { return different_; }
 
-  std::uint64_t clocks = 0;
+  std::uint64_t cycles = 0;
   std::uint64_t fast_hash = 0,
-                checked_hash = 0;  // of the words that agreed before, over all clocks
+                checked_hash = 0;  // of the words that agreed before, over all cycles
 
  private:
   /// No product writes what only windows use, and none without VECTOR what that path holds.
@@ -89,7 +89,7 @@ class States {
       if (agreed_[word_]) {
         fast_hash = (fast_hash ^ in_fast ^ word_) * 0x100000001b3;
         checked_hash = (checked_hash ^ in_checked ^ word_) * 0x100000001b3;
-        EXPECT_EQ(in_fast, in_checked) << name << ", byte " << at << ", clock " << clocks;
+        EXPECT_EQ(in_fast, in_checked) << name << ", byte " << at << ", clock " << cycles;
       }
       agreed_[word_] = in_fast == in_checked;
       same = same && in_fast == in_checked;
@@ -177,15 +177,15 @@ TEST(CheckedSlow, EveryRegisterIsAsInTheFastModelInEachClockOfATile) {
     driver.run_program(0, on_lanes(), 100000);
     EXPECT_EQ(driver.run(job, {pack_weights(job, before.w), before.a, &parameters}).sums, expected);
   }
-  ASSERT_EQ(fast.clocks(), checked.clocks());
+  ASSERT_EQ(fast.cycles(), checked.cycles());
 
   const Job job =
       make_job("tile", tile, Accumulate::kDevice, Driver(static_cast<Device&>(fast)).geometry());
   Driver(
-      static_cast<Device&>(checked));  // opening a device reads its registers, which takes clocks
+      static_cast<Device&>(checked));  // opening a device reads its registers, which takes cycles
   start(fast, job, operands);
   start(checked, job, operands);
-  ASSERT_EQ(fast.clocks(), checked.clocks());
+  ASSERT_EQ(fast.cycles(), checked.cycles());
   States states(fast, checked);
   states.look();
   std::set<std::string> unwritten = states.different();
@@ -203,14 +203,14 @@ TEST(CheckedSlow, EveryRegisterIsAsInTheFastModelInEachClockOfATile) {
   // Multipliers of the lanes without a tap multiply nothing by words that no weight was written to.
   for (const char* name : {"weight_a", "weight_b", "weight_c"}) unwritten.erase(name);
   EXPECT_EQ(unwritten, std::set<std::string>{});
-  while (!fast.interrupt() && !HasFailure() && states.clocks < 10000) {
+  while (!fast.interrupt() && !HasFailure() && states.cycles < 10000) {
     fast.run(1);
     checked.run(1);
     states.look();
   }
   EXPECT_TRUE(fast.interrupt() && checked.interrupt());
   EXPECT_EQ(states.fast_hash, states.checked_hash);
-  EXPECT_GT(states.clocks, 64u * 4);
+  EXPECT_GT(states.cycles, 64u * 4);
   std::vector<std::uint8_t> blocks(job.plan.result_bytes());
   checked.read_memory(job.layout.results, blocks.data(), blocks.size());
   EXPECT_TRUE(unpack_results(job, result_values(job.plan.results(), blocks)) ==

@@ -5,8 +5,8 @@
 
 #include <random>
 
-#include "host/util/error.hpp"
 #include "host/numerics/quality.hpp"
+#include "host/util/error.hpp"
 #include "tests/system/convolutions.hpp"
 
 namespace gemm64::system_test {

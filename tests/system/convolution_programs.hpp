@@ -11,8 +11,8 @@
 #include <vector>
 
 #include "host/cycles/cycle_model.hpp"
-#include "host/tiling/job_program.hpp"
 #include "host/numerics/quality.hpp"
+#include "host/tiling/job_program.hpp"
 #include "tests/system/convolutions.hpp"
 
 namespace gemm64::system_test {
@@ -84,7 +84,7 @@ inline void expect_traffic(const Counters& counters, const JobProgram& list) {
 }
 
 /// Runs the layers as one program; every value must be right, and every counter as predicted where
-/// the memory allows it. Returns the clocks of each layer.
+/// the memory allows it. Returns the cycles of each layer.
 inline std::vector<std::uint64_t> expect_program(Rig& rig, const std::vector<ProgramPart>& parts) {
   std::vector<Job> jobs;
   for (const ProgramPart& part : parts) jobs.push_back(part.job);
@@ -100,13 +100,13 @@ inline std::vector<std::uint64_t> expect_program(Rig& rig, const std::vector<Pro
         {packed[i].weights, jobs[i].source ? none : parts[i].operands.a, &packed[i].parameters});
   }
   const std::vector<GemmResult> found = rig.driver.run(list, operands);
-  std::vector<std::uint64_t> clocks;
+  std::vector<std::uint64_t> cycles;
   Counters sum{};
   for (std::size_t i = 0; i < parts.size(); ++i) {
     SCOPED_TRACE("layer " + std::to_string(i) + ": " + jobs[i].name);
     EXPECT_EQ(compare(parts[i].expected, found[i].sums).count, 0u);
     expect_causes_add_up(found[i].counters);
-    clocks.push_back(found[i].counters[counter::kTotalClocks]);
+    cycles.push_back(found[i].counters[counter::kTotalClocks]);
     for (std::size_t c = 0; c < sum.size(); ++c) sum[c] += found[i].counters[c];
   }
   EXPECT_EQ(sum, rig.driver.read_counters());
@@ -115,7 +115,7 @@ inline std::vector<std::uint64_t> expect_program(Rig& rig, const std::vector<Pro
     EXPECT_TRUE(sum == predicted) << difference(predicted, sum);
   }
   expect_traffic(sum, list);
-  return clocks;
+  return cycles;
 }
 
 }  // namespace gemm64::system_test

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Programs of convolutions and products of which each reads the results of any layer before it:
-// values, bytes and clocks.
+// values, bytes and cycles.
 #include "tests/system/convolution_programs.hpp"
 
 #include <gtest/gtest.h>

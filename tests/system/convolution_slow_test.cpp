@@ -7,8 +7,8 @@
 #include <random>
 #include <vector>
 
-#include "tests/unit/tiling/known_programs.hpp"
 #include "tests/system/convolution_programs.hpp"
+#include "tests/unit/tiling/known_programs.hpp"
 
 namespace gemm64::system_test {
 namespace {
@@ -29,10 +29,10 @@ TEST(ConvolutionsOf64, TakeLittleMoreThanTheirTiles) {
       convolution.zero = 3;
       program.add(convolution, kInt8, layer.source, false);
       const WindowPlan& plan = program.parts.back().job.plan.window->strips[0].plan;
-      for (const WindowBlock& block : plan.blocks) tiles += block_clocks(plan, block);
+      for (const WindowBlock& block : plan.blocks) tiles += block_cycles(plan, block);
     }
-    const std::vector<std::uint64_t> clocks = expect_program(rig, program.parts);
-    EXPECT_EQ(std::accumulate(clocks.begin(), clocks.end(), std::uint64_t{0}) - tiles,
+    const std::vector<std::uint64_t> cycles = expect_program(rig, program.parts);
+    EXPECT_EQ(std::accumulate(cycles.begin(), cycles.end(), std::uint64_t{0}) - tiles,
               known.overhead);
   }
 }

@@ -8,9 +8,9 @@
 #include <random>
 #include <utility>
 
+#include "host/numerics/matrix.hpp"
 #include "host/tiling/convolution.hpp"
 #include "host/tiling/plan.hpp"
-#include "host/numerics/matrix.hpp"
 #include "tests/system/system.hpp"
 
 namespace gemm64::system_test {

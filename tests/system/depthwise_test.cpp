@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Depthwise convolutions and pools between products, in random programs: the RTL gives the
-// reference device's bytes, in the very clocks that the model predicts.
+// reference device's bytes, in the very cycles that the model predicts.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -17,7 +17,7 @@ namespace {
 
 class Depthwise : public OnEverySetting {};
 
-TEST_P(Depthwise, ClocksOfRandomProgramsAreExact) {
+TEST_P(Depthwise, CyclesOfRandomProgramsAreExact) {
   Rig rig = OnEverySetting::rig(0);
   for_seeds(1900, 25, [&](std::mt19937& random) {
     const auto program =

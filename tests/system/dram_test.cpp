@@ -111,7 +111,7 @@ TEST(DramPrograms, TakeAsLongOnTlm) {
   for_seeds(5600, 10, [](std::mt19937& random) {
     Rig rig = dram_rig(4, random_dram(random));
     TlmDevice tlm(rig.driver.geometry(), rig.memory, kMemoryBytes);
-    Driver driver(tlm, Patience{0});
+    Driver driver(tlm, Timeouts{0});
     for (unsigned i = 0; i < 3 && !testing::Test::HasFailure(); ++i) {
       const auto program = random_program(random, rig.driver.geometry(), draw(random, 1, 4));
       rig.driver.run_program(0, program, kClockLimit);

@@ -9,16 +9,16 @@
 
 namespace gemm64::system_test {
 
-/// A fault in an array of n x n in the first `clocks` clocks: in a bit of an operand from
+/// A fault in an array of n x n in the first `cycles` cycles: in a bit of an operand from
 /// `least_of_8` on, of a sum from `least_of_32` on.
-inline Fault draw_fault(std::mt19937& random, Fault::Kind kind, unsigned n, std::uint64_t clocks,
+inline Fault draw_fault(std::mt19937& random, Fault::Kind kind, unsigned n, std::uint64_t cycles,
                         unsigned least_of_8, unsigned least_of_32) {
   using Kind = Fault::Kind;
   const bool operand = kind == Kind::kWeight || kind == Kind::kActivation ||
                        kind == Kind::kScratchpad || kind == Kind::kStoredWeight;
   Fault fault;
   fault.kind = kind;
-  fault.clock = draw(random, 60, static_cast<unsigned>(clocks));
+  fault.clock = draw(random, 60, static_cast<unsigned>(cycles));
   fault.bank = draw(random, 0, 1);
   fault.row = kind == Kind::kPartialSum ? draw(random, 0, n / std::min(n, 4u) - 1)
               : kind == Kind::kAccumulator || kind == Kind::kScratchpad ? draw(random, 0, 39)

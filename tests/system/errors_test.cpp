@@ -647,11 +647,11 @@ TEST_P(Faults, ProgramsThatDoNotBalanceEndByTheWatchdog) {
     std::string listing;
     for (const Command& command : program) listing += "\n" + to_string(command);
     SCOPED_TRACE(listing);
-    const std::uint64_t before = pair.rig.device->clocks();
+    const std::uint64_t before = pair.rig.device->cycles();
     pair.expect_error(
         program, message(ErrorCode::kWatchdog, program.size() - 1, "FINISH", Engine::kCommands));
-    EXPECT_GT(pair.rig.device->clocks() - before, 1000u);
-    EXPECT_LT(pair.rig.device->clocks() - before, 1000u + 20000u);
+    EXPECT_GT(pair.rig.device->cycles() - before, 1000u);
+    EXPECT_LT(pair.rig.device->cycles() - before, 1000u + 20000u);
   }
   expect_works(pair.rig, random);
 }
@@ -678,7 +678,7 @@ TEST(Watchdog, LetsTheLanesFinishABlock) {
   c.pad_top = c.pad_left = 3;
   c.height = c.out_height = 16;
   c.width = c.out_width = 16;
-  c.rows = 128;  // of 6 clocks each
+  c.rows = 128;  // of 6 cycles each
   set_steps(c);
   StoreCommand results = store(0x30000, 128);
   results.blocks = 2;

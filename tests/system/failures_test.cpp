@@ -6,8 +6,8 @@
 
 #include "host/debug/failure.hpp"
 #include "host/debug/investigation.hpp"
-#include "host/tiling/tile_walk.hpp"
 #include "host/run/job_runner.hpp"
+#include "host/tiling/tile_walk.hpp"
 #include "tests/folder.hpp"
 #include "tests/fst_word.hpp"
 #include "tests/says.hpp"
@@ -70,7 +70,7 @@ Outcome conduct(const Experiment& experiment, const std::string& trace) {
   options.memory.stall_probability = experiment.stalls;
   options.investigate = [&](const JobRun& job, Failure& failure) {
     investigate(
-        job, [&](bool traced) { return experiment.device(traced ? trace : ""); }, Patience(),
+        job, [&](bool traced) { return experiment.device(traced ? trace : ""); }, Timeouts(),
         failure);
   };
   JobRunner runner(*device, driver, options);
@@ -78,7 +78,7 @@ Outcome conduct(const Experiment& experiment, const std::string& trace) {
   outcome.error =
       message_of<DeviceError>([&] { outcome.layer = run_job(runner, "product", operands); });
   outcome.failure = runner.failure();
-  outcome.end = device->clocks();
+  outcome.end = device->cycles();
   return outcome;
 }
 
@@ -107,8 +107,8 @@ void draw_faults(Fault::Kind kind, unsigned wanted,
     experiment.accumulate = draw(random, 0, 2) == 0 ? Accumulate::kHost : Accumulate::kDevice;
     experiment.stalls = draw(random, 0, 2) == 0 ? 0.2 : 0;
     experiment.seed = seed;
-    const std::uint64_t clocks = run(experiment).end;
-    const Fault fault = draw_fault(random, kind, n, clocks, 0, 0);
+    const std::uint64_t cycles = run(experiment).end;
+    const Fault fault = draw_fault(random, kind, n, cycles, 0, 0);
     SCOPED_TRACE(to_string(fault));
     experiment.faults = {fault};
     const Outcome outcome = run(experiment);
@@ -153,7 +153,7 @@ TEST_F(Failures, AWrongActivationIsFound) {
         const Finding& finding = failure.finding;
         EXPECT_EQ(finding.place, Finding::Place::kActivation) << describe(failure);
         EXPECT_EQ(finding.row, fault.row);
-        // It moves on, a column a clock, and may meet zeros first.
+        // It moves on, a column per cycle, and may meet zeros first.
         EXPECT_GE(finding.column, fault.column);
         EXPECT_EQ(finding.wrong_clock - fault.clock, finding.column - fault.column);
       });
@@ -191,7 +191,7 @@ Experiment three_tiles() {
   return experiment;
 }
 
-/// The fault-free clocks of the element's sum in a tile, from an observer of its own.
+/// The fault-free cycles of the element's sum in a tile, from an observer of its own.
 class Leaves : public Observer {
  public:
   void clock(std::uint64_t clock, const Probe& probe) override {
@@ -213,7 +213,7 @@ TEST_F(Failures, TheSumLeavesTheArrayInTheClockThatIsTold) {
     const std::unique_ptr<RtlDevice> device = make_rtl_device(experiment.options());
     device->observe(leaves);
     Driver driver(*device);
-    device->reset_at(device->clocks());
+    device->reset_at(device->cycles());
     const Job job =
         gemm64::make_job("product", experiment.shape, Accumulate::kDevice, driver.geometry());
     driver.run(job, pack_weights(job, operands.w), operands.a);
@@ -236,7 +236,7 @@ TEST_F(Failures, TheSumLeavesTheArrayInTheClockThatIsTold) {
   for (const auto& [clock, sum] : leaves.sums) {
     if (clock == finding.clock) first = static_cast<std::uint64_t>(sum == expected);
   }
-  EXPECT_EQ(first, 1u) << "the right run's sum of that tile is there in that clock";
+  EXPECT_EQ(first, 1u) << "the right run's sum of that tile is there in that cycle";
 }
 
 TEST_F(Failures, AreTracedAroundTheirMoment) {
@@ -268,7 +268,7 @@ std::optional<Finding> finding_of_8_bits(const Experiment& experiment, const std
       gemm64::make_job("product", experiment.shape, Accumulate::kDevice, driver.geometry(), output);
   const Packed packed(job, operands);
   Failure failure;
-  failure.first_clock = device->clocks();
+  failure.first_clock = device->cycles();
   device->reset();
   const GemmResult result =
       driver.run(job, JobOperands{packed.weights, operands.a, &packed.parameters});
@@ -276,7 +276,7 @@ std::optional<Finding> finding_of_8_bits(const Experiment& experiment, const std
   if (failure.mismatches.count == 0) return std::nullopt;
   investigate(
       {job, packed.weights, operands.a, operands.w, &packed.parameters},
-      [&](bool traced) { return experiment.device(traced ? trace : ""); }, Patience(), failure);
+      [&](bool traced) { return experiment.device(traced ? trace : ""); }, Timeouts(), failure);
   return failure.finding;
 }
 
@@ -311,7 +311,7 @@ TEST_F(Failures, ThatDoNotComeAgainAreToldSo) {
   options.investigate = [&](const JobRun& job, Failure& failure) {
     investigate(
         job, [&](bool traced) { return experiment.device(traced ? trace_.string() : ""); },
-        Patience(), failure);
+        Timeouts(), failure);
   };
   for (unsigned clock = 250; clock < 400; ++clock) {
     Experiment faulty = experiment;
@@ -344,13 +344,13 @@ TEST_F(Failures, AHangIsFoundWhereItBegan) {
   ASSERT_TRUE(outcome.failure);
   const Finding& finding = outcome.failure->finding;
   EXPECT_EQ(finding.place, Finding::Place::kStandstill);
-  // What was asked for before clock 150 still comes, within the latency and 16 bursts of 64 words.
+  // What was asked for before cycle 150 still comes, within the latency and 16 bursts of 64 words.
   EXPECT_GE(finding.clock, 150u);
   EXPECT_LE(finding.clock, 150u + 100 + 16 * 64 + 200);
   EXPECT_EQ(fst_word(trace_, 17) / 2, outcome.failure->trace_end - 1);
 }
 
-/// A product alone has the same clocks, stalls included, as the same product after others.
+/// A product alone has the same cycles, stalls included, as the same product after others.
 TEST_F(Failures, AProductDependsOnNothingBeforeIt) {
   Experiment experiment = three_tiles();
   experiment.stalls = 0.3;
@@ -358,14 +358,14 @@ TEST_F(Failures, AProductDependsOnNothingBeforeIt) {
   const Operands other = random_operands(random, {20, 30, 10});
   const Operands operands = random_operands(random, experiment.shape);
   RunOptions options;
-  const auto clocks_of = [&](bool after_another) {
+  const auto cycles_of = [&](bool after_another) {
     const std::unique_ptr<RtlDevice> device = experiment.device();
     Driver driver(*device);
     JobRunner runner(*device, driver, options);
     if (after_another) run_job(runner, "other", other);
     return run_job(runner, "product", operands).counters;
   };
-  EXPECT_EQ(clocks_of(false), clocks_of(true));
+  EXPECT_EQ(cycles_of(false), cycles_of(true));
 }
 
 TEST_F(Failures, OneJobOfARunCanBeRunAlone) {
@@ -381,9 +381,9 @@ TEST_F(Failures, OneJobOfARunCanBeRunAlone) {
   MatrixI32 sums;
   EXPECT_TRUE(run_job(runner, "first", first, &sums).skipped);
   EXPECT_EQ(sums, reference_gemm(first.a, first.w));
-  EXPECT_LT(device->clocks(), 5000u);
+  EXPECT_LT(device->cycles(), 5000u);
   EXPECT_FALSE(run_job(runner, "second", second, &sums).skipped);
-  EXPECT_GT(device->clocks(), 5000u);
+  EXPECT_GT(device->cycles(), 5000u);
   EXPECT_EQ(sums, reference_gemm(second.a, second.w));
 }
 

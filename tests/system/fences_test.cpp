@@ -172,7 +172,7 @@ TEST(Fences, ASnapshotCountsWhatTheOneBeforeWrote) {
   EXPECT_EQ(first[counter::kBytesResults], 0u);
   EXPECT_EQ(second[counter::kBytesResults], kBytes);
   EXPECT_EQ(last[counter::kBytesResults], 2 * kBytes);
-  // Nothing but the snapshot: two clocks to its first beat, and the FENCE in the clock after the
+  // Nothing but the snapshot: two cycles to its first beat, and the FENCE in the cycle after the
   // last of 28.
   EXPECT_EQ(second[counter::kTotalClocks] - first[counter::kTotalClocks], 3 + kBytes / 8);
   EXPECT_EQ(second[counter::kResultsTransfer], kBytes / 8);

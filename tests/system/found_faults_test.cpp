@@ -11,10 +11,10 @@
 
 #include "host/device/depthwise.hpp"
 #include "host/device/fault.hpp"
-#include "host/util/error.hpp"
-#include "host/tiling/tile_walk.hpp"
 #include "host/run/fault_campaign.hpp"
 #include "host/run/job_runner.hpp"
+#include "host/tiling/tile_walk.hpp"
+#include "host/util/error.hpp"
 #include "sim/models/devices.hpp"
 #include "tests/says.hpp"
 #include "tests/system/draw_fault.hpp"
@@ -46,7 +46,7 @@ Trial conduct(int n, const GemmShape& shape, const std::vector<Fault>& faults) {
     trial.layer =
         runner.run(runner.job("product", shape), operands.a, operands.w, sums, ProgressShare());
   });
-  trial.end = device->clocks();
+  trial.end = device->cycles();
   return trial;
 }
 
@@ -96,11 +96,11 @@ class FoundFaults : public testing::TestWithParam<std::tuple<int, Fault::Kind>> 
 TEST_P(FoundFaults, NoFlipLeavesAWrongSum) {
   constexpr GemmShape kShape{21, 19, 18};
   const auto [n, kind] = GetParam();
-  const std::uint64_t clocks = conduct(n, kShape, {}).end;
+  const std::uint64_t cycles = conduct(n, kShape, {}).end;
   std::size_t found = 0;
   for (std::uint32_t seed = 1; seed <= 200; ++seed) {
     std::mt19937 random(seed);
-    const Fault fault = draw_fault(random, kind, static_cast<unsigned>(n), clocks, 0, 0);
+    const Fault fault = draw_fault(random, kind, static_cast<unsigned>(n), cycles, 0, 0);
     SCOPED_TRACE(to_string(fault));
     const Trial trial = conduct(n, kShape, {fault});
     ASSERT_EQ(trial.error, "");
@@ -124,7 +124,7 @@ TEST_P(FoundFaults, NoFlipLeavesAWrongSum) {
 // there by then.
 TEST(FoundFault, OfTwoWrongRowsTheFirstIsTold) {
   constexpr GemmShape kShape{4, 4, 4};
-  const std::uint64_t clocks = conduct(4, kShape, {}).end;
+  const std::uint64_t cycles = conduct(4, kShape, {}).end;
   const auto told = [&](const std::vector<Fault>& faults) -> std::optional<std::uint64_t> {
     const Trial trial = conduct(4, kShape, faults);
     EXPECT_EQ(trial.error, "");
@@ -132,14 +132,14 @@ TEST(FoundFault, OfTwoWrongRowsTheFirstIsTold) {
     return trial.layer.faults.front().place;
   };
   std::size_t pairs = 0;
-  for (std::uint64_t clock = 1; clock < clocks; ++clock) {
+  for (std::uint64_t clock = 1; clock < cycles; ++clock) {
     const auto flip = [&](unsigned row) {
       return parse_fault(fmt::format("accumulator:0,{},1:5@{}", row, clock));
     };
     const auto first = told({flip(1)}), second = told({flip(2)});
     if (!first || !second) continue;
     ++pairs;
-    EXPECT_EQ(told({flip(1), flip(2)}), 1u) << "in clock " << clock;
+    EXPECT_EQ(told({flip(1), flip(2)}), 1u) << "in cycle " << clock;
   }
   EXPECT_GT(pairs, 3u) << "they hardly ever lie there together";
 }
@@ -261,9 +261,9 @@ TEST(FoundFault, OfARegisterIsFoundByTheDriver) {
   EXPECT_GT(found, 100u);
 }
 
-/// The tile whose weights are in the array in some clock, by the rows that enter.
+/// The tile whose weights are in the array in some cycle, by the rows that enter.
 TEST(FoundFault, NamesTheTileAndTheRow) {
-  // 4 x 4: tiles of four rows, three of K and two of N. A sum is flipped a clock after another, so
+  // 4 x 4: tiles of four rows, three of K and two of N. A sum is flipped a cycle after another, so
   // that every row of every tile is met.
   constexpr GemmShape kShape{4, 12, 8};
   std::vector<std::string> places;
@@ -308,7 +308,7 @@ TEST(FoundFault, OfAProgramOfLayersNamesTheLayer) {
           runner.run(runner.job(name, kShape), operands.a, operands.w, sums, ProgressShare()));
     }
     runner.finish(layers, ProgressShare());
-    end = device->clocks();
+    end = device->cycles();
     return layers;
   };
   std::uint64_t end = 0;
@@ -355,7 +355,7 @@ TEST(FoundFault, OfALanesSumIsThatOfItsCommand) {
   EXPECT_GT(found, 10u);
 }
 
-/// Of the flips of each bit of each register of the array in each clock of a run of one tile, each
+/// Of the flips of each bit of each register of the array in each cycle of a run of one tile, each
 /// `step`th.
 void flip_every_bit(std::uint64_t step) {
   constexpr GemmShape kTile{4, 4, 4};
@@ -390,7 +390,7 @@ void flip_every_bit(std::uint64_t step) {
   }
   testing::Test::RecordProperty("tried", std::to_string(tried));
   testing::Test::RecordProperty("found", std::to_string(found));
-  // Each bit of the four rows' sums in the clock in which it matters, if no other
+  // Each bit of the four rows' sums in the cycle in which it matters, if no other
   if (step == 1) EXPECT_GE(found, 4 * 4 * kSumBits);
   EXPECT_GT(found, 0u);
 }
@@ -406,7 +406,7 @@ TEST(FoundFault, ASecondOneEndsTheRunByName) {
   fault.kind = Fault::Kind::kPartialSum;
   fault.bit = 3;
   std::vector<Fault> faults;
-  // One in many clocks: whatever the second run's clocks are, it meets one.
+  // One in many cycles: whatever the second run's cycles are, it meets one.
   for (fault.clock = 150; fault.clock < 3000; fault.clock += 3) faults.push_back(fault);
   const Trial trial = conduct(4, kShape, faults);
   EXPECT_THAT(trial.error,

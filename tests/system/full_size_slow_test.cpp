@@ -6,9 +6,9 @@
 #include <vector>
 
 #include "host/device/reference_device.hpp"
-#include "tests/unit/run/chains.hpp"
 #include "tests/says.hpp"
 #include "tests/system/system.hpp"
+#include "tests/unit/run/chains.hpp"
 
 namespace gemm64::system_test {
 namespace {
@@ -76,7 +76,7 @@ TEST(FullSizeSlow, StallsGiveExactValues) {
   }
 }
 
-// The fast model, whose ports get their inputs a clock ahead.
+// The fast model, whose ports get their inputs a cycle ahead.
 TEST(FullSizeSlow, DramChannelsAreExact) {
   for (const std::string& preset : dram_presets()) {
     SCOPED_TRACE(preset);
@@ -129,27 +129,27 @@ class AlexNetOnRtlSlow : public testing::Test {
     return {batch, kIn[index], kOut[index]};
   }
 
-  /// Runs the three Linear layers on random operands, and returns the clocks of all.
+  /// Runs the three Linear layers on random operands, and returns the cycles of all.
   static std::uint64_t run_all(std::uint64_t batch) {
     RtlOptions options;
     options.n = 64;
     Rig rig(options);
     std::mt19937 random(1150);
-    std::uint64_t clocks = 0;
+    std::uint64_t cycles = 0;
     for (int i = 0; i < 3; ++i) {
       const Workload work{layer(i, batch)};
       const Operands operands = random_operands(random, work.shape);
-      clocks += expect_exact(rig, work, operands).counters[counter::kTotalClocks];
+      cycles += expect_exact(rig, work, operands).counters[counter::kTotalClocks];
     }
-    return clocks;
+    return cycles;
   }
 };
 
-// With command fetch, loads, stores and a latency of 100 clocks: no change of the hardware may cost
-// a clock.
-TEST_F(AlexNetOnRtlSlow, TakesAtMost919634ClocksAtBatch64) { EXPECT_LE(run_all(64), 919'634u); }
+// With command fetch, loads, stores and a latency of 100 cycles: no change of the hardware may cost
+// a cycle.
+TEST_F(AlexNetOnRtlSlow, TakesAtMost919634CyclesAtBatch64) { EXPECT_LE(run_all(64), 919'634u); }
 
-TEST_F(AlexNetOnRtlSlow, TakesAtMost918686ClocksAtBatch1) { EXPECT_LE(run_all(1), 918'686u); }
+TEST_F(AlexNetOnRtlSlow, TakesAtMost918686CyclesAtBatch1) { EXPECT_LE(run_all(1), 918'686u); }
 
 /// The three as one program, each on the 8-bit results of the one before; every value checked.
 std::uint64_t run_chained(std::uint64_t batch) {
@@ -159,20 +159,20 @@ std::uint64_t run_chained(std::uint64_t batch) {
   std::mt19937 random(1170);
   const auto chain = run_chain(rig.driver, rig.memory, random_activations(random, batch, 9216),
                                random_chain(random, {9216, 4096, 4096, 1000}));
-  std::uint64_t clocks = 0;
+  std::uint64_t cycles = 0;
   for (const ChainedLayer& layer : chain) {
     EXPECT_EQ(layer.mismatches.count, 0u);
     EXPECT_TRUE(layer.counters == layer.predicted) << difference(layer.predicted, layer.counters);
-    clocks += layer.counters[counter::kTotalClocks];
+    cycles += layer.counters[counter::kTotalClocks];
   }
-  return clocks;
+  return cycles;
 }
 
-TEST_F(AlexNetOnRtlSlow, AsAChainOf8BitResultsTakesAtMost918165ClocksAtBatch64) {
+TEST_F(AlexNetOnRtlSlow, AsAChainOf8BitResultsTakesAtMost918165CyclesAtBatch64) {
   EXPECT_LE(run_chained(64), 918'165u);
 }
 
-TEST_F(AlexNetOnRtlSlow, AsAChainOf8BitResultsTakesAtMost917976ClocksAtBatch1) {
+TEST_F(AlexNetOnRtlSlow, AsAChainOf8BitResultsTakesAtMost917976CyclesAtBatch1) {
   EXPECT_LE(run_chained(1), 917'976u);
 }
 

@@ -26,7 +26,7 @@ TEST(Jobs, TwoInARowAreBothExact) {
   }
 }
 
-TEST(Jobs, ManyInARowNeedNoMoreClocksThanTheFirst) {
+TEST(Jobs, ManyInARowNeedNoMoreCyclesThanTheFirst) {
   Rig rig(8);
   std::mt19937 random(901);
   const Operands operands = random_operands(random, {10, 20, 30});
@@ -272,11 +272,11 @@ void expect_soft_resets_survived(int n, double stalls, std::uint64_t step, std::
   const auto size = static_cast<std::uint64_t>(n);
   const Workload work{{131, 2 * size + 1, 2 * size}, Accumulate::kHost, 25};
   const Operands operands = random_operands(random, work.shape);
-  const std::uint64_t clocks = run(rig, work, operands).counters[counter::kTotalClocks];
+  const std::uint64_t cycles = run(rig, work, operands).counters[counter::kTotalClocks];
   const Placed placed(rig, work, operands, 0);
   const Workload check{{5, size + 1, size - 1}, Accumulate::kDevice, 25};
-  for (std::uint64_t at = 0; at < clocks; at += step) {
-    SCOPED_TRACE(fmt::format("soft reset after {} of {} clocks", at, clocks));
+  for (std::uint64_t at = 0; at < cycles; at += step) {
+    SCOPED_TRACE(fmt::format("soft reset after {} of {} cycles", at, cycles));
     start(rig, placed);
     rig.device->run(at);
     rig.driver.reset();
@@ -292,14 +292,14 @@ void expect_soft_resets_survived(int n, double stalls, std::uint64_t step, std::
   }
 }
 
-TEST(SoftReset, InAnyOfTheFirstClocksLeavesACleanState) {
+TEST(SoftReset, InAnyOfTheFirstCyclesLeavesACleanState) {
   Rig rig(8);
   std::mt19937 random(950);
   const Workload work{{9, 33, 17}, Accumulate::kDevice, 20};
   const Operands operands = random_operands(random, work.shape);
   const Placed placed(rig, work, operands, 0);
   for (std::uint64_t at = 0; at < 250; ++at) {
-    SCOPED_TRACE(fmt::format("soft reset after {} clocks", at));
+    SCOPED_TRACE(fmt::format("soft reset after {} cycles", at));
     start(rig, placed);
     rig.device->run(at);
     expect_exact(rig, work, operands);  // the driver begins with a soft reset
@@ -329,7 +329,7 @@ TEST(SoftReset, RefusesATailUntilItHasEnded) {
   run(rig, work, operands);
   rig.driver.reset();
   device.write_register(reg::kRingTail, 1);
-  device.run(50);  // fetching, with 150 clocks to go
+  device.run(50);  // fetching, with 150 cycles to go
   device.write_register(reg::kControl, field::kControlReset.mask());
   for (int i = 0; i < 10; ++i) {
     ASSERT_EQ(field::kStatusResetting.get(device.read_register(reg::kStatus)), 1u);

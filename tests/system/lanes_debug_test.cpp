@@ -21,13 +21,13 @@ namespace {
 
 constexpr int kN = 4;
 
-/// Clocks of the beats that leave over the results port.
+/// Cycles of the beats that leave over the results port.
 class Beats : public Observer {
  public:
   void clock(std::uint64_t clock, const Probe& probe) override {
-    if (probe.counts(counter::kResultsTransfer)) clocks.push_back(clock);
+    if (probe.counts(counter::kResultsTransfer)) cycles.push_back(clock);
   }
-  std::vector<std::uint64_t> clocks;
+  std::vector<std::uint64_t> cycles;
 };
 
 /// A depthwise 3x3 convolution of six channels, in two planes, with results of 8 bits.
@@ -64,7 +64,7 @@ class LanesDebug : public InFolder {
     const Job job = make_lanes_job("depthwise", convolution(), driver.geometry(), output).value();
     const Packed packed(job, operands);
     Failure failure;
-    failure.first_clock = device->clocks();
+    failure.first_clock = device->cycles();
     device->reset();
     if (beats != nullptr) device->observe(*beats);
     const MatrixI32 found =
@@ -77,7 +77,7 @@ class LanesDebug : public InFolder {
     if (failure.mismatches.count == 0) return std::nullopt;
     investigate(
         {job, packed.weights, operands.a, operands.w, &packed.parameters},
-        [&](bool traced) { return this->device(fault, traced); }, Patience(), failure);
+        [&](bool traced) { return this->device(fault, traced); }, Timeouts(), failure);
     return failure;
   }
 
@@ -89,7 +89,7 @@ TEST_F(LanesDebug, WithoutAFaultAllIsRight) { EXPECT_FALSE(run("")); }
 TEST_F(LanesDebug, FaultsShowInTheirLaneAndTellWhenItsResultLeaves) {
   Beats beats;
   run("", nullptr, &beats);
-  ASSERT_EQ(beats.clocks.size(), 2U * 35);
+  ASSERT_EQ(beats.cycles.size(), 2U * 35);
   using Place = Finding::Place;
   for (const auto& [place, told] : {std::pair{"lane-weight:0,4,3:6", Place::kLanes},
                                     {"lane-weight:1,0,1:6", Place::kLanes},
@@ -101,7 +101,7 @@ TEST_F(LanesDebug, FaultsShowInTheirLaneAndTellWhenItsResultLeaves) {
     std::set<Eigen::Index> columns;
     std::optional<Failure> failure;
     Fault fault = parse_fault(std::string(place) + "@0");
-    for (fault.clock = beats.clocks[0] - 40; fault.clock < beats.clocks.back(); ++fault.clock) {
+    for (fault.clock = beats.cycles[0] - 40; fault.clock < beats.cycles.back(); ++fault.clock) {
       failure = run(to_string(fault), &columns);
       if (failure) break;
     }
@@ -114,7 +114,7 @@ TEST_F(LanesDebug, FaultsShowInTheirLaneAndTellWhenItsResultLeaves) {
     EXPECT_EQ(finding.column, lane);
     const auto plane = static_cast<std::size_t>(failure->mismatches.first_column / kN);
     const auto row = static_cast<std::size_t>(failure->mismatches.first_row);
-    EXPECT_EQ(finding.clock, beats.clocks.at(plane * 35 + row));
+    EXPECT_EQ(finding.clock, beats.cycles.at(plane * 35 + row));
     EXPECT_GT(failure->trace_end, finding.clock);
     EXPECT_TRUE(std::filesystem::exists(trace_));
     EXPECT_THAT(describe(*failure), Says("left chip"));
@@ -127,7 +127,7 @@ TEST_F(LanesDebug, FaultsShowInTheirLaneAndTellWhenItsResultLeaves) {
   }
 }
 
-/// Every value that the lanes keep of a lane, at clocks of its whole run.
+/// Every value that the lanes keep of a lane, at cycles of its whole run.
 TEST_F(LanesDebug, AFlippedValueThatMattersIsFoundAtItsPlaceAndClock) {
   Beats beats;
   run("", nullptr, &beats);
@@ -144,7 +144,7 @@ TEST_F(LanesDebug, AFlippedValueThatMattersIsFoundAtItsPlaceAndClock) {
     fault.row = at(line ? 7 : 3);
     fault.column = at(kN);
     fault.bit = 6;
-    fault.clock = beats.clocks[0] - 40 + at(160);
+    fault.clock = beats.cycles[0] - 40 + at(160);
     SCOPED_TRACE(to_string(fault));
     const std::optional<Failure> failure = run(to_string(fault));
     if (!failure) continue;
@@ -166,7 +166,7 @@ class LanesInAProgram : public testing::Test {
     std::uint64_t end = 0;
   };
 
-  /// Looks at a byte of memory in every clock.
+  /// Looks at a byte of memory in every cycle.
   class Byte : public Observer {
    public:
     Byte(RtlDevice& device, std::uint64_t address) : device_(device), address_(address) {}
@@ -241,7 +241,7 @@ class LanesInAProgram : public testing::Test {
     const std::unique_ptr<RtlDevice> device = this->device(fault);
     const std::vector<GemmResult> results = run(*device, operands);
     Found found;
-    found.end = device->clocks();
+    found.end = device->cycles();
     for (std::size_t i = 0; i < parts_.size() && !found.failure; ++i) {
       Failure failure;
       failure.mismatches = compare(parts_[i].expected, results[i].sums);
@@ -251,7 +251,7 @@ class LanesInAProgram : public testing::Test {
       investigate(
           {list_.jobs[i], packed_[i].weights, parts_[i].operands.a, parts_[i].operands.w,
            &packed_[i].parameters, &list_, &operands, i},
-          [&](bool) { return this->device(fault); }, Patience(), failure);
+          [&](bool) { return this->device(fault); }, Timeouts(), failure);
       found.failure = failure;
       if (i == 2) break;
       const auto row = static_cast<std::uint64_t>(failure.mismatches.first_row);
@@ -278,7 +278,7 @@ class LanesInAProgram : public testing::Test {
 TEST_F(LanesInAProgram, TellWhenTheirResultsLeave) {
   ASSERT_FALSE(run("").failure);
   std::set<std::size_t> jobs;
-  std::set<std::uint64_t> ways;  // clocks from the port to memory
+  std::set<std::uint64_t> ways;  // cycles from the port to memory
   const std::uint64_t end = run("").end;
   for (std::uint64_t clock = kBegin; clock < end; clock += 7) {
     SCOPED_TRACE(clock);

@@ -6,16 +6,16 @@
 #include <algorithm>
 #include <cmath>
 
+#include "host/cycles/tlm_device.hpp"
 #include "host/device/array_geometry.hpp"
-#include "host/util/error.hpp"
-#include "host/tiling/packing.hpp"
 #include "host/numerics/initialize.hpp"
 #include "host/report/network_campaign_report.hpp"
 #include "host/run/network_campaign_run.hpp"
-#include "host/cycles/tlm_device.hpp"
+#include "host/tiling/packing.hpp"
+#include "host/util/error.hpp"
 #include "sim/models/devices.hpp"
-#include "tests/unit/device/wrapped_device.hpp"
 #include "tests/says.hpp"
+#include "tests/unit/device/wrapped_device.hpp"
 
 namespace gemm64::system_test {
 namespace {
@@ -29,8 +29,8 @@ MatrixI8 random_matrix(std::uint32_t seed, Eigen::Index rows, Eigen::Index colum
 
 /// Two products, each a program; the host takes the upper bits of the first one's sums to the
 /// second. It has three images.
-OutputDigest two_products(Device& device, const Patience& patience) {
-  Driver driver(device, patience);
+OutputDigest two_products(Device& device, const Timeouts& timeouts) {
+  Driver driver(device, timeouts);
   MatrixI8 a = random_matrix(1, 3, 21);
   MatrixI32 sums;
   for (const Eigen::Index columns : {10, 7}) {
@@ -175,7 +175,7 @@ TEST(NetworkCampaign, RefusesNoPrograms) {
   EXPECT_THAT(
       [&] {
         run_network_campaign(options, devices_of(options),
-                             [](Device&, const Patience&) { return OutputDigest(); });
+                             [](Device&, const Timeouts&) { return OutputDigest(); });
       },
       Fails<UsageError>("two products", "gemm64 quantize"));
 }
@@ -186,9 +186,9 @@ TEST(NetworkCampaign, SaysWhatFailedWithoutAFault) {
   EXPECT_THAT(
       [&] {
         run_network_campaign(options, devices_of(options),
-                             [&runs](Device& device, const Patience& patience) {
+                             [&runs](Device& device, const Timeouts& timeouts) {
                                if (runs++ != 0) throw DeviceError("no luck on the RTL");
-                               return two_products(device, patience);
+                               return two_products(device, timeouts);
                              });
       },
       Fails<DeviceError>("no luck on the RTL"));

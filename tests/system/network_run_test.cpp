@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A network from an ONNX file, its Linear layers on the RTL: values, clocks and bytes.
+// A network from an ONNX file, its Linear layers on the RTL: values, cycles and bytes.
 #include "host/session/network_run.hpp"
 
 #include <fmt/format.h>
@@ -9,8 +9,8 @@
 #include "host/execute/dump.hpp"
 #include "host/execute/network_input.hpp"
 #include "host/graph/onnx/networks.hpp"
-#include "tests/unit/execute/quantized_graph_text.hpp"
 #include "tests/system/system.hpp"
+#include "tests/unit/execute/quantized_graph_text.hpp"
 
 namespace gemm64::system_test {
 namespace {
@@ -42,7 +42,7 @@ INSTANTIATE_TEST_SUITE_P(Precisions, NetworkOnRtl,
                            return info.param == Precision::kInt8 ? "int8" : "float32";
                          });
 
-TEST_P(NetworkOnRtl, IsExactInValuesClocksAndBytes) {
+TEST_P(NetworkOnRtl, IsExactInValuesCyclesAndBytes) {
   for (const Accumulate accumulate : {Accumulate::kDevice, Accumulate::kHost}) {
     const NetworkRun found = run(accumulate);
     ASSERT_EQ(found.report.layers.size(), 2U);
@@ -96,13 +96,13 @@ NetworkRun run_quantized(Rig& rig, const OnnxModel& model, const RunOptions& opt
                      runner.report("quantized", static_cast<int>(x.dim(0))), nullptr, nullptr);
 }
 
-std::uint64_t clocks_of(const RunReport& report) {
-  std::uint64_t clocks = 0;
-  for (const LayerReport& layer : report.layers) clocks += layer.counters[counter::kTotalClocks];
-  return clocks;
+std::uint64_t cycles_of(const RunReport& report) {
+  std::uint64_t cycles = 0;
+  for (const LayerReport& layer : report.layers) cycles += layer.counters[counter::kTotalClocks];
+  return cycles;
 }
 
-TEST(QuantizedNetworkOnRtl, RunsWhollyThereInThePredictedClocks) {
+TEST(QuantizedNetworkOnRtl, RunsWhollyThereInThePredictedCycles) {
   const OnnxModel model = quantized_branches();
   Rig rig(8);
   const NetworkRun found = run_quantized(rig, model);
@@ -117,15 +117,15 @@ TEST(QuantizedNetworkOnRtl, RunsWhollyThereInThePredictedClocks) {
   EXPECT_TRUE(found.report.layers[0].packed);
   const Analysis analysis = analyze(model, rig.driver.geometry(), RunOptions().memory);
   ASSERT_EQ(analysis.programs.size(), 2U);
-  std::uint64_t clocks[2] = {};
+  std::uint64_t cycles[2] = {};
   for (const LayerReport& layer : found.report.layers) {
-    clocks[layer.program - 1] += layer.counters[counter::kTotalClocks];
+    cycles[layer.program - 1] += layer.counters[counter::kTotalClocks];
   }
-  EXPECT_EQ(analysis.programs[0].clocks, clocks[0]);
-  EXPECT_EQ(analysis.programs[1].clocks, clocks[1]);
+  EXPECT_EQ(analysis.programs[0].cycles, cycles[0]);
+  EXPECT_EQ(analysis.programs[1].cycles, cycles[1]);
 }
 
-TEST(QuantizedNetworkOnRtl, RunsDepthwiseLayersAndPoolsInThePredictedClocks) {
+TEST(QuantizedNetworkOnRtl, RunsDepthwiseLayersAndPoolsInThePredictedCycles) {
   const OnnxModel model = quantized_lanes();
   for (const bool lanes : {true, false}) {
     Rig rig(8);
@@ -136,13 +136,13 @@ TEST(QuantizedNetworkOnRtl, RunsDepthwiseLayersAndPoolsInThePredictedClocks) {
     EXPECT_TRUE(found.report.predictable());
     const Analysis analysis = analyze(model, rig.driver.geometry(), options.memory, lanes);
     std::uint64_t predicted = 0;
-    for (const ProgramAnalysis& program : analysis.programs) predicted += program.clocks;
-    EXPECT_EQ(predicted, clocks_of(found.report));
+    for (const ProgramAnalysis& program : analysis.programs) predicted += program.cycles;
+    EXPECT_EQ(predicted, cycles_of(found.report));
     EXPECT_EQ(analysis.programs.size(), lanes ? 1U : 3U);
   }
 }
 
-TEST(QuantizedNetworkOnRtl, WritesResultsInEveryWayInThePredictedClocks) {
+TEST(QuantizedNetworkOnRtl, WritesResultsInEveryWayInThePredictedCycles) {
   for (const auto& [n, images] : {std::pair{4, 1}, {8, 1}, {4, 3}, {8, 2}}) {
     const OnnxModel model = quantized_ways(images);
     Rig rig(n);
@@ -154,11 +154,11 @@ TEST(QuantizedNetworkOnRtl, WritesResultsInEveryWayInThePredictedClocks) {
     EXPECT_EQ(found.report.device_macs(), found.report.all_macs());
     const Analysis analysis = analyze(model, rig.driver.geometry(), options.memory);
     ASSERT_EQ(analysis.programs.size(), 1U);
-    EXPECT_EQ(analysis.programs[0].clocks, clocks_of(found.report));
+    EXPECT_EQ(analysis.programs[0].cycles, cycles_of(found.report));
   }
 }
 
-TEST(QuantizedNetworkOnRtl, LaysPartsAndReadsSlicesInThePredictedClocks) {
+TEST(QuantizedNetworkOnRtl, LaysPartsAndReadsSlicesInThePredictedCycles) {
   for (const auto& [n, sliced] : {std::pair{4, false}, {8, false}, {4, true}, {8, true}}) {
     const OnnxModel model = sliced ? quantized_slices() : quantized_parts();
     Rig rig(n);

@@ -21,7 +21,7 @@ namespace gemm64::system_test {
 
 inline constexpr std::uint64_t kClockLimit = 2'000'000;
 inline constexpr std::uint32_t kWatchdog =
-    20'000;  // clocks without progress; no engine waits for so long
+    20'000;  // cycles without progress; no engine waits for so long
 
 inline Rig small_rig(int n, MemorySharing sharing = MemorySharing::kIndependent,
                      unsigned bytes_per_cycle = 0, bool tight = false) {
@@ -78,7 +78,7 @@ inline void expect_snapshots(Rig& rig, const std::vector<Command>& program,
   EXPECT_EQ(expected, predicted.end());
 }
 
-/// Does the program end, as the model predicts, after the very clocks that it predicts?
+/// Does the program end, as the model predicts, after the very cycles that it predicts?
 inline bool expect_predicted(Rig& rig, const std::vector<Command>& program, std::uint32_t latency) {
   SCOPED_TRACE("latency " + std::to_string(latency) + "\n" + list(program));
   rig.set_latency(latency);

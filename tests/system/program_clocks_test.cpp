@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Programs that no job makes, of products alone and with windows, take the clocks that the model
+// Programs that no job makes, of products alone and with windows, take the cycles that the model
 // predicts, behind any memory that does not stall, and never end where it says so.
 #include <gtest/gtest.h>
 
@@ -32,7 +32,7 @@ const Kind kWindows{random_window_program, 1300, 5,
                     },
                     2};
 
-class ProgramClocks : public OnEverySetting {
+class ProgramCycles : public OnEverySetting {
  protected:
   static void expect_exact(const Kind& kind) {
     Rig rig = OnEverySetting::rig(0);
@@ -42,12 +42,12 @@ class ProgramClocks : public OnEverySetting {
     });
   }
 
-  // Every number of bytes a clock, those that do not divide a beat above all: a program begins as
+  // Every number of bytes per cycle, those that do not divide a beat above all: a program begins as
   // if none had run before.
   static void expect_exact_throttled(const Kind& kind) {
     const auto n = static_cast<unsigned>(GetParam().n);
     for (unsigned bytes = 1; bytes < n; ++bytes) {
-      SCOPED_TRACE(std::to_string(bytes) + " bytes a clock");
+      SCOPED_TRACE(std::to_string(bytes) + " bytes per cycle");
       Rig rig = OnEverySetting::rig(bytes);
       for_seeds(kind.seed + 50, 5, [&](std::mt19937& random) {
         const auto program =
@@ -57,20 +57,20 @@ class ProgramClocks : public OnEverySetting {
     }
   }
 };
-class WindowClocks : public ProgramClocks {};
+class WindowCycles : public ProgramCycles {};
 
-TEST_P(ProgramClocks, OfRandomProgramsAreExact) { expect_exact(kProducts); }
-TEST_P(ProgramClocks, OfThrottledProgramsAreExact) { expect_exact_throttled(kProducts); }
-TEST_P(WindowClocks, OfRandomProgramsAreExact) { expect_exact(kWindows); }
-TEST_P(WindowClocks, OfThrottledProgramsAreExact) { expect_exact_throttled(kWindows); }
+TEST_P(ProgramCycles, OfRandomProgramsAreExact) { expect_exact(kProducts); }
+TEST_P(ProgramCycles, OfThrottledProgramsAreExact) { expect_exact_throttled(kProducts); }
+TEST_P(WindowCycles, OfRandomProgramsAreExact) { expect_exact(kWindows); }
+TEST_P(WindowCycles, OfThrottledProgramsAreExact) { expect_exact_throttled(kWindows); }
 
-INSTANTIATE_TEST_SUITE_P(Settings, ProgramClocks, testing::ValuesIn(settings()),
+INSTANTIATE_TEST_SUITE_P(Settings, ProgramCycles, testing::ValuesIn(settings()),
                          testing::PrintToStringParamName());
-INSTANTIATE_TEST_SUITE_P(Settings, WindowClocks, testing::ValuesIn(settings()),
+INSTANTIATE_TEST_SUITE_P(Settings, WindowCycles, testing::ValuesIn(settings()),
                          testing::PrintToStringParamName());
 
 // A few of them, for those who run no more.
-TEST(VectorClocks, AreExact) {
+TEST(VectorCycles, AreExact) {
   for (const MemorySharing sharing : {MemorySharing::kIndependent, MemorySharing::kExclusive}) {
     Rig rig = small_rig(4, sharing);
     for_seeds(840, 30, [&](std::mt19937& random) {

@@ -18,7 +18,7 @@ namespace {
 
 constexpr std::uint64_t kClockLimit = 2'000'000;
 
-/// Apart from snapshots, since the reference counts no clocks.
+/// Apart from snapshots, since the reference counts no cycles.
 void expect_same_memory(Device& found, Device& expected) {
   std::vector<std::uint8_t> bytes(kMemoryBytes), wanted(kMemoryBytes);
   found.read_memory(0, bytes.data(), bytes.size());

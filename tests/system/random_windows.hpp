@@ -7,8 +7,8 @@
 #include <random>
 #include <vector>
 
-#include "host/util/error.hpp"
 #include "host/tiling/window_plan.hpp"
+#include "host/util/error.hpp"
 #include "tests/commands.hpp"
 #include "tests/system/random_program.hpp"
 #include "tests/system/system.hpp"
@@ -35,7 +35,7 @@ class WindowMaker : public ProgramMaker {
   }
 
  private:
-  static constexpr std::uint64_t kMostClocks = 20'000, kMostBlocks = 12;
+  static constexpr std::uint64_t kMostCycles = 20'000, kMostBlocks = 12;
   static constexpr std::uint64_t kMostResults = 0x10000;  // bytes, in a tenth of their memory
 
   Window random_window() {
@@ -75,7 +75,7 @@ class WindowMaker : public ProgramMaker {
       const auto rows = static_cast<std::uint32_t>(std::min<std::uint64_t>(
           draw(random_, 1, std::min(4 * geometry_.n, geometry_.accumulator_rows)), pixels));
       if (pixels > rows * kMostBlocks) continue;
-      if (w.tiles() * std::max<std::uint64_t>(pixels, geometry_.n) > kMostClocks) continue;
+      if (w.tiles() * std::max<std::uint64_t>(pixels, geometry_.n) > kMostCycles) continue;
       const std::uint64_t blocks = (pixels + rows - 1) / rows, n = geometry_.n;
       if (w.tiles() * blocks * n * n > kOperandBytes / 2) continue;
       if (pixels * w.passes() * 4 * n > kMostResults) continue;

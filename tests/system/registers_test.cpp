@@ -6,8 +6,8 @@
 #include <set>
 #include <string>
 
-#include "host/device/reference_device.hpp"
 #include "host/cycles/tlm_device.hpp"
+#include "host/device/reference_device.hpp"
 #include "tests/commands.hpp"
 #include "tests/says.hpp"
 #include "tests/system/system.hpp"

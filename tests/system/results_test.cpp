@@ -55,13 +55,13 @@ void run(RtlDevice& device, const GemmJob& job) {
   }
   EXPECT_EQ(counter_of(device, counter::kBytesParameters), image.parameter_words() * job.array);
   EXPECT_EQ(counter_of(device, counter::kParametersTransfer), image.parameter_words());
-  const std::uint64_t clocks = counter_of(device, counter::kTotalClocks);
+  const std::uint64_t cycles = counter_of(device, counter::kTotalClocks);
   for (const char* engine : {"results", "parameters"}) {
     std::uint64_t sum = 0;
     for (std::size_t i = 0; i < kCounters.size(); ++i) {
       if (std::string(kCounters[i].engine) == engine) sum += counter_of(device, i);
     }
-    EXPECT_EQ(sum, clocks) << engine;
+    EXPECT_EQ(sum, cycles) << engine;
   }
 }
 
@@ -117,12 +117,12 @@ TEST(Results, MoreSetsThanTheBufferHoldsAreLoadedAsTheyAreUsed) {
 // Of one tile of K, results of a byte leave as fast as rows are computed.
 TEST(Results, OfEightBitsDoNotKeepTheArrayWaiting) {
   const auto device = make_device(8, 0, 1);
-  const auto clocks_with = [&device](ResultCode format) {
+  const auto cycles_with = [&device](ResultCode format) {
     run(*device, {8, 1280, 8, 32, 128, true, true, format});
     return counter_of(*device, counter::kComputeWaitResults);
   };
-  EXPECT_EQ(clocks_with(kInt8), 0u);
-  EXPECT_GT(clocks_with(kInt32), 10000u);
+  EXPECT_EQ(cycles_with(kInt8), 0u);
+  EXPECT_GT(cycles_with(kInt32), 10000u);
 }
 
 }  // namespace

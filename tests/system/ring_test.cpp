@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
-// The driver in C keeps a ring of the RTL full while it works: wraps, doorbells in any clock,
+// The driver in C keeps a ring of the RTL full while it works: wraps, doorbells in any cycle,
 // interrupts that several programs share. Memory ends as on the reference device.
 #include <gtest/gtest.h>
 
 #include <random>
 #include <vector>
 
+#include "host/cycles/tlm_device.hpp"
 #include "host/device/reference_device.hpp"
 #include "host/driver/device_hooks.hpp"
 #include "host/driver/gemm64_driver.h"
-#include "host/cycles/tlm_device.hpp"
 #include "tests/commands.hpp"
 #include "tests/system/system.hpp"
 

@@ -58,14 +58,14 @@ TEST_P(SelfCheck, FindsNothingAfterAResetInTheMiddleOfATile) {
   std::mt19937 random(7);
   const Workload work{{40, 33, 29}};
   const Job job = make_job(rig, work);
-  for (unsigned clocks = 100; clocks < 400; clocks += 7) {
+  for (unsigned cycles = 100; cycles < 400; cycles += 7) {
     rig.driver.start_program(job.layout.ring, job.program);
-    rig.device->run(clocks);
+    rig.device->run(cycles);
     expect_exact(rig, work, random);  // which begins with a soft reset
   }
 }
 
-constexpr std::uint64_t kOperands = 0x10000, kResults = 0x20000, kClocks = 20'000;
+constexpr std::uint64_t kOperands = 0x10000, kResults = 0x20000, kCycles = 20'000;
 
 /// A product of `rows` rows, of which a STORE takes `stored`.
 std::vector<Command> product(std::uint32_t n, std::uint32_t rows, std::uint32_t stored) {
@@ -80,16 +80,16 @@ TEST_P(SelfCheck, ReportsAStoreOfRowsThatWereNotComputedAsTheProgramsError) {
   for (const std::uint32_t before : {0U, 1U, 40U}) {  // rows of the blocks before in both banks
     Rig rig(self_checking(GetParam()));
     if (before != 0) {
-      rig.driver.run_program(0, product(n, before, before), kClocks);
-      rig.driver.run_program(0, product(n, before, before), kClocks);
+      rig.driver.run_program(0, product(n, before, before), kCycles);
+      rig.driver.run_program(0, product(n, before, before), kCycles);
     }
-    rig.driver.run_program(0, product(n, 5, 5), kClocks);
+    rig.driver.run_program(0, product(n, 5, 5), kCycles);
     const std::string text =
-        message_of<DeviceError>([&] { rig.driver.run_program(0, product(n, 5, 8), kClocks); });
+        message_of<DeviceError>([&] { rig.driver.run_program(0, product(n, 5, 8), kCycles); });
     EXPECT_THAT(text, Says("UNWRITTEN", "word 5 of the memory 'accumulator bank")) << before;
-    rig.driver.run_program(0, product(n, 5, 5), kClocks);  // after a soft reset
+    rig.driver.run_program(0, product(n, 5, 5), kCycles);  // after a soft reset
     EXPECT_FALSE(message_of<DeviceError>([&] {
-                   rig.driver.run_program(0, product(n, 3, 4), kClocks);
+                   rig.driver.run_program(0, product(n, 3, 4), kCycles);
                  }).empty())
         << "rows computed before the reset do not count";
   }
@@ -118,13 +118,13 @@ std::vector<Command> pixels(std::uint32_t n, std::uint32_t loaded) {
 TEST_P(SelfCheck, ReportsAWindowOverPixelsThatWereNotLoadedAsTheProgramsError) {
   const auto n = static_cast<std::uint32_t>(GetParam());
   Rig rig(self_checking(GetParam()));
-  rig.driver.run_program(0, pixels(n, 4), kClocks);
+  rig.driver.run_program(0, pixels(n, 4), kCycles);
   rig.driver.reset();  // what was loaded before it does not count
   for (const std::uint32_t loaded : {1U, 3U}) {
     const std::string text =
-        message_of<DeviceError>([&] { rig.driver.run_program(0, pixels(n, loaded), kClocks); });
+        message_of<DeviceError>([&] { rig.driver.run_program(0, pixels(n, loaded), kCycles); });
     EXPECT_THAT(text, Says("UNWRITTEN", fmt::format("word {} of the memory 'scratchpad'", loaded)));
-    rig.driver.run_program(0, pixels(n, 4), kClocks);
+    rig.driver.run_program(0, pixels(n, 4), kCycles);
     rig.driver.reset();
   }
 }

@@ -24,12 +24,12 @@ SelfTest test_with(std::optional<Fault> fault, bool self_check = false) {
   return self_test(*device, driver);
 }
 
-TEST(SelfTest, PassesWhereNothingIsWrongInAFewThousandClocks) {
+TEST(SelfTest, PassesWhereNothingIsWrongInAFewThousandCycles) {
   for (const bool self_check : {false, true}) {
     const SelfTest test = test_with({}, self_check);
     EXPECT_TRUE(test.passed()) << in_words(test);
     EXPECT_EQ(test.sums, 1024u);
-    EXPECT_LT(test.clocks, 4000u);
+    EXPECT_LT(test.cycles, 4000u);
     EXPECT_THAT(in_words(test), Says("PASSED", "1,024 sums"));
   }
 }

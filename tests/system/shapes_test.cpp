@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Every shape gives the oracle's values in exactly the clocks, by cause, that the model predicts.
+// Every shape gives the oracle's values in exactly the cycles, by cause, that the model predicts.
 #include <gtest/gtest.h>
 
 #include <random>
@@ -27,7 +27,7 @@ void expect_exact_for_all(Rig& rig, const std::vector<std::uint64_t>& sizes, std
 }
 
 // The example that host/cycles/README.md goes through by hand.
-TEST(Shapes, TheReadmesExampleTakes188Clocks) {
+TEST(Shapes, TheReadmesExampleTakes188Cycles) {
   Rig rig(2);
   std::mt19937 random(10);
   const Workload work{{2, 4, 2}, Accumulate::kDevice, 3};

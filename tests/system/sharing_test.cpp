@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// All three ports before one memory, as on most buses: no product may come to a standstill, and
+// All three ports before one memory, as on most buses: no product may come to a hang, and
 // what each takes is predicted.
 #include <gtest/gtest.h>
 
@@ -35,7 +35,7 @@ class Sharing : public testing::TestWithParam<Setting> {
   }
 };
 
-/// Clocks too, unless the memory stalls.
+/// Cycles too, unless the memory stalls.
 void check(Rig& rig, const Workload& work, const Operands& operands) {
   if (rig.memory.predictable()) {
     expect_exact(rig, work, operands);
@@ -97,7 +97,7 @@ TEST(TightBuffers, RandomJobsAreExact) {
   }
 }
 
-// One beat a clock for everything: what all ports moved is a bound of the clocks.
+// One beat per cycle for everything: what all ports moved is a bound of the cycles.
 TEST(SharedMemory, AllPortsTogetherMoveABeatAClock) {
   for (const MemorySharing sharing : {MemorySharing::kShared, MemorySharing::kExclusive}) {
     std::mt19937 random(630);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Every channel of every port may be held up in any clock: values stay exact, clocks accounted for.
+// Every channel of every port may be held up in any cycle: values stay exact, cycles accounted for.
 #include <gtest/gtest.h>
 
 #include <random>

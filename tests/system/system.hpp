@@ -17,10 +17,10 @@
 #include "host/cycles/cycle_model.hpp"
 #include "host/device/registers.hpp"
 #include "host/driver/driver.hpp"
-#include "host/tiling/job.hpp"
-#include "host/tiling/packing.hpp"
 #include "host/numerics/matrix.hpp"
 #include "host/numerics/reference.hpp"
+#include "host/tiling/job.hpp"
+#include "host/tiling/packing.hpp"
 #include "sim/models/rtl_device.hpp"
 #include "tests/random.hpp"
 #include "tests/random_matrix.hpp"
@@ -33,9 +33,9 @@ class Rig {
   explicit Rig(int n, double stall_probability = 0, std::uint32_t seed = 1,
                unsigned bytes_per_cycle = 0)
       : Rig(options(n, stall_probability, seed, bytes_per_cycle)) {}
-  /// Without patience the driver leaves the watchdog as a test sets it.
+  /// Without timeouts the driver leaves the watchdog as a test sets it.
   explicit Rig(const RtlOptions& options)
-      : device(make_rtl_device(options)), driver(*device, Patience{0}), memory(options.memory) {}
+      : device(make_rtl_device(options)), driver(*device, Timeouts{0}), memory(options.memory) {}
 
   static RtlOptions options(int n, double stall_probability = 0, std::uint32_t seed = 1,
                             unsigned bytes_per_cycle = 0) {
@@ -48,9 +48,9 @@ class Rig {
     return options;
   }
 
-  void set_latency(unsigned clocks) {
-    device->set_latency(clocks);
-    memory.latency = clocks;
+  void set_latency(unsigned cycles) {
+    device->set_latency(cycles);
+    memory.latency = cycles;
   }
 
   std::unique_ptr<RtlDevice> device;
@@ -181,7 +181,7 @@ inline std::string difference(const Counters& expected, const Counters& found) {
   return text;
 }
 
-/// The causes of every engine add up to the clocks in all.
+/// The causes of every engine add up to the cycles in all.
 inline void expect_causes_add_up(const Counters& counters) {
   for (const EngineEntry& engine : kEngines) {
     std::uint64_t sum = 0;

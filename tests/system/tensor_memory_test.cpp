@@ -10,9 +10,9 @@
 #include <string>
 #include <vector>
 
+#include "host/cycles/tlm_device.hpp"
 #include "host/device/array_geometry.hpp"
 #include "host/device/reference_device.hpp"
-#include "host/cycles/tlm_device.hpp"
 #include "tests/says.hpp"
 #include "tests/system/predicted.hpp"
 #include "tests/system/random_depthwise.hpp"
@@ -66,7 +66,7 @@ TEST(TensorMemory, TlmTakesThePredictedCycles) {
   MemoryTiming memory;
   memory.latency = 30;
   TlmDevice device(geometry_of_array(4), memory, kMemoryBytes);
-  Driver driver(device, Patience{0});
+  Driver driver(device, Timeouts{0});
   driver.enable_tensor_memory();
   for_seeds(1560, 3, [&](std::mt19937& random) {
     const auto operands = operand_memory(random, driver.geometry().n);

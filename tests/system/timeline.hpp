@@ -10,12 +10,12 @@
 
 #include "host/debug/timeline.hpp"
 #include "tests/folder.hpp"
-#include "tests/unit/debug/timeline_file.hpp"
 #include "tests/system/system.hpp"
+#include "tests/unit/debug/timeline_file.hpp"
 
 namespace gemm64::system_test {
 
-/// Keeps the events of every clock, for comparison.
+/// Keeps the events of every cycle, for comparison.
 class EventRecorder : public Observer {
  public:
   void clock(std::uint64_t clock, const Probe& probe) override {
@@ -37,7 +37,7 @@ inline std::size_t counter_of(const std::string& engine, const std::string& caus
   return 0;
 }
 
-/// Every clock of every wait has that cause, every tile begins and ends with a transfer.
+/// Every cycle of every wait has that cause, every tile begins and ends with a transfer.
 inline void expect_places(const TimelineFile& file, const EventRecorder& recorder) {
   for (const auto& [engine, track] : file.tracks) {
     if (engine == "layers") continue;
@@ -131,10 +131,10 @@ inline std::uintmax_t expect_timeline(Rig& rig, const std::vector<Workload>& pro
     const Job job = make_job(rig, work);
     const Packed packed(job, operands);
     rig.device->reset();
-    timeline.begin(job, rig.device->clocks());
+    timeline.begin(job, rig.device->cycles());
     const GemmResult result =
         rig.driver.run(job, JobOperands{packed.weights, operands.a, &packed.parameters});
-    timeline.end(rig.device->clocks());
+    timeline.end(rig.device->cycles());
     EXPECT_EQ(result.sums, expected_results(work.output, operands));
     counters.push_back(result.counters);
     tiles.push_back(planned_tiles(job.plan));

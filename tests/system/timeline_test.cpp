@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Timelines: every clock of every engine under the cause that the device's counters have.
+// Timelines: every cycle of every engine under the cause that the device's counters have.
 #include "tests/system/timeline.hpp"
 
 #include <gtest/gtest.h>

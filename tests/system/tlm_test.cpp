@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The tlm device against the RTL: the same memory, errors and registers, and the same clocks
+// The tlm device against the RTL: the same memory, errors and registers, and the same cycles
 // wherever these are predicted.
 #include <gtest/gtest.h>
 
@@ -19,7 +19,7 @@ namespace gemm64::system_test {
 namespace {
 
 constexpr std::uint64_t kClockLimit = 2'000'000;
-constexpr std::uint64_t kIdleClocks =
+constexpr std::uint64_t kIdleCycles =
     100'000;  // without an interrupt, until a device is asked whether it is still busy
 
 /// The RTL and the tlm device of the same size behind the same memory.
@@ -62,7 +62,7 @@ std::vector<Command> any_program(std::mt19937& random, const Geometry& geometry,
                                  : random_window_program(random, geometry, parts);
 }
 
-TEST(Tlm, RandomProgramsGiveTheRtlsMemoryCountersAndClocks) {
+TEST(Tlm, RandomProgramsGiveTheRtlsMemoryCountersAndCycles) {
   for_seeds(1100, 80, [](std::mt19937& random) {
     const int n = 2 << draw(random, 0, 2);
     Twins twins(small(n, any_memory(random, n)));
@@ -70,10 +70,10 @@ TEST(Tlm, RandomProgramsGiveTheRtlsMemoryCountersAndClocks) {
     const std::vector<Command> program =
         any_program(random, twins.rtl.driver.geometry(), draw(random, 1, 3));
     SCOPED_TRACE(list(program));
-    const std::uint64_t rtl_before = twins.rtl.device->clocks(), tlm_before = twins.tlm.clocks();
+    const std::uint64_t rtl_before = twins.rtl.device->cycles(), tlm_before = twins.tlm.cycles();
     twins.rtl.driver.run_program(0, program, kClockLimit);
     twins.driver.run_program(0, program, kClockLimit);
-    EXPECT_EQ(twins.rtl.device->clocks() - rtl_before, twins.tlm.clocks() - tlm_before);
+    EXPECT_EQ(twins.rtl.device->cycles() - rtl_before, twins.tlm.cycles() - tlm_before);
     EXPECT_TRUE(image(*twins.rtl.device) == image(twins.tlm));
     const Counters expected = twins.rtl.driver.read_counters();
     const Counters found = twins.driver.read_counters();
@@ -81,8 +81,8 @@ TEST(Tlm, RandomProgramsGiveTheRtlsMemoryCountersAndClocks) {
   });
 }
 
-/// Gives commands to a ring that starts empty, up to each of `tails`, and waits some clocks after
-/// each; then until all is done. Returns the clocks in which interrupts were seen and cleared.
+/// Gives commands to a ring that starts empty, up to each of `tails`, and waits some cycles after
+/// each; then until all is done. Returns the cycles in which interrupts were seen and cleared.
 std::vector<std::uint64_t> give_in_pieces(Device& device, const std::vector<Command>& commands,
                                           const std::vector<std::uint32_t>& tails,
                                           const std::vector<std::uint64_t>& gaps) {
@@ -97,12 +97,12 @@ std::vector<std::uint64_t> give_in_pieces(Device& device, const std::vector<Comm
   device.write_register(reg::kControl, field::kControlClearCounters.mask());
   device.write_register(reg::kWatchdog, 0);
   device.write_register(reg::kRingMask, 255);
-  const std::uint64_t start = device.clocks();
+  const std::uint64_t start = device.cycles();
   std::vector<std::uint64_t> seen;
-  const auto wait = [&](std::uint64_t clocks) {
-    const bool high = device.wait_interrupt(clocks);
+  const auto wait = [&](std::uint64_t cycles) {
+    const bool high = device.wait_interrupt(cycles);
     if (!high) return false;
-    seen.push_back(device.clocks() - start);
+    seen.push_back(device.cycles() - start);
     device.write_register(reg::kInterrupt, field::kInterruptDone.mask());
     return true;
   };
@@ -110,13 +110,13 @@ std::vector<std::uint64_t> give_in_pieces(Device& device, const std::vector<Comm
     device.write_register(reg::kRingTail, tails[i]);
     wait(gaps[i]);
   }
-  while (wait(kIdleClocks) || field::kStatusBusy.get(device.read_register(reg::kStatus)) != 0) {
-    if (device.clocks() - start > kClockLimit) break;
+  while (wait(kIdleCycles) || field::kStatusBusy.get(device.read_register(reg::kStatus)) != 0) {
+    if (device.cycles() - start > kClockLimit) break;
   }
   return seen;
 }
 
-TEST(Tlm, ProgramsGivenWhileOthersRunTakeTheRtlsClocks) {
+TEST(Tlm, ProgramsGivenWhileOthersRunTakeTheRtlsCycles) {
   for_seeds(1300, 24, [](std::mt19937& random) {
     const int n = 2 << draw(random, 0, 2);
     const MemoryTiming memory = any_memory(random, n);

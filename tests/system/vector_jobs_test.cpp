@@ -10,9 +10,9 @@
 
 #include "host/device/fault.hpp"
 #include "host/device/snapshot.hpp"
-#include "host/util/float_bits.hpp"
-#include "host/tiling/job_program.hpp"
 #include "host/run/program_prediction.hpp"
+#include "host/tiling/job_program.hpp"
+#include "host/util/float_bits.hpp"
 #include "tests/system/system.hpp"
 
 namespace gemm64::system_test {

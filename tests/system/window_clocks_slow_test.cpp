@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Programs of windows and products at N = 64 take the clocks that the model predicts.
+// Programs of windows and products at N = 64 take the cycles that the model predicts.
 #include <gtest/gtest.h>
 
 #include <random>
@@ -12,12 +12,12 @@
 namespace gemm64::system_test {
 namespace {
 
-TEST(WindowClocks64, OfRandomProgramsAreExact) {
+TEST(WindowCycles64, OfRandomProgramsAreExact) {
   for (const MemorySharing sharing :
        {MemorySharing::kIndependent, MemorySharing::kShared, MemorySharing::kExclusive}) {
     for (const unsigned bytes_per_cycle : {0u, 24u}) {
       SCOPED_TRACE(std::string(name(sharing)) +
-                   ", bytes a clock: " + std::to_string(bytes_per_cycle));
+                   ", bytes per cycle: " + std::to_string(bytes_per_cycle));
       Rig rig = small_rig(64, sharing, bytes_per_cycle);
       for_seeds(1500, bytes_per_cycle == 0 ? 6 : 2, [&](std::mt19937& random) {
         const auto program =

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Inspecting convolutions: the timeline accounts for every clock, a tile is traced by its name, and
+// Inspecting convolutions: the timeline accounts for every cycle, a tile is traced by its name, and
 // faults are found at their very place, told by pixel, tap and channel.
 #include <gtest/gtest.h>
 
@@ -222,14 +222,14 @@ TEST(WindowTiles, AreTracedByTheirNames) {
     run.observers = {&list};
     JobRunner runner(*rig.device, rig.driver, run);
     runner.run_program(network.layers, ProgressShare());
-    ASSERT_TRUE(trace.clocks());
-    EXPECT_TRUE(trace.clocks()->tile == last);
+    ASSERT_TRUE(trace.cycles());
+    EXPECT_TRUE(trace.cycles()->tile == last);
     // It is the last tile of all: after its last row none enters the array.
     std::uint64_t last_row = 0;
     for (std::uint64_t c = 0; c < recorder.events.size(); ++c) {
       if (recorder.is(c, counter::kComputeCompute)) last_row = c;
     }
-    EXPECT_EQ(trace.clocks()->end, last_row + rig.driver.geometry().pipeline() + 1);
+    EXPECT_EQ(trace.cycles()->end, last_row + rig.driver.geometry().pipeline() + 1);
   });
 }
 
@@ -263,12 +263,12 @@ Outcome conduct(const Experiment& experiment) {
   RunOptions options;
   options.investigate = [&](const JobRun& job, Failure& failure) {
     investigate(
-        job, [&](bool) { return experiment.device(); }, Patience(), failure);
+        job, [&](bool) { return experiment.device(); }, Timeouts(), failure);
   };
   JobRunner runner(*device, driver, options);
   runner.run_program(outcome.network.layers, ProgressShare());
   outcome.failure = runner.failure();
-  outcome.end = device->clocks();
+  outcome.end = device->cycles();
   return outcome;
 }
 
@@ -317,9 +317,9 @@ void draw_faults(Fault::Kind kind, unsigned wanted, const Check& check) {
     std::mt19937 random(seed + 77);
     Experiment experiment{2 << draw(random, 0, 2), seed, {}};
     const auto n = static_cast<unsigned>(experiment.n);
-    const std::uint64_t clocks = conduct(experiment).end;
+    const std::uint64_t cycles = conduct(experiment).end;
     // High bits, which 8-bit results do not hide.
-    const Fault fault = draw_fault(random, kind, n, clocks, 5, 12);
+    const Fault fault = draw_fault(random, kind, n, cycles, 5, 12);
     SCOPED_TRACE(to_string(fault));
     experiment.faults = {fault};
     const Outcome outcome = conduct(experiment);

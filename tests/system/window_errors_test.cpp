@@ -12,9 +12,9 @@
 
 #include "host/device/reference_device.hpp"
 #include "tests/commands.hpp"
-#include "tests/unit/tiling/convolutions.hpp"
 #include "tests/says.hpp"
 #include "tests/system/system.hpp"
+#include "tests/unit/tiling/convolutions.hpp"
 
 namespace gemm64::system_test {
 namespace {

@@ -1,23 +1,23 @@
 // SPDX-License-Identifier: Apache-2.0
 // Convolutions on the accelerator, from memory to memory: values as a plain loop over the
-// definition gives them, each input pixel read once, and clocks as predicted.
+// definition gives them, each input pixel read once, and cycles as predicted.
 #include <gtest/gtest.h>
 
 #include <random>
 #include <vector>
 
 #include "host/device/reference_device.hpp"
-#include "host/util/error.hpp"
 #include "host/tiling/window_plan.hpp"
+#include "host/util/error.hpp"
 #include "tests/commands.hpp"
-#include "tests/unit/tiling/convolutions.hpp"
 #include "tests/system/system.hpp"
+#include "tests/unit/tiling/convolutions.hpp"
 
 namespace gemm64::system_test {
 namespace {
 
 constexpr std::uint64_t kMemoryBytes = std::uint64_t{8} << 20, kClockLimit = 4'000'000;
-constexpr std::uint32_t kWatchdog = 20'000;  // clocks without progress; no engine waits for so long
+constexpr std::uint32_t kWatchdog = 20'000;  // cycles without progress; no engine waits for so long
 
 /// A rig whose engines are stopped soon where they wait for each other.
 Rig window_rig(int n, double stalls, std::uint32_t seed, bool tight = false) {

@@ -81,7 +81,7 @@ class KnownNetworks(TorchScriptTest):
                     self.assertEqual(modules["weight_bytes"], weights)
                     self.assertEqual(modules["leaf_bytes"], leaves)
                     self.assertEqual(modules["leaf_bytes"] + modules["container_bytes"], hooks)
-                # All sums, the predicted clocks, and each layer by its name.
+                # All sums, the predicted cycles, and each layer by its name.
                 self.assertEqual(total, onnx["total"])
                 self.assertEqual(report["array"], onnx["array"])
                 self.assertEqual(kinds(report), kinds(onnx))

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The save file of a failure: its signals exist, show the wrong value in the clock that is told, and
+"""The save file of a failure: its signals exist, show the wrong value in the cycle that is told, and
 its markers stand there."""
 
 import json
@@ -14,7 +14,7 @@ from harness import TOP, run
 
 GROUP = "the first wrong value"
 
-# By array: faults that reach the results of a product with a latency of 20 clocks.
+# By array: faults that reach the results of a product with a latency of 20 cycles.
 FAULTS = {
     64: ["partial-sum:7,30:20@284"],  # a waveform of this size takes Python seconds to read
     8: ["weight:3,5:7@162", "activation:6,1:2@164", "partial-sum:1,7:20@164",
@@ -60,7 +60,7 @@ class Failure(unittest.TestCase):
                                      wrong["found"])
 
     def value(self, waveform, item, clock):
-        """What a trace shows in a clock, as a signed decimal."""
+        """What a trace shows in a cycle, as a signed decimal."""
         name = re.sub(r"^\(\d+\)", "", item.signals[0])
         whole = fst.Trace(waveform, [name]).at(name, clock)
         if item.made:

@@ -32,7 +32,7 @@ def names(path):
 
 
 class Trace:
-    """The values of some signals by clock, as they are when clk_i is low (at 2 * clock ns)."""
+    """The values of some signals by cycle, as they are when clk_i is low (at 2 * clock ns)."""
 
     def __init__(self, path, signals):
         codes = names(path)
@@ -54,7 +54,7 @@ class Trace:
             self._changes[code].append((time, int(value.replace("x", "0").replace("z", "0"), 2)))
 
     def at(self, signal, clock):
-        """The value of the signal in a clock, unsigned."""
+        """The value of the signal in a cycle, unsigned."""
         value = 0
         for time, new in self._changes[self._signals[signal]]:
             if time > 2 * clock:
@@ -67,7 +67,7 @@ class Trace:
         return signed(self.at(signal, clock) >> (index * width), width)
 
     def first(self, signal, after=0):
-        """The first clock from `after` on in which the signal is not zero."""
+        """The first cycle from `after` on in which the signal is not zero."""
         return next(clock for clock in range(after, self.end) if self.at(signal, clock))
 
 

@@ -33,7 +33,7 @@ class GTKWave(unittest.TestCase):
         cls.matmul = trace.first(TOP + "u_compute.command_valid_i")
 
     def look(self, view, *clocks):
-        """Opens the view; gives, for each clock, what is shown by group and label."""
+        """Opens the view; gives, for each cycle, what is shown by group and label."""
         report = os.path.join(self.folder, view + ".txt")
         picture = os.path.join(self.folder, view + ".png")
         waveform = self.files[view]

@@ -2,8 +2,8 @@
 """The page's two walks, through the array and through the lanes, tell what the waveforms of make
 wave hold.
 
-With --renumber it first moves the page's clocks to where the work begins now: what the host does
-before that may take more or fewer clocks one day."""
+With --renumber it first moves the page's cycles to where the work begins now: what the host does
+before that may take more or fewer cycles one day."""
 
 import os
 import re
@@ -93,13 +93,13 @@ class Page(unittest.TestCase):
         for view, walk in self.walks.items():
             self.assertGreater(len(walk.rows), 20)
             self.assertEqual(walk.rows[0][0], walk.trace.first(WALKS[view][1]),
-                             "the work begins at another clock: run this test with --renumber")
+                             "the work begins at another cycle: run this test with --renumber")
             for clock, time, signal, value in walk.rows:
                 self.assertEqual(time, 2 * clock, signal)
-                self.assertEqual(walk.value(signal, clock), value, f"{signal} in clock {clock}")
+                self.assertEqual(walk.value(signal, clock), value, f"{signal} in cycle {clock}")
 
     def test_events_have_their_clock_and_no_other(self):
-        """What the page shows for the first time, the waveform does too: not a clock before."""
+        """What the page shows for the first time, the waveform does too: not a cycle before."""
         for walk in self.walks.values():
             for clock, _, signal, value in walk.rows:
                 if signal != "u_accumulator.column[0].u_column.sums_0_q[0][31:0]":

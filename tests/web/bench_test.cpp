@@ -26,8 +26,8 @@ TEST(Bench, StepsCountWhatADriverCountsInOneGo) {
     for (std::uint32_t seed = 1; seed <= 6; ++seed) {
       const Drawn drawn = draw_work(seed, static_cast<std::uint32_t>(array));
       Bench bench(array, drawn.memory, drawn.work);
-      std::uint64_t clocks = 1;
-      while (bench.step(clocks) == Bench::State::kGoing) clocks = clocks % 97 + 1;
+      std::uint64_t cycles = 1;
+      while (bench.step(cycles) == Bench::State::kGoing) cycles = cycles % 97 + 1;
       ASSERT_EQ(bench.state(), Bench::State::kEnded) << drawn.work;
       const Json outcome = bench.outcome();
       EXPECT_EQ(outcome["counters"], bench.standing()["counters"]) << drawn.work;
@@ -38,7 +38,7 @@ TEST(Bench, StepsCountWhatADriverCountsInOneGo) {
       options.n = array;
       options.memory = drawn.memory;
       const auto device = make_rtl_device(options);
-      Driver driver(*device, Patience{drawn.memory.latency, 0});
+      Driver driver(*device, Timeouts{drawn.memory.latency, 0});
       const Work work = make_work(drawn.work, driver.geometry());
       driver.run(work.list, work.for_driver());
       const Counters counters = driver.read_counters();

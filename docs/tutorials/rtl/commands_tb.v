@@ -16,7 +16,7 @@ module commands_tb;
     reg [511:0] data = 512'd0;
     integer     opcode, clocks;
 
-    gemm64_commands u_commands (
+    gemm64_command_processor u_commands (
         .clk_i               (clk),
         .rst_ni              (rst_n),
         .stop_i              (1'b0),
@@ -42,7 +42,7 @@ module commands_tb;
 
     always #1 clk = ~clk;
 
-    // A memory that answers a clock later.
+    // A memory that answers a cycle later.
     always @(posedge clk) begin
         beat <= ask;
         data <= {504'd0, address == 40'd0 ? opcode[7:0] : 8'd5};

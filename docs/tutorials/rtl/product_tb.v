@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // One product of 6x4 activations by 4x4 weights on the systolic array, for docs/tutorials/change-the-rtl.md. Row m of
-// activations enters in clock m, column c of weights in clock c; column c of row m is there in clock
+// activations enters in cycle m, column c of weights in cycle c; column c of row m is there in cycle
 // m + 1 + N/STAGE_ROWS + c.
 `default_nettype none
 
@@ -59,7 +59,7 @@ module product_tb;
                     for (k = 0; k < N; k = k + 1) expected = expected + a(m, k) * w(c, k);
                     if ($signed(sum[32*c +: 32]) !== expected) begin
                         if (wrong == 0)
-                            $display("row %0d, column %0d: expected %0d, found %0d in clock %0d", m, c, expected,
+                            $display("row %0d, column %0d: expected %0d, found %0d in cycle %0d", m, c, expected,
                                      $signed(sum[32*c +: 32]), t);
                         wrong = wrong + 1;
                     end

@@ -8,9 +8,9 @@
 #include <utility>
 #include <vector>
 
-#include "host/util/error.hpp"
 #include "host/graph/onnx/model.hpp"
 #include "host/graph/onnx/renaming.hpp"
+#include "host/util/error.hpp"
 
 namespace gemm64 {
 namespace {

@@ -11,11 +11,11 @@
 #include <queue>
 #include <set>
 
-#include "host/util/error.hpp"
 #include "host/graph/onnx/model.hpp"
 #include "host/graph/onnx/node_check.hpp"
 #include "host/graph/onnx/schema.hpp"
 #include "host/graph/proto/tensor_data.hpp"
+#include "host/util/error.hpp"
 
 namespace gemm64 {
 namespace {

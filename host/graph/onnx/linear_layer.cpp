@@ -7,10 +7,10 @@
 #include <numeric>
 #include <utility>
 
-#include "host/util/divide.hpp"
+#include "host/graph/onnx/supported.hpp"
 #include "host/kernels/matmul_bits.hpp"
 #include "host/kernels/strided.hpp"
-#include "host/graph/onnx/supported.hpp"
+#include "host/util/divide.hpp"
 
 namespace gemm64 {
 namespace {

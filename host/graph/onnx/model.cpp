@@ -12,8 +12,6 @@
 #include <limits>
 #include <stdexcept>
 
-#include "host/util/error.hpp"
-#include "host/util/file_kind.hpp"
 #include "host/graph/onnx/control_flow.hpp"
 #include "host/graph/onnx/functions.hpp"
 #include "host/graph/onnx/graph_check.hpp"
@@ -21,6 +19,8 @@
 #include "host/graph/onnx/shapes.hpp"
 #include "host/graph/onnx/wire.hpp"
 #include "host/graph/proto/tensor_data.hpp"
+#include "host/util/error.hpp"
+#include "host/util/file_kind.hpp"
 
 namespace gemm64 {
 namespace {

@@ -11,11 +11,11 @@
 #include <string_view>
 #include <vector>
 
-#include "host/util/lifetime.hpp"
 #include "host/graph/onnx/node_check.hpp"
 #include "host/graph/proto/attribute.hpp"
 #include "host/graph/proto/onnx.pb.h"
 #include "host/graph/proto/tensor_data.hpp"
+#include "host/util/lifetime.hpp"
 #include "host/util/text.hpp"
 
 namespace gemm64 {

@@ -7,11 +7,11 @@
 #include <thread>
 #include <utility>
 
-#include "host/util/error.hpp"
-#include "host/numerics/initialize.hpp"
 #include "host/graph/onnx/builder.hpp"
 #include "host/graph/onnx/save.hpp"
-#include "host/util/side_by_side.hpp"
+#include "host/numerics/initialize.hpp"
+#include "host/util/error.hpp"
+#include "host/util/parallel_for.hpp"
 
 namespace gemm64 {
 namespace {
@@ -54,7 +54,7 @@ void draw_all(std::vector<Parameters> layers, std::uint32_t seed) {
   std::sort(layers.begin(), layers.end(), [](const Parameters& a, const Parameters& b) {
     return a.weight_count > b.weight_count;
   });
-  side_by_side(layers.size(), std::thread::hardware_concurrency(),
+  parallel_for(layers.size(), std::thread::hardware_concurrency(),
                [&](std::size_t i) { draw(layers[i], seed); });
 }
 

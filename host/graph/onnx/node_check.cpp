@@ -7,10 +7,10 @@
 #include <set>
 #include <utility>
 
-#include "host/util/error.hpp"
 #include "host/graph/onnx/model.hpp"
 #include "host/graph/onnx/schema.hpp"
 #include "host/graph/proto/tensor_data.hpp"
+#include "host/util/error.hpp"
 
 namespace gemm64 {
 namespace {

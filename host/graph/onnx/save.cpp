@@ -3,8 +3,8 @@
 
 #include <fmt/format.h>
 
-#include "host/util/error.hpp"
 #include "host/graph/onnx/graph_check.hpp"
+#include "host/util/error.hpp"
 #include "host/util/text.hpp"
 
 namespace gemm64 {

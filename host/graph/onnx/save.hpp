@@ -4,8 +4,8 @@
 
 #include <cstdint>
 
-#include "host/util/output_file.hpp"
 #include "host/graph/proto/onnx.pb.h"
+#include "host/util/output_file.hpp"
 
 namespace gemm64 {
 

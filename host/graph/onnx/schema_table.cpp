@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Written by scripts/codegen/generate-operators.py from onnx 1.23.2 and onnxruntime 1.31.1. Do not edit.
-// Operator, first opset, inputs > outputs : attributes; host/graph/onnx/schema.cpp reads it.
+// Written by scripts/codegen/generate-operators.py from onnx 1.23.2 and onnxruntime 1.31.1. Do not
+// edit. Operator, first opset, inputs > outputs : attributes; host/graph/onnx/schema.cpp reads it.
 // clang-format off
 #include "host/graph/onnx/schema.hpp"
 

@@ -5,8 +5,8 @@
 
 #include <algorithm>
 
-#include "host/util/error.hpp"
 #include "host/graph/proto/tensor_data.hpp"
+#include "host/util/error.hpp"
 #include "host/util/text.hpp"
 
 namespace gemm64 {

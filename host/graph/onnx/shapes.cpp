@@ -5,13 +5,13 @@
 
 #include <algorithm>
 
-#include "host/util/error.hpp"
 #include "host/graph/onnx/batched_shape.hpp"
 #include "host/graph/onnx/fold.hpp"
 #include "host/graph/onnx/operator.hpp"
 #include "host/graph/onnx/shape_rules.hpp"
 #include "host/graph/onnx/work.hpp"
 #include "host/graph/proto/tensor_data.hpp"
+#include "host/util/error.hpp"
 
 namespace gemm64 {
 namespace {

@@ -5,10 +5,10 @@
 
 #include <algorithm>
 
-#include "host/util/error.hpp"
 #include "host/graph/onnx/control_flow.hpp"
 #include "host/graph/onnx/operator.hpp"
 #include "host/graph/proto/tensor_data.hpp"
+#include "host/util/error.hpp"
 #include "host/util/text.hpp"
 
 namespace gemm64 {

@@ -3,9 +3,9 @@
 
 #include <algorithm>
 
-#include "host/kernels/matmul_bits.hpp"
 #include "host/graph/onnx/checked.hpp"
 #include "host/graph/onnx/linear_layer.hpp"
+#include "host/kernels/matmul_bits.hpp"
 
 namespace gemm64 {
 namespace {

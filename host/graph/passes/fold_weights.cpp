@@ -58,7 +58,7 @@ bool Folding::compute(const NodeProto& node) {
 }
 
 /// Takes out nodes that nothing reads, from the last one on.
-void drop_unread(onnx::GraphProto& graph, const std::set<std::string>& candidates) {
+void eliminate_unread(onnx::GraphProto& graph, const std::set<std::string>& candidates) {
   std::set<std::string> read;
   for (const auto& output : graph.output()) read.insert(output.name());
   std::vector<NodeProto> kept;
@@ -106,7 +106,7 @@ std::optional<onnx::ModelProto> Folding::run() {
   }
   std::set<std::string> candidates;
   for (const auto& [name, tensor] : computed_) candidates.insert(name);
-  drop_unread(graph, candidates);
+  eliminate_unread(graph, candidates);
   return proto;
 }
 

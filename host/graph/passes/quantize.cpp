@@ -12,18 +12,18 @@
 #include <set>
 #include <vector>
 
-#include "host/util/error.hpp"
 #include "host/graph/onnx/builder.hpp"
 #include "host/graph/onnx/graph_links.hpp"
 #include "host/graph/onnx/qdq_values.hpp"
 #include "host/graph/onnx/supported.hpp"
 #include "host/graph/onnx/without_data.hpp"
-#include "host/graph/proto/tensor_data.hpp"
 #include "host/graph/passes/eliminate_no_ops.hpp"
 #include "host/graph/passes/fold_weights.hpp"
 #include "host/graph/passes/masks.hpp"
 #include "host/graph/passes/raise_opset.hpp"
 #include "host/graph/passes/weight_steps.hpp"
+#include "host/graph/proto/tensor_data.hpp"
+#include "host/util/error.hpp"
 
 namespace gemm64 {
 namespace {

@@ -8,7 +8,7 @@
 namespace gemm64 {
 
 /// The graph that quantize_model() would write of a model, whose weights may be missing. Weights
-/// and ranges are made up. They change no clock, but where real ranges are equal by chance (of
+/// and ranges are made up. They change no cycle, but where real ranges are equal by chance (of
 /// tensors that are concatenated). They begin at 0, as those behind a Relu do, which then is part
 /// of the layer before it. BatchNormalization and Pad are folded. Throws UsageError as
 /// quantize_model() does.

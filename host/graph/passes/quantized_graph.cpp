@@ -8,17 +8,17 @@
 #include "host/graph/onnx/builder.hpp"
 #include "host/graph/onnx/graph_links.hpp"
 #include "host/graph/onnx/qdq_values.hpp"
-#include "host/graph/proto/tensor_data.hpp"
-#include "host/graph/passes/drop_redundant_clips.hpp"
 #include "host/graph/passes/eliminate_no_ops.hpp"
+#include "host/graph/passes/eliminate_redundant_clips.hpp"
 #include "host/graph/passes/fold_pads.hpp"
+#include "host/graph/passes/fuse_nodes.hpp"
 #include "host/graph/passes/fuse_transpose_into_weights.hpp"
-#include "host/graph/passes/join_equal_quantizes.hpp"
-#include "host/graph/passes/join_nodes.hpp"
+#include "host/graph/passes/merge_equal_quantizes.hpp"
 #include "host/graph/passes/qdq_double_pairs.hpp"
 #include "host/graph/passes/quantize_before_moves.hpp"
 #include "host/graph/passes/quantize_float_weights.hpp"
 #include "host/graph/passes/split_to_slices.hpp"
+#include "host/graph/proto/tensor_data.hpp"
 
 namespace gemm64 {
 namespace {
@@ -92,14 +92,14 @@ class Fusion {
 
 onnx::ModelProto Fusion::run() {
   onnx::GraphProto& graph = *proto_.mutable_graph();
-  join_equal_quantizes(graph);
+  merge_equal_quantizes(graph);
   quantize_before_moves(graph, reader_, model_.opset());
   split_to_slices(graph, model_, reader_);
   quantize_float_weights(graph, model_, reader_);
   for (int i = model_.graph().initializer_size(); i < graph.initializer_size(); ++i) {
     reader_.add(graph.initializer(i));
   }
-  drop_redundant_clips(graph, reader_);
+  eliminate_redundant_clips(graph, reader_);
   links_ = GraphLinks(graph);
   for (const NodeProto& node : graph.node()) {
     if (done_.count(&node) == 0) dispatch(node);

@@ -7,9 +7,9 @@
 #include <set>
 #include <vector>
 
-#include "host/util/error.hpp"
 #include "host/graph/onnx/builder.hpp"
 #include "host/graph/onnx/graph_links.hpp"
+#include "host/util/error.hpp"
 
 namespace gemm64 {
 namespace {

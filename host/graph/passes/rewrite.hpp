@@ -3,8 +3,8 @@
 #pragma once
 
 #include "host/graph/onnx/model.hpp"
-#include "host/graph/proto/onnx.pb.h"
 #include "host/graph/passes/rewrite_plan.hpp"
+#include "host/graph/proto/onnx.pb.h"
 
 namespace gemm64 {
 

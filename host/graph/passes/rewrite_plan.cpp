@@ -9,11 +9,11 @@
 #include <set>
 #include <variant>
 
-#include "host/util/error.hpp"
 #include "host/graph/onnx/operator.hpp"
 #include "host/graph/onnx/qdq_values.hpp"
 #include "host/graph/onnx/supported.hpp"
 #include "host/graph/onnx/work.hpp"
+#include "host/util/error.hpp"
 #include "host/util/text.hpp"
 
 namespace gemm64 {

@@ -23,7 +23,7 @@ const Json& cost(const Json& layer) {
   return array != layer.end() && array->is_object() ? *array : layer;
 }
 
-std::uint64_t clocks(const Json& layer) {
+std::uint64_t cycles(const Json& layer) {
   const Json& of = cost(layer);
   const auto at = of.find(of.contains("cycles") ? "cycles" : "clocks");
   return at == of.end() || at->is_null() ? 0 : at->get<std::uint64_t>();
@@ -89,7 +89,7 @@ std::uint64_t macs(const Json& layer) {
   return at == layer.end() || !at->is_number_unsigned() ? 0 : at->get<std::uint64_t>();
 }
 
-/// MACs of the array in a clock; 0 where the report does not tell.
+/// MACs of the array in a cycle; 0 where the report does not tell.
 double macs_per_clock(const Json& report) {
   const auto array = report.find("array");
   if (array == report.end()) return 0;
@@ -99,7 +99,7 @@ double macs_per_clock(const Json& report) {
   return n * n;
 }
 
-/// A row of the table: clocks, then bytes, each of A and of B.
+/// A row of the table: cycles, then bytes, each of A and of B.
 void add_row(Table& table, const std::string& name, const Json& row) {
   std::vector<std::string> cells{name};
   for (const char* what : {"clocks", "bytes"}) {
@@ -109,16 +109,16 @@ void add_row(Table& table, const std::string& name, const Json& row) {
   table.add_row(cells);
 }
 
-/// A layer that one report alone has clocks of, and what the other says of it.
+/// A layer that one report alone has cycles of, and what the other says of it.
 Json only(const Json& layer, const Json* other) {
   const char* why = "";
   if (other != nullptr) {
-    why = other->value("on", Json()) == "host" ? "on the host" : "without clocks of its own";
+    why = other->value("on", Json()) == "host" ? "on the host" : "without cycles of its own";
   }
-  return {{"name", layer.at("name")}, {"clocks", clocks(layer)}, {"there", why}};
+  return {{"name", layer.at("name")}, {"clocks", cycles(layer)}, {"there", why}};
 }
 
-/// "conv1 (500 clocks; on the host in B), conv2 (300 clocks)".
+/// "conv1 (500 cycles; on the host in B), conv2 (300 cycles)".
 std::string list_only(const Json& layers, const char* there) {
   std::vector<std::string> names;
   for (const Json& layer : layers) {
@@ -194,35 +194,35 @@ std::vector<std::pair<int, int>> pair_layers(const Json& a, const Json& b) {
 
 Json compare(const Json& a, const Json& b) {
   Json layers = Json::array(), only_a = Json::array(), only_b = Json::array();
-  std::uint64_t all_clocks[2] = {0, 0}, all_bytes[2] = {0, 0}, all_macs[2] = {0, 0};
+  std::uint64_t all_cycles[2] = {0, 0}, all_bytes[2] = {0, 0}, all_macs[2] = {0, 0};
   for (const auto& [in_a, in_b] : pair_layers(a, b)) {
     const Json* const one = in_a < 0 ? nullptr : &a.at("layers")[static_cast<std::size_t>(in_a)];
     const Json* const other = in_b < 0 ? nullptr : &b.at("layers")[static_cast<std::size_t>(in_b)];
-    const bool timed_a = one != nullptr && clocks(*one) != 0;
-    const bool timed_b = other != nullptr && clocks(*other) != 0;
+    const bool timed_a = one != nullptr && cycles(*one) != 0;
+    const bool timed_b = other != nullptr && cycles(*other) != 0;
     if (timed_a && !timed_b) only_a.push_back(only(*one, other));
     if (timed_b && !timed_a) only_b.push_back(only(*other, one));
     if (!timed_a || !timed_b) continue;
     layers.push_back({{"name", one->at("name")},
                       {"places", {in_a, in_b}},
                       {"sizes", {size(*one), size(*other)}},
-                      {"clocks", {clocks(*one), clocks(*other)}},
+                      {"clocks", {cycles(*one), cycles(*other)}},
                       {"bytes", {moved(*one), moved(*other)}}});
     for (const int side : {0, 1}) {
       const Json& layer = side == 0 ? *one : *other;
-      all_clocks[side] += clocks(layer);
+      all_cycles[side] += cycles(layer);
       all_bytes[side] += moved(layer);
       all_macs[side] += macs(layer);
     }
   }
   Json utilization = Json::array();
   for (const int side : {0, 1}) {
-    const double most = macs_per_clock(side == 0 ? a : b) * static_cast<double>(all_clocks[side]);
+    const double most = macs_per_clock(side == 0 ? a : b) * static_cast<double>(all_cycles[side]);
     utilization.push_back(most == 0 ? Json() : Json(static_cast<double>(all_macs[side]) / most));
   }
   return {{"layers", std::move(layers)},
           {"both",
-           {{"clocks", {all_clocks[0], all_clocks[1]}},
+           {{"clocks", {all_cycles[0], all_cycles[1]}},
             {"bytes", {all_bytes[0], all_bytes[1]}},
             {"utilization", std::move(utilization)}}},
           {"only", {std::move(only_a), std::move(only_b)}}};
@@ -250,7 +250,7 @@ std::string comparison_tables(const Json& a, const Json& b, std::size_t width) {
   add_row(table, "layers of both", comparison["both"]);
   std::string text = settings(a, b) + sizes;
   if (!text.empty()) text += "\n";
-  text += comparison["layers"].empty() ? "No layer has clocks in both.\n" : table.render(width);
+  text += comparison["layers"].empty() ? "No layer has cycles in both.\n" : table.render(width);
   const Json& only = comparison["only"];
   if (!only[0].empty()) text += fmt::format("\nOnly in A: {}.\n", list_only(only[0], "B"));
   if (!only[1].empty()) text += fmt::format("\nOnly in B: {}.\n", list_only(only[1], "A"));

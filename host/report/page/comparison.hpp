@@ -15,13 +15,13 @@ namespace gemm64 {
 std::vector<std::pair<int, int>> pair_layers(const nlohmann::ordered_json& a,
                                              const nlohmann::ordered_json& b);
 
-/// What the two have in common, and what not: `layers` with clocks in both (`name`, `places` in the
-/// lists of layers, `sizes`, `clocks`, `bytes`: of A and of B), `both` their sums (`clocks`,
-/// `bytes`, `utilization`), and `only`: of A and of B, the layers with clocks there alone (`name`,
-/// `clocks`, `there`: why the other has none). Terminal and page show these figures.
+/// What the two have in common, and what not: `layers` with cycles in both (`name`, `places` in the
+/// lists of layers, `sizes`, `cycles`, `bytes`: of A and of B), `both` their sums (`cycles`,
+/// `bytes`, `utilization`), and `only`: of A and of B, the layers with cycles there alone (`name`,
+/// `cycles`, `there`: why the other has none). Terminal and page show these figures.
 nlohmann::ordered_json compare(const nlohmann::ordered_json& a, const nlohmann::ordered_json& b);
 
-/// Clocks, bytes and causes of both as tables, at most `width` characters wide (0: no limit):
+/// Cycles, bytes and causes of both as tables, at most `width` characters wide (0: no limit):
 /// settings that differ, layers with their differences, those that only one has, and counters that
 /// differ.
 std::string comparison_tables(const nlohmann::ordered_json& a, const nlohmann::ordered_json& b,

@@ -20,9 +20,10 @@ struct PageContent {
     std::string file;
     nlohmann::ordered_json report;
   };
-  std::vector<Report> reports;        // two are compared
-  nlohmann::ordered_json comparison;  // of two reports (host/report/page/comparison.hpp); otherwise null
-  nlohmann::ordered_json recording;   // of a timeline; null where there is none
+  std::vector<Report> reports;  // two are compared
+  nlohmann::ordered_json
+      comparison;  // of two reports (host/report/page/comparison.hpp); otherwise null
+  nlohmann::ordered_json recording;  // of a timeline; null where there is none
 };
 
 /// The page. Whatever names hold, none of it becomes markup, and bytes that are no UTF-8 are

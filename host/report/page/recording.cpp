@@ -21,7 +21,7 @@ namespace {
 using Json = nlohmann::ordered_json;
 
 // JavaScript knows such numbers exactly, and sums of two do not wrap.
-constexpr std::uint64_t kMostClocks = std::uint64_t{1} << 52;
+constexpr std::uint64_t kMostCycles = std::uint64_t{1} << 52;
 
 struct Slice {
   std::uint64_t begin, end;
@@ -76,11 +76,11 @@ std::string work_of(const Json& event) {
   return "transfer";
 }
 
-std::uint64_t clocks_from(const Json& number) {
-  if (number.is_number_unsigned() && number.get<std::uint64_t>() < kMostClocks) {
+std::uint64_t cycles_from(const Json& number) {
+  if (number.is_number_unsigned() && number.get<std::uint64_t>() < kMostCycles) {
     return number.get<std::uint64_t>();
   }
-  throw std::invalid_argument("no number of clocks: " + number.dump());
+  throw std::invalid_argument("no number of cycles: " + number.dump());
 }
 
 void read(const Json& event, std::map<int, Track>& tracks, Strings& causes, Strings& texts) {
@@ -92,8 +92,8 @@ void read(const Json& event, std::map<int, Track>& tracks, Strings& causes, Stri
   }
   const std::string category = event.at("cat").get<std::string>();
   if (category == "command") return;
-  const std::uint64_t begin = clocks_from(event.at("ts"));
-  const std::uint64_t end = begin + clocks_from(event.at("dur"));
+  const std::uint64_t begin = cycles_from(event.at("ts"));
+  const std::uint64_t end = begin + cycles_from(event.at("dur"));
   cut_open(track, begin, end);
   if (category == "tile") {
     cut_open(track, track.open.end, std::numeric_limits<std::uint64_t>::max());
@@ -105,17 +105,17 @@ void read(const Json& event, std::map<int, Track>& tracks, Strings& causes, Stri
   add(track, {begin, end, causes.number(is_wait ? name : category), texts.number(name)});
 }
 
-/// Neighbours of fewer than `shortest` clocks as one slice, named after what most of it is.
+/// Neighbours of fewer than `shortest` cycles as one slice, named after what most of it is.
 std::vector<Slice> merged(const std::vector<Slice>& slices, std::uint64_t shortest,
                           Strings& texts) {
   std::vector<Slice> result;
   for (std::size_t i = 0; i < slices.size();) {
     std::size_t next = i;
-    std::map<std::size_t, std::uint64_t> clocks;  // by cause
+    std::map<std::size_t, std::uint64_t> cycles;  // by cause
     while (next < slices.size() && slices[next].end - slices[next].begin < shortest &&
            slices[next].end - slices[i].begin <= 4 * shortest &&
            (next == i || slices[next].begin - slices[next - 1].end < shortest)) {
-      clocks[slices[next].cause] += slices[next].end - slices[next].begin;
+      cycles[slices[next].cause] += slices[next].end - slices[next].begin;
       ++next;
     }
     if (next < i + 2) {
@@ -123,7 +123,7 @@ std::vector<Slice> merged(const std::vector<Slice>& slices, std::uint64_t shorte
       continue;
     }
     const auto most =
-        std::max_element(clocks.begin(), clocks.end(),
+        std::max_element(cycles.begin(), cycles.end(),
                          [](const auto& a, const auto& b) { return a.second < b.second; });
     result.push_back({slices[i].begin, slices[next - 1].end, most->first,
                       texts.number(counted(next - i, "slice"))});
@@ -165,13 +165,13 @@ Json page_recording(const std::string& file, std::size_t most) {
                      [](const Slice& a, const Slice& b) { return a.begin < b.begin; });
     for (std::size_t i = 1; i < slices.size(); ++i) {
       if (slices[i].begin >= slices[i - 1].end) continue;
-      throw UsageError(fmt::format("{}: two slices at clock {} overlap", file, slices[i].begin));
+      throw UsageError(fmt::format("{}: two slices at cycle {} overlap", file, slices[i].begin));
     }
     at = slices.empty() ? tracks.erase(at) : std::next(at);
   }
 
   std::uint64_t shortest = 1;
-  while (count(tracks) > most && shortest < kMostClocks) {
+  while (count(tracks) > most && shortest < kMostCycles) {
     shortest *= 2;
     for (auto& [number, track] : tracks) track.slices = merged(track.slices, shortest, texts);
   }
@@ -185,14 +185,14 @@ Json page_recording(const std::string& file, std::size_t most) {
                {"texts", nullptr},
                {"tracks", Json::array()}};
   for (const auto& [number, track] : tracks) {
-    std::vector<std::uint64_t> gaps, clocks;
+    std::vector<std::uint64_t> gaps, cycles;
     std::vector<std::size_t> of;
     std::vector<std::int64_t> names;
     std::uint64_t last = begin;
     std::int64_t last_name = 0;
     for (const Slice& slice : track.slices) {
       gaps.push_back(slice.begin - last);
-      clocks.push_back(slice.end - slice.begin);
+      cycles.push_back(slice.end - slice.begin);
       of.push_back(slice.cause);
       const auto name = static_cast<std::int64_t>(used.number(texts[slice.text]));
       names.push_back(name - last_name);
@@ -201,7 +201,7 @@ Json page_recording(const std::string& file, std::size_t most) {
     }
     json["tracks"].push_back({{"name", track.name},
                               {"gaps", gaps},
-                              {"clocks", clocks},
+                              {"clocks", cycles},
                               {"causes", of},
                               {"texts", names}});
   }

@@ -5,9 +5,9 @@
 
 #include <string_view>
 
+#include "host/report/json.hpp"
 #include "host/util/error.hpp"
 #include "host/util/input_file.hpp"
-#include "host/report/json.hpp"
 
 namespace gemm64 {
 namespace {

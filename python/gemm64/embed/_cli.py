@@ -14,7 +14,7 @@ from .._tools import quantize
 from ..text._command import EXIT_CODES, add_how, add_tokenizer, exit_code, networks, read_text, save, whole
 from ..text._network import Cost, Encoder, Network, with_cause
 from ..text._tokens import Tokens
-from ._sentence import Sentence, ids_of, side_by_side, vector_of
+from ._sentence import Sentence, ids_of, parallel_for, vector_of
 from ._show import Show
 
 _NOTES = f"""\
@@ -28,7 +28,7 @@ def _parser() -> argparse.ArgumentParser:
         prog="python -m gemm64.embed", allow_abbrev=False, epilog=_NOTES,
         formatter_class=argparse.RawDescriptionHelpFormatter,
         description="Makes vectors of sentences by a language model on the accelerator, and tells how near they are "
-                    "to each other and the clocks of each.")
+                    "to each other and the cycles of each.")
     parser.add_argument("file", metavar="FILE", type=Path, help="an encoder's ONNX file")
     add_tokenizer(parser)
     what = parser.add_argument_group("what becomes vectors")
@@ -57,7 +57,7 @@ def _quantize(options: argparse.Namespace, tokens: Tokens) -> Encoder:
     if not lines:
         raise InvalidArgument(f"--calibrate {options.calibrate}: there is no sentence")
     all_ids = [ids_of(tokens, line, options.context) for line in lines]
-    batch = side_by_side(all_ids)
+    batch = parallel_for(all_ids)
     try:
         quantize(options.file, options.quantized, {name: batch[name] for name in float_network.inputs},
                  op_types_to_quantize=["MatMul", "Gemm"])

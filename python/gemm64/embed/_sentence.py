@@ -48,7 +48,7 @@ def vector_of(encoder: Encoder, ids: list[int]) -> NDArray[Any]:
     return mean / length if length else mean
 
 
-def side_by_side(all_ids: list[list[int]]) -> Arrays:
+def parallel_for(all_ids: list[list[int]]) -> Arrays:
     """Sentences as one batch, the short ones filled up behind their ends."""
     width = max(len(ids) for ids in all_ids)
     mask = np.array([[int(place < len(ids)) for place in range(width)] for ids in all_ids], np.int64)

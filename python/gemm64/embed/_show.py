@@ -36,5 +36,5 @@ class Show:
         for row in range(len(sentences)):
             self._screen.line(f"{row + 1:3}" + "".join(f"{table[row][column]:6.2f}" for column in range(row + 1)))
         self._screen.line()
-        self._screen.verdict(f"{len(sentences)} sentences: {total.cycles:,} clocks, "
+        self._screen.verdict(f"{len(sentences)} sentences: {total.cycles:,} cycles, "
                              f"{total.cycles // len(sentences):,} each", total, check)

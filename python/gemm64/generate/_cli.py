@@ -31,7 +31,7 @@ def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(
         prog="python -m gemm64.generate", allow_abbrev=False, epilog=_NOTES,
         formatter_class=argparse.RawDescriptionHelpFormatter,
-        description="Writes text by a language model on the accelerator, and tells the clocks of each token.")
+        description="Writes text by a language model on the accelerator, and tells the cycles of each token.")
     parser.add_argument("files", nargs="+", metavar="FILE", type=Path,
                         help="ONNX files: a decoder, or an encoder and its decoder")
     add_tokenizer(parser)

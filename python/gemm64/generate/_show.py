@@ -43,7 +43,7 @@ class Show:
         """The sums, and whether all was as it must be."""
         steps = [step.cost.cycles for text in texts for step in text.steps]
         each = f", {sum(steps) // len(steps):,} a token" if steps else ""
-        self._screen.verdict(f"{len(texts)} texts, {len(steps)} tokens: {total.cycles:,} clocks{each}", total, check)
+        self._screen.verdict(f"{len(texts)} texts, {len(steps)} tokens: {total.cycles:,} cycles{each}", total, check)
 
     def _show_reading(self, text: Text) -> None:
         """Once, when all of the prompt is read."""

@@ -18,7 +18,7 @@ from ._network import Cost, Network
 from ._oracle import OnnxRuntime
 
 EXIT_CODES = """\
-Exit: 0 all written and as it must be, 1 a value, a clock or a byte is not, 2 bad usage or input,
+Exit: 0 all written and as it must be, 1 a value, a cycle or a byte is not, 2 bad usage or input,
 3 an output was lost."""
 
 
@@ -51,7 +51,7 @@ def add_how(parser: argparse.ArgumentParser) -> argparse._ArgumentGroup:
     how = parser.add_argument_group("how it runs")
     how.add_argument("--device", choices=("rtl", "tlm", "reference"), default="rtl", help="(default rtl)")
     how.add_argument("--array", type=int, default=64, metavar="N", help="rows and columns (default 64)")
-    how.add_argument("--memory-latency", type=int, default=100, metavar="N", help="in clocks (default 100)")
+    how.add_argument("--memory-latency", type=int, default=100, metavar="N", help="in cycles (default 100)")
     how.add_argument("--precision", choices=("file", "int8"), default="file",
                      help="Linear layers of float32, and of 4-bit weights in blocks: as the file has them (default), "
                      "on the host, or int8 on the device")

@@ -27,7 +27,7 @@ class Screen:
 
     def head(self, width: int, more: str = "") -> None:
         """Of the rows that `row` prints."""
-        self.line(f"  {'':{width}} {'clocks':>12} {'predicted':>12} {'on device':>10}{more}")
+        self.line(f"  {'':{width}} {'cycles':>12} {'predicted':>12} {'on device':>10}{more}")
 
     def row(self, what: str, width: int, cost: Cost, more: str = "") -> None:
         """What runs took."""
@@ -58,7 +58,7 @@ class Screen:
         if total.differing:
             print(f"MISMATCH: {total.differing:,} values differ from ONNX Runtime's")
             return
-        checked = {"layers": "every layer's values, clocks and bytes", "outputs": "outputs, clocks and bytes"}
+        checked = {"layers": "every layer's values, cycles and bytes", "outputs": "outputs, cycles and bytes"}
         facts = [checked[check]] if check in checked else []
         facts += ["every output is ONNX Runtime's"] if total.values else []
         print("VERIFIED: " + "; ".join(facts) if facts else "NOT CHECKED (--check none)")

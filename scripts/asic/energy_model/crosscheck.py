@@ -11,7 +11,7 @@ import re
 from . import electrical as electricals
 from . import netlist as netlists
 
-ACTIVITY = 0.2  # changes of a net a clock
+ACTIVITY = 0.2  # changes of a net a cycle
 PERIOD_NS = 10.0
 SCRIPT = """\
 read_liberty {liberty}

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Loads, transition times, delays and energies of a netlist's nets, from its cells' Liberty tables."""
 
-CLOCK_SLEW_NS = 0.1   # transition time of a clock
+CLOCK_SLEW_NS = 0.1   # transition time of a cycle
 INPUT_SLEW_NS = 0.1   # and of a module's inputs
 GATE = ("LATCH", "AND2X2", "INVX1")  # what a clock gate is made of
 
@@ -37,7 +37,7 @@ def mean(values):
 
 
 class Electrical:
-    """What each net and register of a netlist costs. Energies are in pJ, of one change of a net or one clock."""
+    """What each net and register of a netlist costs. Energies are in pJ, of one change of a net or one cycle."""
 
     def __init__(self, netlist, library, register="DFFPOSX1", clock_slew=CLOCK_SLEW_NS, input_slew=INPUT_SLEW_NS):
         self.netlist, self.liberty = netlist, library
@@ -78,7 +78,7 @@ class Electrical:
                     self.passive[net] += mean([rise.at(0, self.slew[net]), fall.at(0, self.slew[net])])
         self.switching = [half * load for load in self.load]
 
-        # Of a register's clock pin, in a clock that reaches it.
+        # Of a register's clock pin, in a cycle that reaches it.
         self.clock_internal = sum(rise.at(0, clock_slew) + fall.at(0, clock_slew)
                                   for pin, related, rise, fall in self.register.energies if pin == self.register.clock)
         self.clock_pin = 2 * half * self.register.capacitance[self.register.clock]
@@ -104,7 +104,7 @@ class Electrical:
             self.internal[net] = mean(energies)
 
     def gate_energy(self, registers):
-        """(pJ of a clock in a clock gate, pJ more where it lets the clock through to so many registers)"""
+        """(pJ of a cycle in a clock gate, pJ more where it lets the clock through to so many registers)"""
         latch, gate, inverter = (self.liberty.cells[name] for name in GATE)
         slew = CLOCK_SLEW_NS
         rest = 2 * self.half * (inverter.capacitance["A"] + gate.capacitance["A"] + latch.capacitance["CLK"])

@@ -10,12 +10,12 @@
 //   back NET SOURCE SHIFT DELAY      a register's output, of the copy SHIFT places before; copies
 //   without one get 0 register NET DATA ENABLE DELAY   ENABLE -1: loads in every clock gate NET
 //   DELAY STEP...           nets, and -1 not, -2 and, -3 or, -4 exclusive or, each after its
-//   operands; sorted watch NET                        its settled value of each clock goes to the
+//   operands; sorted watch NET                        its settled value of each cycle goes to the
 //   output
-// STIMULUS, a clock: 128 bits that say which copies count, then 128 bits for each input.
-// OUTPUT: for each net its changes, its changes from settled to settled value, and its clocks at 1,
+// STIMULUS, a cycle: 128 bits that say which copies count, then 128 bits for each input.
+// OUTPUT: for each net its changes, its changes from settled to settled value, and its cycles at 1,
 // as 64 bits each;
-//   then, a clock, 128 bits for each watched net.
+//   then, a cycle, 128 bits for each watched net.
 //
 // A gate gives a value when its inputs have asked for it as long as its delay is: shorter pulses do
 // not pass. Exit: 0 done, 2 bad input.
@@ -50,8 +50,8 @@ Word ShiftUp(Word word, int places) {
 }
 
 struct Net {
-  Word before{}, settled{};  // at the end of the last clock, and of this one
-  int first = 0, end = 0;    // steps between which it changes in this clock; equal: it does not
+  Word before{}, settled{};  // at the end of the last cycle, and of this one
+  int first = 0, end = 0;    // steps between which it changes in this cycle; equal: it does not
   size_t wave = 0;           // its values there, from `first` on
   uint64_t changes = 0, settled_changes = 0, ones = 0;
 };
@@ -115,17 +115,17 @@ class Simulation {
     std::ifstream in(stimulus, std::ios::binary);
     std::ofstream out(output, std::ios::binary);
     std::vector<Word> words(1 + inputs_.size()), seen(watched_.size());
-    std::vector<Word> clocks;
+    std::vector<Word> cycles;
     while (in.read(reinterpret_cast<char*>(words.data()),
                    static_cast<std::streamsize>(words.size() * sizeof(Word)))) {
       Clock(words);
-      for (int net : watched_) clocks.push_back(nets_[net].settled);
+      for (int net : watched_) cycles.push_back(nets_[net].settled);
     }
     for (const Net& net : nets_)
       for (uint64_t count : {net.changes, net.settled_changes, net.ones})
         out.write(reinterpret_cast<const char*>(&count), sizeof count);
-    out.write(reinterpret_cast<const char*>(clocks.data()),
-              static_cast<std::streamsize>(clocks.size() * sizeof(Word)));
+    out.write(reinterpret_cast<const char*>(cycles.data()),
+              static_cast<std::streamsize>(cycles.size() * sizeof(Word)));
     out.close();
     if (!out) Fail(std::string(output) + ": cannot be written");
   }

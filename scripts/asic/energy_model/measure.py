@@ -11,12 +11,12 @@ LAYERS = {"classifier.1": (9216, 4096), "classifier.4": (4096, 4096), "classifie
 # Enables of registers: (CLOCK_ENABLES, clock gates rather than multiplexers)
 VARIANTS = {"gates": (1, True), "multiplexers": (1, False), "none": (0, True)}
 PARTS = {"stages": ("gemm64_stage", parts.Stages), "skews": ("gemm64_skew", parts.Skews),
-         "accumulator": ("gemm64_accumulator", parts.Accumulator), "lanes": ("gemm64_lanes", parts.Lanes),
-         "requantizer": ("gemm64_requantize", parts.Requantizer), "vector": ("gemm64_vector", parts.Vector)}
+         "accumulator": ("gemm64_accumulator", parts.Accumulator), "lanes": ("gemm64_depthwise", parts.Lanes),
+         "requantizer": ("gemm64_requantize", parts.Requantizer), "vector": ("gemm64_elementwise", parts.Vector)}
 ARRAY_PARTS = ["stages", "skews", "accumulator"]  # what else is there rests: its registers count as all others
 # Where what a layer of a network takes is spent, and which parts' gates are simulated. It has no batch.
 PLACES = {"array": ARRAY_PARTS, "lanes": [*ARRAY_PARTS, "lanes"], "results": ["requantizer", "vector"]}
-TRACED = 600  # clocks of a layer on the lanes at most
+TRACED = 600  # cycles of a layer on the lanes at most
 ROWS = 128    # of a tile at most
 
 
@@ -60,7 +60,7 @@ class Layer:
         return ("array", "lanes") if self.on_lanes else ("array", *added)
 
     def under_way(self, events):
-        """Clocks in which the layer and a command are both under way, and the command, in the timeline's order."""
+        """Cycles in which the layer and a command are both under way, and the command, in the timeline's order."""
         name = self.run["name"]
         for of in events:
             for event in events if (of["cat"], of["name"]) == ("layer", name) else []:
@@ -70,7 +70,7 @@ class Layer:
                     yield clocks, event
 
     def lanes_window(self, events):
-        """A:B, clocks from the one before the layer's first DEPTHWISE to where its rows are under way."""
+        """A:B, cycles from the one before the layer's first DEPTHWISE to where its rows are under way."""
         for _, event in self.under_way(events):
             if event["name"] == "DEPTHWISE":
                 return f"{event['ts'] - 2}:{event['ts'] + min(event['dur'] // 2, TRACED)}"
@@ -90,17 +90,17 @@ class Layer:
 
 
 class Measurement:
-    """What was measured: nJ a clock of each part, clocks and accesses of each layer."""
+    """What was measured: nJ a cycle of each part, cycles and accesses of each layer."""
 
     def __init__(self, library, options, progress):
         self.liberty, self.options, self.progress = library, options, progress
-        self.nj = {}        # (variant, batch or place, layer, part): {kind: nJ a clock}
+        self.nj = {}        # (variant, batch or place, layer, part): {kind: nJ a cycle}
         self.runs = {}      # (batch or place, layer): the layer of the run's report
-        self.leakage = {}   # variant: nJ a clock
+        self.leakage = {}   # variant: nJ a cycle
         self.compared = 0   # sums and results of the gates that equal the RTL's
-        self.rows = {}      # (batch or place, layer): rows that entered in 64 clocks, or rows of sums of the lanes
+        self.rows = {}      # (batch or place, layer): rows that entered in 64 cycles, or rows of sums of the lanes
         self.macs = {}      # (batch or place, layer): their MACs that count
-        self.results = {}   # (layer, part): results that left in 64 clocks
+        self.results = {}   # (layer, part): results that left in 64 cycles
         self.layers, self.events = {}, []  # of the network
 
     def folder(self, *names):
@@ -152,11 +152,11 @@ class Measurement:
         signals = trace.read(path, parts.SIGNALS)
         os.remove(path)
         run = next(row for row in report["layers"] if row["name"] == layer)
-        self.progress(f"{' '.join(options)}: {len(signals[parts.ARRAY[0]])} clocks of {layer}")
+        self.progress(f"{' '.join(options)}: {len(signals[parts.ARRAY[0]])} cycles of {layer}")
         return signals, run
 
     def count(self, case, part, source):
-        """What the clocks that were weighed computed."""
+        """What the cycles that were weighed computed."""
         place, name = case
         if place == "results":
             self.results[name, part] = source.rows() * self.layers[name].addition(self.events)[1]
@@ -206,15 +206,15 @@ class Measurement:
         return [case for case in self.runs if case[0] in (places or ("array", "lanes"))]
 
     def parts(self, place, layer):
-        """nJ a clock of each, by kind."""
+        """nJ a cycle of each, by kind."""
         return {part: self.nj["gates", place, layer, part] for part in PLACES[place]}
 
     def part_nj(self, variant, batch, layer, part):
-        """A clock: of cells, nets and clock pins."""
+        """A cycle: of cells, nets and clock pins."""
         return sum(value for kind, value in self.nj[variant, batch, layer, part].items() if kind != "glitches")
 
     def logic(self, variant, batch, layer):
-        """nJ a clock of all logic that was weighed."""
+        """nJ a cycle of all logic that was weighed."""
         simulated = sum(self.part_nj(variant, batch, layer, part) for part in PLACES.get(batch, ARRAY_PARTS))
         return simulated + self.other_nj[0] + self.leakage[variant]
 

@@ -19,7 +19,7 @@ class Mismatch(Exception):
 
 
 def begin(signals):
-    """The clock in which the tile's first column of weights enters the array; the tile before it comes first in the trace."""
+    """The cycle in which the tile's first column of weights enters the array; the tile before it comes first in the trace."""
     starts = [clock for clock, (valid, column) in
               enumerate(zip(signals["u_array.weight_valid_i"], signals["u_array.weight_column_i"])) if valid and column == 0]
     if len(starts) < 2:
@@ -50,17 +50,17 @@ class Stages:
         self.last = self.first + STAGES + N + N
         length = len(signals[ARRAY[0]])
         if length < self.first + N:
-            raise netlists.ToolFailure(f"the trace ends {length - self.first} clocks after its tile begins")
+            raise netlists.ToolFailure(f"the trace ends {length - self.first} cycles after its tile begins")
         words = []
         low = (1 << 8 * ROWS) - 1
-        # Of what comes after the trace a tile's clocks need nothing: no piece gets rows or weights there.
+        # Of what comes after the trace a tile's cycles need nothing: no piece gets rows or weights there.
         series = [self.signals[name] + [0] * (self.last + 1 - length) for name in ARRAY]
         cut = [[[(word >> 8 * ROWS * stage) & low for word in series[k]] for stage in range(STAGES)] for k in (3, 5)]
         for clock in range(self.last + 1):
             copies = []
             for stage in range(STAGES):
                 for piece in range(PIECES):
-                    then = max(clock - stage, 0)  # weights pass a stage a clock, activations a column a clock too
+                    then = max(clock - stage, 0)  # weights pass a stage a cycle, activations a column per cycle too
                     valid, column = series[1][then], series[2][then]
                     here = valid and column // COLUMNS == piece
                     entered = max(then - COLUMNS * piece, 0)
@@ -71,15 +71,15 @@ class Stages:
         self.stimulus = words
 
     def at_rest(self):
-        """First of the clocks that count where no tile enters. The scratchpad's words go no further than the skews then."""
+        """First of the cycles that count where no tile enters. The scratchpad's words go no further than the skews then."""
         length = len(self.signals[ARRAY[0]])
         if length < STAGES + N + N:
-            raise netlists.ToolFailure(f"the trace has {length} clocks, fewer than a tile takes")
+            raise netlists.ToolFailure(f"the trace has {length} cycles, fewer than a tile takes")
         self.signals = {**self.signals, "u_array.activation_i": [0] * length}
         return length - STAGES - N - N
 
     def counted(self, clock):
-        """Copies in which this clock is one of the tile's 64."""
+        """Copies in which this cycle is one of the tile's 64."""
         word = 0
         for stage in range(STAGES):
             for piece in range(PIECES):
@@ -88,7 +88,7 @@ class Stages:
         return word
 
     def rows(self):
-        """That entered in the tile's 64 clocks."""
+        """That entered in the tile's 64 cycles."""
         return sum(self.signals["u_array.activation_valid_i"][self.first:self.first + N])
 
     @staticmethod
@@ -97,7 +97,7 @@ class Stages:
         return netlists.synthesize("gemm64_stage", parameters, liberty, folder, gated)
 
     def run(self, program, electrical, folder):
-        """Counts of the tile's clocks; raises Mismatch where the sums are not the RTL's."""
+        """Counts of the tile's cycles; raises Mismatch where the sums are not the RTL's."""
         netlist = electrical.netlist
         sum_in, sum_out = netlist.ports["sum_i"][1], netlist.ports["sum_o"][1]
         backs = [(net, source, PIECES) for net, source in zip(sum_in, sum_out) if net > 1]
@@ -117,7 +117,7 @@ class Stages:
                 got = sum((watched[clock][bit + i] >> copy & 1) << i for i in range(SUM_WIDTH))
                 want = sums[clock] >> 32 * column & ((1 << SUM_WIDTH) - 1)
                 if got != want:
-                    raise Mismatch(f"column {column}, clock {clock}: the gates gave {got}, the RTL {want}")
+                    raise Mismatch(f"column {column}, cycle {clock}: the gates gave {got}, the RTL {want}")
                 compared += 1
         self.compared = compared
 
@@ -164,7 +164,7 @@ class Accumulator:
         return netlists.synthesize("gemm64_accumulator", {}, liberty, folder, gated, files)
 
     def run(self, program, electrical, folder):
-        """Counts of the last 64 clocks; raises Mismatch where what is written is not the RTL's old sum and new one."""
+        """Counts of the last 64 cycles; raises Mismatch where what is written is not the RTL's old sum and new one."""
         netlist = electrical.netlist
         memories = {name.split(".sums_")[0].strip("\\") + name.split(".sums_")[1][0]: pins
                     for name, pins in netlist.memories.items()}
@@ -198,7 +198,7 @@ class Accumulator:
                     want = old + (new[clock] >> 32 * column) & 0xffffffff
                     got = sum(bit << i for i, bit in enumerate(watched[clock][place:place + 32]))
                     if got != want:
-                        raise Mismatch(f"accumulator column {column}, clock {clock}: the gates gave {got}, the RTL {want}")
+                        raise Mismatch(f"accumulator column {column}, cycle {clock}: the gates gave {got}, the RTL {want}")
                     self.compared += 1
 
 
@@ -228,12 +228,12 @@ class Pieces:
         return [sum((word >> width * (N * i + COLUMNS * piece) & low) << width * COLUMNS * i for i in range(words)) for piece in range(PIECES)]
 
     def rows(self):
-        """That left in the last 64 clocks."""
+        """That left in the last 64 cycles."""
         ready = self.signals.get("ready_i", [1] * len(self.signals["valid_o"]))
         return sum(valid & taken for valid, taken in zip(self.signals["valid_o"][-N:], ready[-N:]))
 
     def run(self, program, electrical, folder):
-        """Counts of the last 64 clocks; raises Mismatch where the results are not the RTL's."""
+        """Counts of the last 64 cycles; raises Mismatch where the results are not the RTL's."""
         netlist = electrical.netlist
         memories = {name.strip("\\") + ".data_o": out for name, (_, out) in netlist.memories.items()}
         inputs = fields(netlist, (*self.shared, *self.words)) + [net for name in self.memories for net in memories[name]]
@@ -257,19 +257,19 @@ class Pieces:
         for clock in range(len(watched) - N, len(watched)):
             valid, *nets = watched[clock]
             if valid != self.signals["valid_o"][clock] * ((1 << self.copies) - 1):
-                raise Mismatch(f"{self.path}, clock {clock}: the gates gave valid_o of pieces {valid:#x}, the RTL {self.signals['valid_o'][clock]}")
+                raise Mismatch(f"{self.path}, cycle {clock}: the gates gave valid_o of pieces {valid:#x}, the RTL {self.signals['valid_o'][clock]}")
             for lane in range(N if valid else 0):
                 copy, place = lane // COLUMNS, width * (lane % COLUMNS)
                 got = sum((word >> copy & 1) << i for i, word in enumerate(nets[place:place + width]))
                 want = self.signals[name][clock] >> width * lane & (1 << width) - 1
                 if got != want:
-                    raise Mismatch(f"{self.path}, lane {lane}, clock {clock}: the gates gave {got}, the RTL {want}")
+                    raise Mismatch(f"{self.path}, lane {lane}, cycle {clock}: the gates gave {got}, the RTL {want}")
                 self.compared += 1
 
 
 class Lanes(Pieces):
     path = "u_lanes"
-    files = [("gemm64_lanes", netlists.LOGIC), ("gemm64_lanes_walk", netlists.LOGIC), ("gemm64_word_check", netlists.LOGIC),
+    files = [("gemm64_depthwise", netlists.LOGIC), ("gemm64_depthwise_walk", netlists.LOGIC), ("gemm64_parity_check", netlists.LOGIC),
              ("gemm64_ram", netlists.WHOLE_MEMORY), ("gemm64_set_ram", netlists.WHOLE_MEMORY)]
     shared = ("rst_ni", "window_i", "zero_i", "load_i", "active_i", "planes_i", "images_i", "maximum_i", "accumulate_i", "word_there_i",
               "weight_there_i", "place_i", "row_last_i", "row_bank_i", "row_i")
@@ -290,7 +290,7 @@ class Vector(Pieces):
     """Without what is in its table, whose words have as many entries as there are lanes: it is not looked up."""
 
     path = "u_output.u_results.u_vector"
-    files = [("gemm64_vector", netlists.LOGIC)]
+    files = [("gemm64_elementwise", netlists.LOGIC)]
     parameters = {"N": COLUMNS, "LOG_N": COLUMNS.bit_length() - 1}
     shared = ("rst_ni", "load_i", "signed_i", "add_i", "multiply_i", "swap_i", "operand_moved_i", "result_moved_i", "result_scale_i",
               "operand_scale_i", "offset_i", "result_zero_i", "operand_zero_i", "low_i", "high_i", "valid_i", "last_i", "ready_i")

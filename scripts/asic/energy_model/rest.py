@@ -32,7 +32,7 @@ def number(text):
 
 
 def registers(folder):
-    """{module: [registers that load in every clock, registers with an enable]} of the accelerator as it stands."""
+    """{module: [registers that load in every cycle, registers with an enable]} of the accelerator as it stands."""
     path = f"{folder}/rest.json"
     netlists.write(f"{folder}/rest.ys", SCRIPT.format(sources=" ".join(sorted(glob.glob("rtl/*.v"))), path=path))
     netlists.run(["yosys", "-q", "-s", f"{folder}/rest.ys"], f"{folder}/rest.log")

@@ -61,7 +61,7 @@ def describe(electrical, inputs, backs, watched):
 
 
 def simulate(program, electrical, folder, inputs, stimulus, backs=(), watched=()):
-    """Counts of a run. inputs: nets; stimulus, a clock: copies that count, then a word of all copies for each input."""
+    """Counts of a run. inputs: nets; stimulus, a cycle: copies that count, then a word of all copies for each input."""
     os.makedirs(folder, exist_ok=True)
     paths = [os.path.join(folder, name) for name in ("gates.txt", "stimulus.bin", "counts.bin")]
     with open(paths[0], "w", encoding="utf-8") as file:
@@ -80,7 +80,7 @@ def simulate(program, electrical, folder, inputs, stimulus, backs=(), watched=()
 
 
 def energy(electrical, counts, clocks, copies):
-    """pJ of all copies in so many clocks: what their gates, nets and clock pins took."""
+    """pJ of all copies in so many cycles: what their gates, nets and clock pins took."""
     clocked = clocks * copies
     parts = {
         "cells": sum(count * (inside + passive) for count, inside, passive in

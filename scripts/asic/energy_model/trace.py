@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Signals of the RTL in a tile of a program's own run, clock by clock."""
+"""Signals of the RTL in a tile of a program's own run, clock by cycle."""
 
 import os
 
@@ -23,7 +23,7 @@ def record(program, options, folder):
 
 
 def read(path, names):
-    """Values of signals, a list for each, at the end of every clock. Names are paths below the top, u_array.weight_i."""
+    """Values of signals, a list for each, at the end of every cycle. Names are paths below the top, u_array.weight_i."""
     wanted, scope, top = {}, [], None
     values, clocks = dict.fromkeys(names, 0), {name: [] for name in names}
     with open(path, encoding="latin-1") as file:

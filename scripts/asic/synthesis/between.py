@@ -8,7 +8,7 @@ from .models import CONSTANTS, SIMPLE
 from .sums import AND, Sum
 
 CLOCK = "clk_i"
-REGISTERS = {"$_DFF_P_": "C", models.REGISTER: "CLK"}  # and their clocks' pins
+REGISTERS = {"$_DFF_P_": "C", models.REGISTER: "CLK"}  # and their cycles' pins
 MEMORY, SUM = "$mem_v2", "$macc"
 MEMORY_INPUTS = ("RD_EN", "RD_ADDR", "WR_EN", "WR_ADDR", "WR_DATA")
 PATTERNS = 256

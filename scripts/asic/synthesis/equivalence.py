@@ -42,7 +42,7 @@ write_json {netlist}
 # SAT's conflicts for one pair of nets, in one round after the other, which meets other patterns; seconds of a round, and of what is left after them.
 CONFLICTS = (100, 1000, 1000, 10000)
 ROUND_SECONDS, LAST_SECONDS = 300, 60
-VECTOR = "gemm64_vector"
+VECTOR = "gemm64_elementwise"
 
 
 class Different(Exception):

@@ -11,7 +11,7 @@ from . import tools
 # Mapped and timed alone, and boxes in the accelerator: there are many of them, or they are so large that one netlist of all would take more
 # than 20 GB at N = 64.
 MANY = ("gemm64_stage", "gemm64_accumulator_column", "gemm64_requantize")
-BLOCKS = (*MANY, "gemm64_vector")
+BLOCKS = (*MANY, "gemm64_elementwise")
 # Whose arrays are SRAM, which stays out of the netlist. Everywhere else an array is registers.
 MEMORIES = ("gemm64_ram", "gemm64_set_ram", "gemm64_accumulator_column", "gemm64_written")
 # Each flip-flop, memory and box is marked with its module before the hierarchy is dissolved.

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from . import mapping, tools
 
-# Ports of a memory, after those of Yosys' $mem_v2; constant ones (its resets) and clocks are left out.
+# Ports of a memory, after those of Yosys' $mem_v2; constant ones (its resets) and cycles are left out.
 MEMORY_PORTS = {"RD_EN": "read_i", "RD_ADDR": "read_address_i", "RD_DATA": "data_o",
                 "WR_EN": "write_i", "WR_ADDR": "write_address_i", "WR_DATA": "write_data_i"}
 FANOUT = 8  # boxes that a buffer drives
@@ -65,7 +65,7 @@ class Netlist:
             # What is marked with a module is a register, all else a gate.
             return Cell(kind, pins, owner, names.get(pins[outputs[0]][0], name) if owner else "", outputs, None)
         if kind.startswith("$"):
-            raise tools.ToolFailure(f"{self.top}: the library has no cell for {name}, a {kind} (a latch, or a reset without a clock)")
+            raise tools.ToolFailure(f"{self.top}: the library has no cell for {name}, a {kind} (a latch, or a reset without a cycle)")
         outputs = [pin for pin, direction in cell["port_directions"].items() if direction == "output"]
         parameters = {key: int(value, 2) for key, value in cell["parameters"].items()}
         return Cell(kind, pins, owner, name, outputs, parameters)
@@ -73,7 +73,7 @@ class Netlist:
     def _memory(self, name, owner, cell):
         parameters, pins = cell["parameters"], cell["connections"]
         if "0" in parameters["RD_CLK_ENABLE"]:
-            raise tools.ToolFailure(f"{self.top}: {name} is read without a clock, which no SRAM can be")
+            raise tools.ToolFailure(f"{self.top}: {name} is read without a cycle, which no SRAM can be")
         named = {MEMORY_PORTS[pin]: bits for pin, bits in pins.items() if pin in MEMORY_PORTS}
         # Yosys has an enable for each bit, those of a lane with one meaning; the RTL tells how many lanes there are.
         lane = len(named["write_i"]) // int(cell["attributes"].get("lanes", "1"), 2)

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from . import macro, tools
 
-PERIOD_NS = 100   # of the clock that paths are measured against; any period longer than they are
+PERIOD_NS = 100   # of the cycle that paths are measured against; any period longer than they are
 WORST = 5         # paths that are told of a module
 SEARCHED = 200    # paths among which those are found: most are other bits of the same registers
 LOAD_PF = 0.05    # of an output
@@ -76,7 +76,7 @@ class Analysis:
         return found
 
     def _require_all_timed(self, text):
-        """Raises ToolFailure where OpenSTA finds a register without a clock, a loop, or an end of no path that is no constant."""
+        """Raises ToolFailure where OpenSTA finds a register without a cycle, a loop, or an end of no path that is no constant."""
         reason = ""
         for line in text.splitlines():
             if line.startswith("Warning"):

@@ -15,8 +15,8 @@ namespace gemm64 {
 namespace {
 
 constexpr std::size_t kFrameBytes = 9;
-// Clocks of one wait: a millisecond of a board, a second of a slow simulation.
-constexpr std::uint64_t kClocksAtOnce = 1 << 16;
+// Cycles of one wait: a millisecond of a board, a second of a slow simulation.
+constexpr std::uint64_t kCyclesAtOnce = 1 << 16;
 
 void put_word(std::uint8_t* bytes, std::uint32_t word) {
   for (unsigned i = 0; i < 4; ++i) bytes[i] = static_cast<std::uint8_t>(word >> (8 * i));
@@ -126,13 +126,13 @@ void SerialDevice::read_memory(std::uint64_t address, void* data, std::size_t by
   }
 }
 
-bool SerialDevice::wait_interrupt(std::uint64_t max_clocks) {
+bool SerialDevice::wait_interrupt(std::uint64_t max_cycles) {
   for (;;) {
-    const std::uint64_t clocks = std::min(max_clocks, kClocksAtOnce);
-    ask(bridge::Command::kWait, 0, static_cast<std::uint32_t>(clocks));
+    const std::uint64_t cycles = std::min(max_cycles, kCyclesAtOnce);
+    ask(bridge::Command::kWait, 0, static_cast<std::uint32_t>(cycles));
     if (status() != 0) return true;
-    max_clocks -= clocks;
-    if (max_clocks == 0) return false;
+    max_cycles -= cycles;
+    if (max_cycles == 0) return false;
   }
 }
 

@@ -12,7 +12,7 @@
 namespace gemm64 {
 
 /// Speaks to rtl/board/gemm64_bridge.v. DeviceError, besides what Device promises, where an answer
-/// does not come within kPatience. The board counts its clocks itself; clocks() is 0.
+/// does not come within kPatience. The board counts its cycles itself; cycles() is 0.
 class SerialDevice : public Device {
  public:
   static constexpr std::chrono::milliseconds kPatience{10000};
@@ -26,9 +26,9 @@ class SerialDevice : public Device {
   std::uint64_t memory_bytes() const override { return memory_bytes_; }
   void write_memory(std::uint64_t address, const void* data, std::size_t bytes) override;
   void read_memory(std::uint64_t address, void* data, std::size_t bytes) override;
-  bool wait_interrupt(std::uint64_t max_clocks) override;
+  bool wait_interrupt(std::uint64_t max_cycles) override;
   void reset() override;
-  std::uint64_t clocks() const override { return 0; }
+  std::uint64_t cycles() const override { return 0; }
   std::string name() const override { return "serial"; }
 
  private:

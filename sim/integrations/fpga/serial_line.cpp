@@ -73,21 +73,21 @@ void SerialLine::give_up(const std::string& why) const {
   throw DeviceError(fmt::format("{}: {}", escaped(path_), why));
 }
 
-bool SerialLine::wait(short event, std::chrono::milliseconds patience) {
+bool SerialLine::wait(short event, std::chrono::milliseconds timeouts) {
   pollfd waits{descriptor_, event, 0};
   int found = 0;
   do {
-    found = poll(&waits, 1, static_cast<int>(patience.count()));
+    found = poll(&waits, 1, static_cast<int>(timeouts.count()));
   } while (found < 0 && errno == EINTR);
   if (found < 0) give_up(std::strerror(errno));
   if (found > 0 && (waits.revents & event) == 0) give_up("the serial line was closed");
   return found > 0;
 }
 
-void SerialLine::send(const void* data, std::size_t bytes, std::chrono::milliseconds patience) {
+void SerialLine::send(const void* data, std::size_t bytes, std::chrono::milliseconds timeouts) {
   const char* next = static_cast<const char*>(data);
   while (bytes != 0) {
-    if (!wait(POLLOUT, patience)) give_up("the serial line takes nothing");
+    if (!wait(POLLOUT, timeouts)) give_up("the serial line takes nothing");
     const ssize_t sent = write(descriptor_, next, bytes);
     if (sent < 0 && errno != EAGAIN && errno != EINTR) give_up(std::strerror(errno));
     if (sent <= 0) continue;
@@ -96,10 +96,10 @@ void SerialLine::send(const void* data, std::size_t bytes, std::chrono::millisec
   }
 }
 
-std::size_t SerialLine::receive(void* data, std::size_t bytes, std::chrono::milliseconds patience) {
+std::size_t SerialLine::receive(void* data, std::size_t bytes, std::chrono::milliseconds timeouts) {
   char* next = static_cast<char*>(data);
   std::size_t got = 0;
-  while (got != bytes && wait(POLLIN, patience)) {
+  while (got != bytes && wait(POLLIN, timeouts)) {
     const ssize_t came = read(descriptor_, next + got, bytes - got);
     if (came == 0) give_up("the serial line was closed");
     if (came < 0 && errno != EAGAIN && errno != EINTR) give_up(std::strerror(errno));

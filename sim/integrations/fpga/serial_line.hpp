@@ -20,15 +20,15 @@ class SerialLine {
 
   const std::string& path() const { return path_; }
 
-  /// Sends all of it. Throws DeviceError where the line is gone or takes nothing for `patience`.
-  void send(const void* data, std::size_t bytes, std::chrono::milliseconds patience);
+  /// Sends all of it. Throws DeviceError where the line is gone or takes nothing for `timeouts`.
+  void send(const void* data, std::size_t bytes, std::chrono::milliseconds timeouts);
 
-  /// Up to `bytes` of what comes; fewer where nothing comes for `patience`. Throws DeviceError
+  /// Up to `bytes` of what comes; fewer where nothing comes for `timeouts`. Throws DeviceError
   /// where the line is gone.
-  std::size_t receive(void* data, std::size_t bytes, std::chrono::milliseconds patience);
+  std::size_t receive(void* data, std::size_t bytes, std::chrono::milliseconds timeouts);
 
  private:
-  bool wait(short event, std::chrono::milliseconds patience);
+  bool wait(short event, std::chrono::milliseconds timeouts);
   [[noreturn]] void give_up(const std::string& why) const;
 
   std::string path_;

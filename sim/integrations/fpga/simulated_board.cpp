@@ -18,9 +18,9 @@ namespace gemm64 {
 namespace {
 
 constexpr unsigned kDivisor = GEMM64_BOARD_DIVISOR;  // the model's
-constexpr std::uint64_t kClocksAtOnce = 2000;
+constexpr std::uint64_t kCyclesAtOnce = 2000;
 // More than the host's longest wait for an interrupt, after which the bridge answers.
-constexpr std::uint64_t kIdleClocks = 1 << 17;
+constexpr std::uint64_t kIdleCycles = 1 << 17;
 
 [[noreturn]] void fail(const char* what) {
   throw std::system_error(errno, std::generic_category(), what);
@@ -40,13 +40,13 @@ bool SerialPin::drive() {
 }
 
 bool SerialPin::sample(bool level, std::uint8_t& byte) {
-  if (in_clocks_ == 0 && level) return false;
-  const unsigned clock = in_clocks_++;
+  if (in_cycles_ == 0 && level) return false;
+  const unsigned clock = in_cycles_++;
   if (clock % divisor_ != divisor_ / 2) return false;
   const unsigned bit = clock / divisor_;
   in_bits_ = in_bits_ >> 1 | (level ? 0x200U : 0);
   if (bit != 9) return false;
-  in_clocks_ = 0;
+  in_cycles_ = 0;
   byte = static_cast<std::uint8_t>(in_bits_ >> 1);
   return level;
 }
@@ -81,18 +81,18 @@ void SimulatedBoard::step() {
   model_->eval();
   std::uint8_t byte = 0;
   if (pin_.sample(model_->tx_o != 0, byte)) {
-    last_byte_ = clocks_;
+    last_byte_ = cycles_;
     // A host that does not read loses bytes, as on a line.
     if (write(terminal_, &byte, 1) < 0 && errno != EAGAIN) fail(path_.c_str());
   }
   model_->clk_i = 1;
   model_->eval();
-  ++clocks_;
+  ++cycles_;
   if (context_->gotError()) throw std::runtime_error("an assertion of the RTL failed");
 }
 
 void SimulatedBoard::run(int milliseconds) {
-  const bool idle = pin_.waiting() == 0 && clocks_ - last_byte_ > kIdleClocks;
+  const bool idle = pin_.waiting() == 0 && cycles_ - last_byte_ > kIdleCycles;
   pollfd waits{terminal_, POLLIN, 0};
   poll(&waits, 1, idle ? milliseconds : 0);
   std::array<std::uint8_t, 4096> bytes{};
@@ -100,10 +100,10 @@ void SimulatedBoard::run(int milliseconds) {
   if (pin_.waiting() < bytes.size()) {
     const ssize_t came = read(terminal_, bytes.data(), bytes.size());
     for (ssize_t i = 0; i < came; ++i) pin_.send(bytes[static_cast<std::size_t>(i)]);
-    if (came > 0) last_byte_ = clocks_;
+    if (came > 0) last_byte_ = cycles_;
   }
-  if (pin_.waiting() == 0 && clocks_ - last_byte_ > kIdleClocks) return;
-  for (std::uint64_t i = 0; i < kClocksAtOnce; ++i) step();
+  if (pin_.waiting() == 0 && cycles_ - last_byte_ > kIdleCycles) return;
+  for (std::uint64_t i = 0; i < kCyclesAtOnce; ++i) step();
 }
 
 }  // namespace gemm64

@@ -12,7 +12,7 @@ class Vgemm64_board;
 
 namespace gemm64 {
 
-/// One end of a serial line, a clock at a time: bytes that are sent bit by bit, and those that
+/// One end of a serial line, a cycle at a time: bytes that are sent bit by bit, and those that
 /// come.
 class SerialPin {
  public:
@@ -21,18 +21,18 @@ class SerialPin {
   void send(std::uint8_t byte) { outgoing_.push_back(byte); }
   /// Bytes that are not sent yet.
   std::size_t waiting() const { return outgoing_.size(); }
-  /// The level of the line in the next clock.
+  /// The level of the line in the next cycle.
   bool drive();
-  /// Takes the level of the other line in this clock; true where it ends `byte`.
+  /// Takes the level of the other line in this cycle; true where it ends `byte`.
   bool sample(bool level, std::uint8_t& byte);
 
  private:
   unsigned divisor_;
   std::deque<std::uint8_t> outgoing_;
   unsigned out_bits_ = 0x1;  // what is sent, the next bit lowest
-  unsigned out_left_ = 0;    // clocks
+  unsigned out_left_ = 0;    // cycles
   unsigned in_bits_ = 0;
-  unsigned in_clocks_ = 0;  // since the start bit began; 0: none is under way
+  unsigned in_cycles_ = 0;  // since the start bit began; 0: none is under way
 };
 
 class SimulatedBoard {
@@ -50,7 +50,7 @@ class SimulatedBoard {
   /// there is not.
   void run(int milliseconds);
 
-  std::uint64_t clocks() const { return clocks_; }
+  std::uint64_t cycles() const { return cycles_; }
 
  private:
   void step();
@@ -61,7 +61,7 @@ class SimulatedBoard {
   std::string path_;
   int terminal_ = -1;  // the board's end
   int held_ = -1;      // the host's, so that it stays while no host has it open
-  std::uint64_t clocks_ = 0;
+  std::uint64_t cycles_ = 0;
   std::uint64_t last_byte_ = 0;  // clock in which one last came or went
 };
 

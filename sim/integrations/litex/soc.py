@@ -49,7 +49,7 @@ class SimulatedSoC(SoCCore):
         count, limit = Signal(64), Memory(64, 2, init=[clocks, 0], name="limit")
         most = limit.get_port(async_read=True)
         self.specials += limit, most
-        self.sync += [count.eq(count + 1), If(count == most.dat_r, Display("simulation: %d clocks are over", count), Finish())]
+        self.sync += [count.eq(count + 1), If(count == most.dat_r, Display("simulation: %d cycles are over", count), Finish())]
         self.comb += platform.trace.eq(0)
 
     def init_mems(self, **_):

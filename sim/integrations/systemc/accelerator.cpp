@@ -189,10 +189,10 @@ std::pair<tlm::tlm_response_status, std::uint64_t> Accelerator::transport(
   const sc_core::sc_time begin = sc_core::sc_time_stamp() + delay;
   memory->b_transport(transaction, delay);
   const sc_core::sc_time end = sc_core::sc_time_stamp() + delay;
-  const std::uint64_t clocks = end > begin ? clock_of(end - begin) : 0;
+  const std::uint64_t cycles = end > begin ? clock_of(end - begin) : 0;
   const bool ok = transaction.is_response_ok();
-  if (watch_.burst) watch_.burst(engine_->clock(), write, address, bytes, clocks, ok);
-  return {transaction.get_response_status(), clocks};
+  if (watch_.burst) watch_.burst(engine_->clock(), write, address, bytes, cycles, ok);
+  return {transaction.get_response_status(), cycles};
 }
 
 }  // namespace gemm64

@@ -85,14 +85,14 @@ void BusDevice::read_memory(std::uint64_t address, void* data, std::size_t bytes
   if (bytes != 0) std::memcpy(data, memory_.data() + address, bytes);
 }
 
-bool BusDevice::wait_interrupt(std::uint64_t max_clocks) {
+bool BusDevice::wait_interrupt(std::uint64_t max_cycles) {
   Kernel::Use use(kernel_);
   if (!started_) run(sc_core::SC_ZERO_TIME);
   if (line.read()) return true;
   const std::uint64_t most = (~std::uint64_t{0} - sc_core::sc_time_stamp().value()) / 2;
-  const std::uint64_t clocks = std::min<std::uint64_t>(max_clocks, most / period_.value());
+  const std::uint64_t cycles = std::min<std::uint64_t>(max_cycles, most / period_.value());
   attentive_ = true;
-  run(sc_core::sc_time::from_value(clocks * period_.value()));
+  run(sc_core::sc_time::from_value(cycles * period_.value()));
   attentive_ = false;
   return line.read();
 }

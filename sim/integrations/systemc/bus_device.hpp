@@ -28,9 +28,9 @@ class BusDevice : public sc_core::sc_module, public Device {
   std::uint64_t memory_bytes() const override { return memory_.size(); }
   void write_memory(std::uint64_t address, const void* data, std::size_t bytes) override;
   void read_memory(std::uint64_t address, void* data, std::size_t bytes) override;
-  bool wait_interrupt(std::uint64_t max_clocks) override;
+  bool wait_interrupt(std::uint64_t max_cycles) override;
   void reset() override;
-  std::uint64_t clocks() const override { return accelerator_.clock(); }
+  std::uint64_t cycles() const override { return accelerator_.clock(); }
   std::string name() const override { return device_name_; }
 
   /// Lets the simulation run, at most for `time`; what SystemC reports is thrown as

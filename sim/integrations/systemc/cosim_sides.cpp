@@ -76,7 +76,7 @@ CosimOutcome firmware_outcome(Platform& platform, const CosimWork& work,
   Counters counters;
   for (std::size_t i = 0; i < counters.size(); ++i) counters[i] = read_counter(device, i);
   outcome.counters = counters;
-  outcome.clocks = counters[counter::kTotalClocks];
+  outcome.cycles = counters[counter::kTotalClocks];
   return outcome;
 }
 

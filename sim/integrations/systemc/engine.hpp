@@ -10,7 +10,7 @@ class AcceleratorEngine {
  public:
   virtual ~AcceleratorEngine() = default;
 
-  /// At least a clock each. Throw DeviceError if the register refuses.
+  /// At least a cycle each. Throw DeviceError if the register refuses.
   virtual std::uint32_t read_register(std::uint32_t offset) = 0;
   virtual void write_register(std::uint32_t offset, std::uint32_t value) = 0;
 
@@ -20,7 +20,7 @@ class AcceleratorEngine {
   /// Runs to `clock`, which is ahead; where the interrupt line is low, not past its rise.
   virtual void run(std::uint64_t clock) = 0;
 
-  /// The clock before which nothing changes unless a register is written; may be in the past.
+  /// The cycle before which nothing changes unless a register is written; may be in the past.
   virtual std::uint64_t quiet_until() const { return 0; }
 
   /// Will nothing change until a register is written?

@@ -176,7 +176,7 @@ FirmwareReport Platform::run(const Elf& elf, const FirmwareOptions& options,
     });
   }
   modules.processor.boot(elf, PLATFORM_JOBS, options.max_instructions);
-  modules.host.run(static_cast<double>(options.max_clocks) * modules.period);
+  modules.host.run(static_cast<double>(options.max_cycles) * modules.period);
   modules.accelerator->watch({});
   modules.processor.watch(nullptr);
   modules.bus.watch(nullptr);
@@ -185,9 +185,9 @@ FirmwareReport Platform::run(const Elf& elf, const FirmwareOptions& options,
   report.exit_code = modules.exit_code;
   report.printed = modules.printed;
   report.instructions = modules.processor.instructions();
-  report.clocks = clock_of(sc_core::sc_time_stamp());
+  report.cycles = clock_of(sc_core::sc_time_stamp());
   if (report.stopped.empty() && !modules.exited) {
-    report.stopped = fmt::format("the firmware has not ended after {} clocks; {}", report.clocks,
+    report.stopped = fmt::format("the firmware has not ended after {} cycles; {}", report.cycles,
                                  modules.processor.state());
   }
   std::memcpy(list.data(), modules.local.data() + list_at, list.size());

@@ -28,7 +28,7 @@ class InterruptController : public Peripheral {
   sc_core::sc_event changed_;
 };
 
-/// Counts clocks; its interrupt is high from the clock that COMPARE names on.
+/// Counts cycles; its interrupt is high from the cycle that COMPARE names on.
 class Timer : public Peripheral {
  public:
   sc_core::sc_out<bool> output;

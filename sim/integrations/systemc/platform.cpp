@@ -140,7 +140,7 @@ RtlDevice* Platform::rtl() { return parts_->modules->rtl; }
 
 void Platform::observe(Observer& observer) {
   auto* const rtl = dynamic_cast<RtlAccelerator*>(parts_->modules->accelerator.get());
-  if (rtl == nullptr) throw std::logic_error("a platform without RTL has no clocks to show");
+  if (rtl == nullptr) throw std::logic_error("a platform without RTL has no cycles to show");
   rtl->observe(observer);
 }
 

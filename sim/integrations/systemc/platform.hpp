@@ -23,7 +23,7 @@ struct PlatformOptions {
   DeviceOptions device;             // array, seed, and how the memory behaves
   std::uint64_t memory_bytes = std::uint64_t{64} << 20;
   std::uint64_t quantum = 1000;  // instructions that the processor may run ahead of time
-  std::uint64_t lookahead = 20;  // clocks that the accelerator may
+  std::uint64_t lookahead = 20;  // cycles that the accelerator may
   bool debug = false;            // "rtl": the model that can be looked into
 };
 
@@ -46,9 +46,9 @@ struct FirmwareOptions {
   std::uint32_t places = 64;         // in it
   std::uint32_t watchdog = 0;        // of the accelerator; 0: its own
   std::uint32_t attempts = 2;        // at each job
-  std::uint64_t limit = 50'000'000;  // clocks that the firmware waits for an interrupt
+  std::uint64_t limit = 50'000'000;  // cycles that the firmware waits for an interrupt
   std::uint64_t max_instructions = 10'000'000'000;
-  std::uint64_t max_clocks = 100'000'000'000;
+  std::uint64_t max_cycles = 100'000'000'000;
 };
 
 /// What came of one job; numbers as in sim/integrations/systemc/firmware/job_list.h.
@@ -57,7 +57,7 @@ struct FirmwareJobResult {
   std::uint32_t error_code = 0, error_engine = 0, error_command = 0;  // of the last failure
 };
 
-/// Something that happened at a clock of the platform.
+/// Something that happened at a cycle of the platform.
 struct PlatformEvent {
   enum class Kind { kDoorbell, kIdle, kInterrupt, kInterruptEnd, kFunction, kBus };
   Kind kind;
@@ -65,7 +65,7 @@ struct PlatformEvent {
   std::string what;           // function, or target of a transaction
   std::uint64_t address = 0;  // of a transaction, on the bus
   std::uint64_t bytes = 0;
-  std::uint64_t clocks = 0;  // that it took
+  std::uint64_t cycles = 0;  // that it took
   bool write = false;
 };
 
@@ -75,18 +75,18 @@ struct FirmwareReport {
   std::uint32_t exit_code = 0;  // 0 all jobs done, 1 some not, 2 the list was refused
   std::string printed;          // over the UART
   std::uint64_t instructions = 0;
-  std::uint64_t clocks = 0;  // until the end
+  std::uint64_t cycles = 0;  // until the end
   std::uint32_t resets = 0, hard_resets = 0;
   std::vector<FirmwareJobResult> jobs;
-  /// Clocks of each write to RING_TAIL and of each rise of the interrupt line.
+  /// Cycles of each write to RING_TAIL and of each rise of the interrupt line.
   std::vector<std::uint64_t> doorbells, interrupts;
   std::uint64_t last_idle = 0;        // the clock since which the accelerator has nothing to do
   std::vector<PlatformEvent> events;  // where they were asked for
 
-  /// Clocks from the first doorbell until the accelerator has nothing left to do; up to its
+  /// Cycles from the first doorbell until the accelerator has nothing left to do; up to its
   /// lookahead too many.
   std::uint64_t span() const;
-  /// Of the doorbells that came when the accelerator had nothing left: clocks from the interrupt
+  /// Of the doorbells that came when the accelerator had nothing left: cycles from the interrupt
   /// before to it, on average. 0 where there are none.
   double reaction() const;
 };
@@ -111,7 +111,7 @@ class Platform {
   /// The RTL in the accelerator, to inject errors at its ports; nullptr where there is none.
   RtlDevice* rtl();
 
-  /// Shows each clock in which the RTL is simulated to `observer`, in clocks of the platform. It
+  /// Shows each cycle in which the RTL is simulated to `observer`, in cycles of the platform. It
   /// outlives the platform. Needs options.debug; throws std::logic_error without.
   void observe(Observer& observer);
 

@@ -20,7 +20,7 @@ struct uc_struct;
 
 namespace gemm64::platform {
 
-/// One hart in machine mode, an instruction a clock. It runs ahead of SystemC's time by at most a
+/// One hart in machine mode, an instruction a cycle. It runs ahead of SystemC's time by at most a
 /// quantum of instructions, and comes back to it after each write to a register on the bus.
 /// Memory for which the bus grants pointers is accessed directly, and costs nothing beyond the
 /// instruction; all else are transactions of 1 to 8 bytes.

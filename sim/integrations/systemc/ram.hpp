@@ -13,7 +13,7 @@
 namespace gemm64::platform {
 
 /// Bytes from 0 on, zero until written; only pages that were touched take real memory. A
-/// transaction takes `latency`, whatever its length: the bytes that a port carries in a clock are
+/// transaction takes `latency`, whatever its length: the bytes that a port carries in a cycle are
 /// the business of the port (AcceleratorOptions::bytes_per_cycle). Pointers are granted to all of
 /// it.
 class Ram : public sc_core::sc_module {

@@ -14,11 +14,11 @@ namespace {
 
 constexpr std::uint32_t kBothCauses =
     field::kInterruptEnableDone.mask() | field::kInterruptEnableError.mask();
-/// Clocks after which work that raises no interrupt is looked at all the same: a program need not
+/// Cycles after which work that raises no interrupt is looked at all the same: a program need not
 /// end with FINISH.
 constexpr std::uint64_t kPatience = 1'000'000;
 
-/// Numbers the clocks as the accelerator does.
+/// Numbers the cycles as the accelerator does.
 class Renumbered final : public Observer {
  public:
   Renumbered(Observer& observer, const std::uint64_t& skipped)
@@ -32,7 +32,7 @@ class Renumbered final : public Observer {
   const std::uint64_t& skipped_;
 };
 
-/// Clocks after which nothing that idles differs from what has idled for longer: the memory's
+/// Cycles after which nothing that idles differs from what has idled for longer: the memory's
 /// budget of bytes is full again.
 constexpr std::uint64_t kSettled = AxiPort::kMaxWidth + 2;
 
@@ -47,44 +47,44 @@ class RtlEngine final : public AcceleratorEngine {
     device_->write_register(offset, value);
     if (offset == reg::kRingTail) working_ = true;
     if (offset == reg::kInterruptEnable) enabled_ = value;
-    written_ = device_->clocks();
+    written_ = device_->cycles();
   }
-  std::uint64_t clock() const override { return device_->clocks() + skipped_; }
+  std::uint64_t clock() const override { return device_->cycles() + skipped_; }
   bool interrupt() const override { return device_->interrupt(); }
 
   void run(std::uint64_t clock) override {
-    const std::uint64_t clocks = clock - this->clock();
+    const std::uint64_t cycles = clock - this->clock();
     if (device_->interrupt()) {
-      device_->run(clocks);
+      device_->run(cycles);
     } else {
-      device_->wait_interrupt(clocks);
+      device_->wait_interrupt(cycles);
     }
   }
 
-  // The model has no output that says so. Where STATUS does, the clocks of reading it are clocks in
+  // The model has no output that says so. Where STATUS does, the cycles of reading it are cycles in
   // which nothing happened, and are not counted. Where it does not they are, and the line could
   // rise in them unseen: STATUS is not read while that is to be expected.
   bool idle() override {
     const bool expected = working_ && (enabled_ & kBothCauses) == kBothCauses;
-    if (expected && !device_->interrupt() && device_->clocks() - written_ < kPatience) return false;
+    if (expected && !device_->interrupt() && device_->cycles() - written_ < kPatience) return false;
     const RtlPorts ports = device_->ports();
     if (ports.weights.outstanding() != 0 || ports.data.outstanding() != 0 ||
         ports.results.outstanding() != 0) {
       return false;
     }
-    const std::uint64_t before = device_->clocks();
+    const std::uint64_t before = device_->cycles();
     const std::uint32_t status = device_->read_register(reg::kStatus);
     if ((status & (field::kStatusBusy.mask() | field::kStatusResetting.mask())) != 0) return false;
-    skipped_ -= device_->clocks() - before;
+    skipped_ -= device_->cycles() - before;
     working_ = false;
     return true;
   }
 
   void skip(std::uint64_t clock) override {
-    const std::uint64_t clocks = clock - this->clock();
-    const std::uint64_t simulated = std::min(clocks, kSettled);
+    const std::uint64_t cycles = clock - this->clock();
+    const std::uint64_t simulated = std::min(cycles, kSettled);
     device_->run(simulated);
-    skipped_ += clocks - simulated;
+    skipped_ += cycles - simulated;
   }
 
   void reset() override {
@@ -101,10 +101,10 @@ class RtlEngine final : public AcceleratorEngine {
  private:
   std::vector<std::unique_ptr<Observer>> observers_;
   std::unique_ptr<RtlDevice> device_;
-  std::uint64_t skipped_ = 0;  // clocks that passed without being simulated, modulo 2^64
+  std::uint64_t skipped_ = 0;  // cycles that passed without being simulated, modulo 2^64
   bool working_ = false;       // was RING_TAIL written since it was last found idle?
   std::uint32_t enabled_ = kBothCauses;
-  std::uint64_t written_ = 0;  // a register, in the device's clocks
+  std::uint64_t written_ = 0;  // a register, in the device's cycles
 };
 
 }  // namespace

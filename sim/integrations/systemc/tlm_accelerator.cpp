@@ -9,9 +9,9 @@
 #include <string>
 #include <vector>
 
+#include "host/cycles/tlm_device.hpp"
 #include "host/device/array_geometry.hpp"
 #include "host/util/error.hpp"
-#include "host/cycles/tlm_device.hpp"
 #include "sim/integrations/systemc/engine.hpp"
 #include "sim/integrations/systemc/timing.hpp"
 
@@ -63,7 +63,7 @@ class TlmAccelerator::BusMemory final : public DeviceMemory {
     accelerator_.transport(true, address, scratch_.data(), nullptr, bytes);
   }
 
-  /// Clocks that a read at `address` takes.
+  /// Cycles that a read at `address` takes.
   std::uint64_t latency(std::uint64_t address) {
     std::uint8_t bytes[kCommandBytes];
     return accelerator_.transport(false, address, bytes, nullptr, sizeof bytes).second;
@@ -145,19 +145,19 @@ class TlmEngine final : public AcceleratorEngine {
     }
     device_.write_register(offset, value);
   }
-  std::uint64_t clock() const override { return device_.clocks(); }
+  std::uint64_t clock() const override { return device_.cycles(); }
   bool interrupt() const override { return device_.interrupt(); }
   void run(std::uint64_t clock) override {
-    const std::uint64_t clocks = clock - device_.clocks();
+    const std::uint64_t cycles = clock - device_.cycles();
     if (device_.interrupt()) {
-      device_.run(clocks);
+      device_.run(cycles);
     } else {
-      device_.wait_interrupt(clocks);
+      device_.wait_interrupt(cycles);
     }
   }
   std::uint64_t quiet_until() const override { return device_.next_event().value_or(0); }
   bool idle() override { return !device_.next_event(); }
-  void skip(std::uint64_t clock) override { device_.run(clock - device_.clocks()); }
+  void skip(std::uint64_t clock) override { device_.run(clock - device_.cycles()); }
   void reset() override { device_.reset(); }
 
  private:

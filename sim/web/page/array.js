@@ -32,7 +32,7 @@ class ArrayView {
     return this.shown.simulation.about.array.n;
   }
 
-  /// What is in a cell: the operands, and the sum that leaves the row in this clock.
+  /// What is in a cell: the operands, and the sum that leaves the row in this cycle.
   cell(row, column) {
     const signals = this.shown.signals;
     const rows = this.shown.simulation.about.array.stage_rows;
@@ -83,7 +83,7 @@ class ArrayView {
     const {simulation} = this.shown;
     const {array} = simulation.about;
     const from = this.source(row, column, cell);
-    if (!from) return "No row of activations passes here in this clock.";
+    if (!from) return "No row of activations passes here in this cycle.";
     return `The activation is ${from.a}, the weight ${from.w}; the row was read from the scratchpad in clock ${simulation.shownClock(from.clock)}. The sum leaves the array at column ` +
         `${column} in clock ${simulation.shownClock(from.clock) + 2 + array.n / array.stage_rows + column}, for row ${from.place} of ` +
         `accumulator bank ${from.bank}.`;

@@ -5,7 +5,7 @@ const kForm = [  // name, label, kind of work (null: all), least, most, at first
   ["m", "M", "product", 1, 512, 8], ["k", "K", "product", 1, 512, 16], ["n", "N", "product", 1, 512, 8],
   ["channels", "channels", "map", 1, 64, 4], ["out_channels", "output channels", "dense", 1, 64, 8], ["height", "height", "map", 1, 32, 8],
   ["width", "width", "map", 1, 32, 8], ["kernel", "kernel", "map", 1, 7, 3], ["stride", "stride", "map", 1, 4, 1], ["pad", "padding", "map", 0, 6, 1],
-  ["seed", "seed of random numbers", null, 0, 1000000000, 1], ["latency", "latency of the memory, clocks", null, 1, 1000, 20],
+  ["seed", "seed of random numbers", null, 0, 1000000000, 1], ["latency", "latency of the memory, cycles", null, 1, 1000, 20],
 ];
 
 const twoLayers = (kind) => kind === "chain" || kind === "residual";
@@ -63,7 +63,7 @@ class WorkForm {
             element("div", {class: "fields"}, ...kForm.slice(10).map(field),
                 select("sharing", "ports", [["independent", "independent"], ["shared", "share one memory"], ["exclusive", "one at a time"],
                                             ["dram:lpddr4", "share an LPDDR4 channel"]]),
-                select("stalls", "random stalls", [["0", "none"], ["0.1", "in 10 % of clocks"], ["0.3", "in 30 % of clocks"], ["0.6", "in 60 % of clocks"]]))),
+                select("stalls", "random stalls", [["0", "none"], ["0.1", "in 10 % of cycles"], ["0.3", "in 30 % of cycles"], ["0.6", "in 60 % of cycles"]]))),
         element("div", {class: "buttons"}, element("button", {type: "submit"}, "Open this work"), element("a", {id: "link", href: "#"}, "Link to this state")),
         this.error);
     this.section = section("work", "Work", this.form);
@@ -153,7 +153,7 @@ class TimeControls {
     this.section = section("time", "Time", this.where, this.spoken,
         element("div", {class: "buttons"}, ...made),
         element("div", {class: "buttons"}, this.play,
-            choice("at", [["10", "10 clocks a second"], ["1", "1 clock a second"], ["60", "60 clocks a second"], ["1000", "1,000 clocks a second"], ["0", "full speed"]],
+            choice("at", [["10", "10 cycles a second"], ["1", "1 cycle a second"], ["60", "60 cycles a second"], ["1000", "1,000 cycles a second"], ["0", "full speed"]],
                    (value) => { this.speed = Number(value); }),
             element("form", {onsubmit: (event) => {
               event.preventDefault();

@@ -8,7 +8,7 @@ class CountersView {
     this.verdict = element("p", {class: "verdict", id: "verdict", role: "status"});
     this.results = element("div", {});
     this.section = section("counters", "Counters and results",
-        paragraph("Each engine spends every clock on one cause. The prediction is made from the commands and the memory's figures alone, before anything runs."),
+        paragraph("Each engine spends every cycle on one cause. The prediction is made from the commands and the memory's figures alone, before anything runs."),
         this.verdict,
         scrollingTable("Table of counters", "Counted so far, and predicted in the end",
             [...wordColumns("counter"), "counted", "predicted", ...wordColumns("meaning")], this.body),

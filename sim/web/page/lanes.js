@@ -109,7 +109,7 @@ class LanesView {
           return signals.value("u_lanes.valid_q") && y !== null && channel < job.n
               ? `It is the whole sum for ${origins.result(simulation.about.jobs.indexOf(job), y * job.convolution.out_width + x, channel)}.` : "It is what was added so far, or the last sum.";
         },
-        () => (signals.value("u_lanes.valid_q") ? "It goes to the accumulator in this clock." : "It goes to the accumulator once all its parts are there."));
+        () => (signals.value("u_lanes.valid_q") ? "It goes to the accumulator in this cycle." : "It goes to the accumulator once all its parts are there."));
     return element("div", {},
         scrollingTable("Multipliers", `What the nine multipliers of lane ${this.lane} have, part ${part === 0 ? 1 : part < 4 ? part : part - 3} of a sum`,
             [...wordColumns("multiplier"), ...multipliers.map((m) => (tapOf(m) ? `tap ${tapOf(m)}` : "none"))], rowsOfValues(rows)),

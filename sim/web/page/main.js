@@ -4,7 +4,7 @@
 class Shown {
   constructor(module) {
     this.simulation = new Simulation(module);
-    // Clocks are told from the first in which the accelerator was busy; the doorbell rang a little before.
+    // Cycles are told from the first in which the accelerator was busy; the doorbell rang a little before.
     this.simulation.shownClock = (clock = this.simulation.standing.device_clock) =>
         clock - this.simulation.standing.device_clock + this.simulation.standing.clock;
     this.simulation.deviceClock = (clock) => clock - this.simulation.standing.clock + this.simulation.standing.device_clock;
@@ -43,7 +43,7 @@ class Shown {
     this.values.forget();
     this.views.forEach((view) => view.opened?.());
     this.array.chosen = [0, 0];
-    // The clocks until the first command came are told as clock 0 at the earliest.
+    // The cycles until the first command came are told as cycle 0 at the earliest.
     this.simulation.until({counter: 0});
     this.simulation.first = this.simulation.standing.device_clock;
     this.draw();
@@ -161,7 +161,7 @@ function compose(sections) {
   document.body.append(
       element("a", {class: "skip", href: "#main"}, "Skip to the accelerator"),
       element("header", {class: "top"}, element("h1", {}, "gemm64 in a browser"),
-          paragraph("The accelerator's own RTL, compiled to WebAssembly: each value here is that of a register, in the clock that is shown.")),
+          paragraph("The accelerator's own RTL, compiled to WebAssembly: each value here is that of a register, in the cycle that is shown.")),
       element("nav", {"aria-label": "parts of the page"}, element("ul", {}, links)),
       element("main", {id: "main", tabindex: -1}, sections),
       element("footer", {}, "Keys: c clock, r row, t tile, d command, b back, n back ten, p play or pause, s start, e end; arrows choose a cell of the array. " +

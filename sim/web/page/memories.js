@@ -34,7 +34,7 @@ class MemoriesView {
         ", tile ", small("the tile along K", "u_compute.tile_q", counts("tiles along K of the block"), "The first one begins sums, the last one ends them."), " along K, ",
         small("the tile along N", "u_compute.pass_q", counts("tiles along N of the block"), "It says which columns of results the sums are of."),
         " along N, bank ", small("the bank that is added to", "row_bank", "It changes with each block of results.", "Sums are added there, while the other bank is stored.")]],
-      ["Storing", [value("store_read") ? "row " : "nothing; last ", small("the row that is stored", "store_row", counts("rows of the block that were read"), "The accumulator shows that row in the next clock.")],
+      ["Storing", [value("store_read") ? "row " : "nothing; last ", small("the row that is stored", "store_row", counts("rows of the block that were read"), "The accumulator shows that row in the next cycle.")],
        ["bank ", small("the bank that is stored", "store_bank", "It changes with each block of results.", "Its sums leave for the results port.")]],
     ];
     if (jobs.some((job) => job.window)) {

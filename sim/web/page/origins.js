@@ -3,7 +3,7 @@
 
 const hex = (address) => "0x" + address.toString(16);
 
-/// Of the work that is open, in the clock that is shown.
+/// Of the work that is open, in the cycle that is shown.
 class Origins {
   constructor(shown) {
     this.shown = shown;
@@ -70,13 +70,13 @@ class Origins {
     return this.ask("result", {job, row, column});
   }
 
-  /// Rows that entered the array up to the clock that is shown.
+  /// Rows that entered the array up to the cycle that is shown.
   get entered() {
     const {about, standing} = this.simulation;
     return standing.counters[about.counters.findIndex((one) => one.engine === "compute" && one.cause === "compute")];
   }
 
-  /// The row of activations that was read in that clock of the device.
+  /// The row of activations that was read in that cycle of the device.
   enteredIn(clock) {
     const {signals, simulation} = this.shown;
     let row = this.entered;

@@ -8,7 +8,7 @@ class PortsView {
     this.bursts = element("ul", {class: "bursts"});
     this.section = section("ports", "Ports",
         paragraph("A channel moves where both sides are ready, waits where only the sender is. Weights have a port of their own."),
-        scrollingTable("Table of channels", "The channels of the memory ports in this clock",
+        scrollingTable("Table of channels", "The channels of the memory ports in this cycle",
             wordColumns("channel", "handshake", "what"), this.body), this.bursts);
   }
 
@@ -22,7 +22,7 @@ class PortsView {
       rows.push([name, sent ? (taken ? "moves" : "waits") : (taken ? "ready" : "idle"), sent ? what() : "–"]);
     };
     const burst = (prefix) => `${signals.value(prefix + "len_o") + 1} beats from 0x${signals.value(prefix + "addr_o").toString(16)}`;
-    // A beat, byte by byte; `port` counts the ports in the order of the addresses that are kept of each clock.
+    // A beat, byte by byte; `port` counts the ports in the order of the addresses that are kept of each cycle.
     const beat = (port, of, data, last, to, place = "") => {
       const address = now?.[3 + port] === 0xffffffff ? null : now?.[3 + port];
       const told = (byte) => (address == null ? "It waits, or its address has not been given yet." : null) ??

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Values of signals, in the clock that is shown and in those before it.
+// Values of signals, in the cycle that is shown and in those before it.
 
 class Signals {
   constructor(simulation) {
@@ -45,7 +45,7 @@ class Signals {
     return this.bytes(name)[index >> 3] >> (index & 7) & 1;
   }
 
-  /// The words of a clock of the device that is past: its events at 1 and 2, the addresses of beats, then
+  /// The words of a cycle of the device that is past: its events at 1 and 2, the addresses of beats, then
   /// small signals. Null where it is forgotten.
   past(clock) {
     const words = this.simulation.about.past_words;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The simulation in WebAssembly: works, clocks, and the way back.
+// The simulation in WebAssembly: works, cycles, and the way back.
 
 const kStates = ["going", "stopped", "ended", "failed"];
 const kPage = 1 << 12;         // bytes that a snapshot keeps or shares
@@ -9,7 +9,7 @@ const kMostKept = 192 << 20;   // bytes of all snapshots
 class Refused extends Error {}
 
 /// All state of the simulation lies in the module's memory, so a copy of that is a snapshot. One is kept each so many
-/// clocks; going back restores the last before the clock, and simulates the rest again.
+/// cycles; going back restores the last before the clock, and simulates the rest again.
 class Simulation {
   constructor(module) {
     this.module = module;
@@ -36,7 +36,7 @@ class Simulation {
     this.smallIndex = new Map(this.about.small.map((name, index) => [name, index + this.about.past_head]));
     this.stop = null;
     this.flips = [];
-    this.speed = 20000;  // clocks a second, until it was measured
+    this.speed = 20000;  // cycles a second, until it was measured
     this.measured = {clocks: 0, seconds: 0};
     this.standing = this.ask({do: "standing"});
     this.simulate(1);
@@ -71,7 +71,7 @@ class Simulation {
     return this.standing.state === "ended" || this.standing.state === "failed";
   }
 
-  /// Goes forward by at most so many clocks; true where it did them all.
+  /// Goes forward by at most so many cycles; true where it did them all.
   forward(clocks) {
     let left = clocks;
     while (left > 0 && !this.over) {
@@ -108,8 +108,8 @@ class Simulation {
     }
   }
 
-  /// Goes to a clock of the device, forward or back, from the snapshot before it where that is nearer. Bits that were
-  /// flipped from that clock on are as they were.
+  /// Goes to a cycle of the device, forward or back, from the snapshot before it where that is nearer. Bits that were
+  /// flipped from that cycle on are as they were.
   goTo(clock) {
     clock = Math.max(this.first, clock);
     const flips = this.flips.filter((one) => one.clock < clock);

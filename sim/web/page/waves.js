@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A small waveform of the last clocks: the engines' causes, and signals by the names that the views in waves/ give them.
+// A small waveform of the last cycles: the engines' causes, and signals by the names that the views in waves/ give them.
 
 const kWaves = [
   // What it is called, the signal, and whether it is a number rather than a bit.
@@ -17,7 +17,7 @@ class WavesView {
     this.list = element("dl", {class: "tiles"});
     this.details = element("details", {ontoggle: () => this.draw()}, element("summary", {}, "Values of these signals"), this.list);
     this.section = section("waves", "Waveform",
-        paragraph("The last clocks, the one that is shown at the right. Below the engines, whose colour is the cause: work, a wait, or nothing to do."),
+        paragraph("The last cycles, the one that is shown at the right. Below the engines, whose colour is the cause: work, a wait, or nothing to do."),
         this.picture, this.details);
   }
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // The weight-stationary systolic array as textbooks draw it: one module a processing element, N x N of them. What
 // `make bench` compares gemm64_array with; no part of the accelerator.
-// Latency: N + c clocks from activation_i to column c of sum_o; N clocks with load_i bring in a tile of weights.
-// Handshake: none; the array moves in every clock. Activations must not be under way while weights are loaded.
+// Latency: N + c cycles from activation_i to column c of sum_o; N cycles with load_i bring in a tile of weights.
+// Handshake: none; the array moves in every cycle. Activations must not be under way while weights are loaded.
 `default_nettype none
 
 module textbook_array #(
@@ -14,7 +14,7 @@ module textbook_array #(
     input  wire [8*N-1:0]  weight_i,      // byte c for column c
     // One row of activations: byte k for row k
     input  wire [8*N-1:0]  activation_i,
-    // Sums, column c c clocks after column 0
+    // Sums, column c c cycles after column 0
     output wire [32*N-1:0] sum_o
 );
 
@@ -24,7 +24,7 @@ module textbook_array #(
 
     genvar r, c;
     generate
-        // Row r is delayed by r clocks.
+        // Row r is delayed by r cycles.
         for (r = 0; r < N; r = r + 1) begin : skew
             if (r == 0) begin : none
                 assign activation[r][0] = activation_i[8*r +: 8];

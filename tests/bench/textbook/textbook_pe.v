@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // A processing element as textbooks draw it: a weight that stays, an activation that moves right, a sum that moves down.
-// Latency: 1 clock from activation_i and sum_i to activation_o and sum_o; 1 from weight_i to weight_o.
+// Latency: 1 cycle from activation_i and sum_i to activation_o and sum_o; 1 from weight_i to weight_o.
 // Handshake: none.
 `default_nettype none
 

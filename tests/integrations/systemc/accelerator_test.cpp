@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 // The accelerators in the platform against the same ones outside: the same memory, counters and
-// clocks under the same memory.
+// cycles under the same memory.
 #include <gtest/gtest.h>
 
 #include <algorithm>
 #include <string>
 #include <vector>
 
-#include "host/device/array_geometry.hpp"
 #include "host/cycles/tlm_device.hpp"
+#include "host/device/array_geometry.hpp"
 #include "sim/integrations/systemc/platform.hpp"
 #include "tests/commands.hpp"
 #include "tests/says.hpp"
@@ -44,20 +44,20 @@ std::unique_ptr<Device> outside(const PlatformOptions& options) {
 }
 
 struct Outcome {
-  std::uint64_t clocks = 0;
+  std::uint64_t cycles = 0;
   Counters counters{};
   std::vector<std::uint8_t> memory;
 };
 
 Outcome run(Device& device, const std::vector<std::uint8_t>& operands,
             const std::vector<std::vector<Command>>& programs) {
-  Driver driver(device, Patience{0});
+  Driver driver(device, Timeouts{0});
   device.write_memory(kOperands, operands.data(), operands.size());
   Outcome run;
   for (const std::vector<Command>& program : programs) {
-    const std::uint64_t before = device.clocks();
+    const std::uint64_t before = device.cycles();
     driver.run_program(0, program, kClockLimit);
-    run.clocks += device.clocks() - before;
+    run.cycles += device.cycles() - before;
     const Counters counters = driver.read_counters();
     for (std::size_t i = 0; i < counters.size(); ++i) run.counters[i] += counters[i];
   }
@@ -67,7 +67,7 @@ Outcome run(Device& device, const std::vector<std::uint8_t>& operands,
 
 class InThePlatform : public testing::TestWithParam<const char*> {};
 
-TEST_P(InThePlatform, MemoryCountersAndClocksAreThoseOutside) {
+TEST_P(InThePlatform, MemoryCountersAndCyclesAreThoseOutside) {
   for_seeds(3000, 40, [&](std::mt19937& random) {
     const int n = 2 << draw(random, 0, 2);
     MemoryTiming memory = random_memory(random, n);
@@ -84,14 +84,14 @@ TEST_P(InThePlatform, MemoryCountersAndClocksAreThoseOutside) {
     }
     const Outcome expected = run(*alone, operands, programs);
     const Outcome found = run(platform.device(), operands, programs);
-    // Clocks that are not simulated draw no stalls; and snapshots hold clocks.
+    // Cycles that are not simulated draw no stalls; and snapshots hold cycles.
     const bool snapshots = std::any_of(programs.begin(), programs.end(), [](const auto& program) {
       return std::any_of(program.begin(), program.end(),
                          [](const Command& command) { return is_snapshot(command); });
     });
     if (memory.predictable() || !snapshots) EXPECT_TRUE(found.memory == expected.memory);
     if (!memory.predictable()) return;
-    EXPECT_EQ(found.clocks, expected.clocks);
+    EXPECT_EQ(found.cycles, expected.cycles);
     EXPECT_TRUE(found.counters == expected.counters)
         << difference(expected.counters, found.counters);
   });
@@ -99,7 +99,7 @@ TEST_P(InThePlatform, MemoryCountersAndClocksAreThoseOutside) {
 
 TEST_P(InThePlatform, NobodyAtAnAddressIsABusError) {
   Platform platform(options(GetParam(), 4));
-  Driver driver(platform.device(), Patience{0});
+  Driver driver(platform.device(), Timeouts{0});
   const std::vector<Command> program{load_weights(0x90000000u, 4), finish()};
   EXPECT_THAT([&] { driver.run_program(0, program, kClockLimit); },
               Fails<DeviceError>("BUS_DECODE"));
@@ -120,7 +120,7 @@ TEST(RtlInThePlatform, AFailedBurstGivesTheSameErrorAsOutside) {
   for (const bool write : {false, true}) {
     Rig rig(4);
     Platform platform(options("rtl", 4));
-    Driver driver(platform.device(), Patience{0});
+    Driver driver(platform.device(), Timeouts{0});
     const auto fail = [&](RtlDevice& device) {
       if (write) {
         device.ports().results.fail_burst(0);
@@ -143,7 +143,7 @@ TEST(RtlInThePlatform, AFailedBurstGivesTheSameErrorAsOutside) {
 TEST(RtlInThePlatform, AHungPortEndsByTheWatchdogAndAHardReset) {
   Platform platform(options("rtl", 4));
   platform.rtl()->ports().weights.hang_after(0);
-  Driver driver(platform.device(), Patience{0, 2000});
+  Driver driver(platform.device(), Timeouts{0, 2000});
   std::mt19937 random(2);
   const std::vector<Command> program = random_program(random, driver.geometry(), 1);
   EXPECT_THAT(message_of<DeviceError>([&] { driver.run_program(0, program, kClockLimit); }),

@@ -14,10 +14,10 @@
 #include <vector>
 
 #include "host/cosim/cosim.hpp"
+#include "host/cycles/tlm_device.hpp"
 #include "host/device/array_geometry.hpp"
 #include "host/device/reference_device.hpp"
 #include "host/util/error.hpp"
-#include "host/cycles/tlm_device.hpp"
 #include "sim/integrations/systemc/cosim_sides.hpp"
 #include "sim/models/rtl_device.hpp"
 #include "tests/random.hpp"

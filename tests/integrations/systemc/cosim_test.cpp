@@ -4,10 +4,10 @@
 
 #include <gmock/gmock.h>
 
-#include "sim/models/devices.hpp"
 #include "sim/integrations/systemc/firmware/job_list.h"
-#include "tests/unit/device/wrapped_device.hpp"
+#include "sim/models/devices.hpp"
 #include "tests/says.hpp"
+#include "tests/unit/device/wrapped_device.hpp"
 
 namespace gemm64::cosim_test {
 namespace {
@@ -41,7 +41,7 @@ TEST(Cosim, InterruptsClearedAtEachClockAroundAFinish) {
   const Setting setting;
   CosimWork work = small_work();
   const std::unique_ptr<RtlDevice> device = make_rtl(setting, work.memory.size());
-  const std::uint64_t total = *run_cosim(*device, work, "rtl", "rtl").clocks;
+  const std::uint64_t total = *run_cosim(*device, work, "rtl", "rtl").cycles;
   work.disturbance = CosimWork::Disturbance::kClear;
   for (work.after = total - 12; work.after != total + 8; ++work.after) {
     SCOPED_TRACE("cleared after " + std::to_string(work.after));
@@ -96,8 +96,8 @@ class Liar final : public WrappedDevice<Device&> {
     behind_.read_memory(address, data, bytes);
     if (lie_ == Lie::kMemory) static_cast<std::uint8_t*>(data)[bytes / 2] ^= 4u;
   }
-  bool wait_interrupt(std::uint64_t max_clocks) override {
-    return lie_ != Lie::kSilence && behind_.wait_interrupt(max_clocks);
+  bool wait_interrupt(std::uint64_t max_cycles) override {
+    return lie_ != Lie::kSilence && behind_.wait_interrupt(max_cycles);
   }
 
  private:

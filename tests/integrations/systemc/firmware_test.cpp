@@ -22,8 +22,8 @@
 #include "sim/integrations/systemc/platform.hpp"
 #include "sim/models/rtl_device.hpp"
 #include "tests/folder.hpp"
-#include "tests/unit/debug/timeline_file.hpp"
 #include "tests/says.hpp"
+#include "tests/unit/debug/timeline_file.hpp"
 
 namespace gemm64 {
 namespace {
@@ -173,7 +173,7 @@ TEST_P(Firmware, PrintsTheClassesOfBytesWithAndWithoutASign) {
   }
 }
 
-// Each clock of each engine stands in the timeline, on the axis of the processor's, although the
+// Each cycle of each engine stands in the timeline, on the axis of the processor's, although the
 // accelerator's clock is not simulated while it is idle.
 TEST(FirmwareOnRtl, EnginesOfTheTimelineAccountForEveryClock) {
   const TestFolder folder;
@@ -200,7 +200,7 @@ TEST(FirmwareOnRtl, EnginesOfTheTimelineAccountForEveryClock) {
       }
       const FirmwareReport report = platform.run(firmware(), how, jobs);
       EXPECT_EQ(report.exit_code, 0u) << report.printed;
-      timeline.end(report.clocks);
+      timeline.end(report.cycles);
       trace.finish({});
       Counters expected{};
       for (std::size_t i = 0; i < counter::kBytesWeights; ++i) {
@@ -374,7 +374,7 @@ FirmwareReport run_program(const std::string& name) {
   Platform platform(options("tlm", 4));
   FirmwareOptions how;
   how.max_instructions = 1'000'000;
-  how.max_clocks = 10'000'000;
+  how.max_cycles = 10'000'000;
   return platform.run(load_elf(std::string(GEMM64_TEST_PROGRAMS) + "/" + name + ".elf"), how, {});
 }
 
@@ -409,8 +409,8 @@ TEST(Processor, TakesInterruptsAsleepAndInTheMidstOfALoop) {
   EXPECT_EQ(timers.stopped, "");
   EXPECT_EQ(timers.exit_code, 10u);
   EXPECT_EQ(timers.printed, "..........");
-  EXPECT_GE(timers.clocks, 10'000u);
-  EXPECT_LT(timers.clocks, 10'100u);
+  EXPECT_GE(timers.cycles, 10'000u);
+  EXPECT_LT(timers.cycles, 10'100u);
   const FirmwareReport busy = run_program("BUSY");
   EXPECT_EQ(busy.exit_code, 1u) << busy.stopped;
   EXPECT_GE(busy.instructions, 400'000u);

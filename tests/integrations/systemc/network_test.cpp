@@ -20,9 +20,9 @@
 #include "sim/integrations/systemc/firmware/job_list.h"
 #include "sim/models/rtl_device.hpp"
 #include "tests/folder.hpp"
+#include "tests/says.hpp"
 #include "tests/unit/debug/timeline_file.hpp"
 #include "tests/unit/execute/quantized_graph_text.hpp"
-#include "tests/says.hpp"
 
 namespace gemm64 {
 namespace {
@@ -119,7 +119,7 @@ TEST_P(FirmwareOn, RunsWholeNetworksAsOneProgram) {
       const Outcome found = run(compiled, GetParam());
       EXPECT_EQ(found.report.exit_code, 0U) << found.report.printed;
       EXPECT_TRUE(found.verdict.agrees()) << found.verdict.memory << found.verdict.counters;
-      EXPECT_EQ(found.found.clocks, (*compiled.network.expected.counters)[counter::kTotalClocks]);
+      EXPECT_EQ(found.found.cycles, (*compiled.network.expected.counters)[counter::kTotalClocks]);
       EXPECT_EQ(found.report.doorbells.size(), 1U);
       EXPECT_EQ(found.report.interrupts.size(), 1U);
       const std::size_t layers = compiled.executable.plan.programs[0].layers.size();
@@ -173,7 +173,7 @@ TEST_P(FirmwareOn, TellsOfResultsThatAreNotTheHosts) {
   const Outcome found = run(compiled, GetParam());
   EXPECT_EQ(found.report.exit_code, 1U);
   EXPECT_THAT(found.verdict.memory, Says("bytes differ"));
-  EXPECT_EQ(found.verdict.counters, "") << "the clocks are the same";
+  EXPECT_EQ(found.verdict.counters, "") << "the cycles are the same";
   const std::vector<std::uint32_t> status = statuses(found.report);
   const auto first = static_cast<std::size_t>(deep - jobs.begin());
   for (std::size_t i = 0; i < first; ++i) EXPECT_EQ(status[i], JOB_DONE) << i;
@@ -224,7 +224,7 @@ TEST(FirmwareNetworkOnRtl, ShowsItsLayersOnTheTimeline) {
         platform.observe(timeline);
       },
       true);
-  timeline.end(found.report.clocks);
+  timeline.end(found.report.cycles);
   trace.finish({});
   const TimelineFile file(path);
   const std::vector<TimelineSlice>& layers = file.tracks.at("layers");

@@ -8,8 +8,8 @@
 #include <nlohmann/json.hpp>
 #include <vector>
 
-#include "tests/unit/debug/timeline_file.hpp"
 #include "tests/says.hpp"
+#include "tests/unit/debug/timeline_file.hpp"
 
 namespace gemm64::cli_test {
 namespace {
@@ -83,8 +83,8 @@ TEST_F(Program, FirmwareOnRtlShowsItsEngines) {
 
   // As a picture.
   const auto draw = [&](const std::string& from, const std::string& arguments) {
-    return std::system(("python3 " GEMM64_SOURCE "/scripts/codegen/timeline-picture.py " + from + " -o " +
-                        (folder_ / "t.svg").string() + arguments + " 2> /dev/null")
+    return std::system(("python3 " GEMM64_SOURCE "/scripts/codegen/timeline-picture.py " + from +
+                        " -o " + (folder_ / "t.svg").string() + arguments + " 2> /dev/null")
                            .c_str());
   };
   EXPECT_EQ(draw(timeline.string(), " --window '0:20000:The <start>' --leave-out bursts"), 0);
@@ -142,12 +142,12 @@ TEST_F(Program, FirmwareRunsACompiledNetworkAsRunDoes) {
   const std::string given = " q.g64 --array 8 --input " + inputs + " --images 2 --device ";
   const Outcome direct = run("run --json run.json" + given + "tlm");
   EXPECT_EQ(direct.code, 0) << direct.out << direct.err;
-  const auto clocks = json_of("run.json")["total"]["cycles"];
+  const auto cycles = json_of("run.json")["total"]["cycles"];
   for (const std::string device : {"tlm", "rtl"}) {
     const Outcome outcome = run("firmware --json firmware.json" + given + device);
     EXPECT_EQ(outcome.code, 0) << outcome.out << outcome.err;
     EXPECT_THAT(outcome.out, Says("all counters", "VERIFIED"));
-    EXPECT_EQ(json_of("firmware.json")["modes"][0]["busy_clocks"], clocks) << device;
+    EXPECT_EQ(json_of("firmware.json")["modes"][0]["busy_clocks"], cycles) << device;
   }
   expect_bad("firmware q.g64", "give --array 8");
   // With pools between them, layers are programs.

@@ -3,8 +3,8 @@
 
 #include <cstring>
 
-#include "tests/rtl/icarus/icarus.hpp"
 #include "tests/rtl/array_vectors.hpp"
+#include "tests/rtl/icarus/icarus.hpp"
 
 namespace gemm64::icarus_test {
 namespace {
@@ -22,7 +22,7 @@ TEST_P(ArrayInIcarus, GivesTheSumsOfTheVectorsThatVerilatorRuns) {
   const bool small = n <= 8;  // the others are slow, and go through the extremes alone
   for (const rtl_test::ArrayPlan& plan :
        small ? rtl_test::array_plans(n) : rtl_test::extreme_plans(n)) {
-    for (const rtl_test::ArrayClock& clock : rtl_test::array_clocks(n, 1 + n / stage_rows, plan)) {
+    for (const rtl_test::ArrayClock& clock : rtl_test::array_cycles(n, 1 + n / stage_rows, plan)) {
       std::vector<std::uint8_t> bytes(2 * n + 2);
       std::memcpy(bytes.data(), clock.activation.data(), n);
       std::memcpy(bytes.data() + n, clock.weight.data(), n);

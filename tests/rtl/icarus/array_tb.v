@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Runs the vectors of tests/rtl/array_vectors.hpp through the systolic array: a line of +stimulus= and a line of
-// +expected= for each clock. Prints each difference, then how many sums were compared and how many differed.
+// +expected= for each cycle. Prints each difference, then how many sums were compared and how many differed.
 `default_nettype none
 
 module array_tb;
@@ -40,7 +40,7 @@ module array_tb;
     initial begin
         if (!$value$plusargs("stimulus=%s", stimulus_file) || !$value$plusargs("expected=%s", expected_file)
             || !$value$plusargs("clocks=%d", clocks) || clocks > CLOCKS) begin
-            $display("usage: +stimulus=FILE +expected=FILE +clocks=NUMBER");
+            $display("usage: +stimulus=FILE +expected=FILE +cycles=NUMBER");
             $finish;
         end
         $readmemh(stimulus_file, stimulus, 0, clocks - 1);

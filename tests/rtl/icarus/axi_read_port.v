@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Read port of the test bench's memory (gemm64_tb.memory). Without stalls: AR is always taken; a burst taken in clock t
-// is answered from clock t + latency on, a beat a clock, in order. With stalls a channel holds back in that many percent
-// of the clocks. Reports what AXI4 forbids.
+// Read port of the test bench's memory (gemm64_tb.memory). Without stalls: AR is always taken; a burst taken in cycle t
+// is answered from cycle t + latency on, a beat per cycle, in order. With stalls a channel holds back in that many percent
+// of the cycles. Reports what AXI4 forbids.
 `default_nettype none
 
 module axi_read_port #(

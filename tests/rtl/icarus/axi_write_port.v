@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Write port of the test bench's memory (gemm64_tb.memory). Without stalls: AW and W are always taken; the answer comes
-// latency clocks after the later of a burst's address and last beat. With stalls a channel holds back in that many
-// percent of the clocks. Reports what AXI4 forbids.
+// latency cycles after the later of a burst's address and last beat. With stalls a channel holds back in that many
+// percent of the cycles. Reports what AXI4 forbids.
 `default_nettype none
 
 module axi_write_port #(

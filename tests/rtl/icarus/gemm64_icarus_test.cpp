@@ -44,7 +44,7 @@ TEST_P(Gemm64InIcarus, GivesTheProductWhenEveryChannelStalls) {
   EXPECT_EQ(run_in_icarus(GetParam().array, image, 9, 60).results, image.expected());
 }
 
-/// With checksums nothing is found, though every register begins unknown, and no clock is lost.
+/// With checksums nothing is found, though every register begins unknown, and no cycle is lost.
 TEST(Gemm64InIcarusWithChecksums, GivesWhatItGivesWithout) {
   const GemmImage image(GemmJob{4, 13, 17, 11, 5}, kMemoryBytes);
   for (const unsigned stalls : {0u, 60u}) {

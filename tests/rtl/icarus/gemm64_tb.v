@@ -2,7 +2,7 @@
 // Runs the whole accelerator on a memory image. Reads +image= (a word of N bytes a line), writes the registers of
 // +script= (16 bits of offset, 32 of value a line), waits for the interrupt, prints interrupt, error and all counters,
 // and writes the words +first= to +last= of the memory to +results=. What no valid vouches for is X.
-//   +latency=CLOCKS of the memory, +stalls=PERCENT of the clocks in which a channel holds back, +limit=CLOCKS
+//   +latency=CLOCKS of the memory, +stalls=PERCENT of the cycles in which a channel holds back, +limit=CLOCKS
 `default_nettype none
 `include "gemm64_defs.vh"
 
@@ -92,7 +92,7 @@ module gemm64_tb;
         .wstrb(r_wstrb), .wlast(r_wlast), .bvalid(r_bvalid), .bready(r_bready), .bid(r_bid), .bresp(r_bresp)
     );
 
-    // Every register begins unknown; from the reset's first clock on no output is: neither a handshake nor what goes with it.
+    // Every register begins unknown; from the reset's first cycle on no output is: neither a handshake nor what goes with it.
     wire [12:0] handshakes = {awready, wready, bvalid, arready, rvalid, irq, w_arvalid, d_arvalid, r_awvalid, r_wvalid, w_rready, d_rready, r_bready};
     reg         reset_q = 1'b0;
     reg [8*N-1:0] written;  // of WDATA
@@ -168,7 +168,7 @@ module gemm64_tb;
             @(posedge clk);
             clocks = clocks + 1;
         end
-        if (irq !== 1'b1) $display("error: no interrupt within %0d clocks", limit);
+        if (irq !== 1'b1) $display("error: no interrupt within %0d cycles", limit);
         read_register(`GEMM64_REG_INTERRUPT, value);
         $display("interrupt %0d", value);
         read_register(`GEMM64_REG_ERROR, value);

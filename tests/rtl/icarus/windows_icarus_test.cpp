@@ -7,8 +7,8 @@
 #include <random>
 
 #include "host/tiling/window_plan.hpp"
-#include "tests/unit/tiling/window_program.hpp"
 #include "tests/rtl/icarus/run_image.hpp"
+#include "tests/unit/tiling/window_program.hpp"
 
 namespace gemm64::icarus_test {
 namespace {

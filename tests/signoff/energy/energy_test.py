@@ -54,7 +54,7 @@ class Liberty(Case):
 
 class Energy(Case):
     def test_adds_what_is_known_by_hand(self):
-        """A register that flips in each clock, and an inverter behind it that drives two."""
+        """A register that flips in each cycle, and an inverter behind it that drives two."""
         gates = cells.Gates(self.liberty)
         out = gates.new()
         first = gates.gate("INVX1", out)
@@ -207,13 +207,13 @@ class Parts(unittest.TestCase):
     def test_notices_a_wrong_sum(self):
         stages = parts.Stages.__new__(parts.Stages)
         stages.first = 1
-        clocks = 200
-        stages.signals = {"u_array.activation_valid_i": [1] * clocks, "u_array.sum_o": [0] * clocks}
-        watched = [[0] * 8 * parts.SUM_WIDTH for _ in range(clocks)]
+        cycles = 200
+        stages.signals = {"u_array.activation_valid_i": [1] * cycles, "u_array.sum_o": [0] * cycles}
+        watched = [[0] * 8 * parts.SUM_WIDTH for _ in range(cycles)]
         stages.compare(watched)
         self.assertEqual(stages.compared, 64 * 64)
         watched[70][5] = 1 << 120
-        with self.assertRaisesRegex(parts.Mismatch, "column 0, clock 70: the gates gave 32, the RTL 0"):
+        with self.assertRaisesRegex(parts.Mismatch, "column 0, cycle 70: the gates gave 32, the RTL 0"):
             stages.compare(watched)
 
 
@@ -236,18 +236,18 @@ class Parts(unittest.TestCase):
         for kind in (parts.Lanes, parts.Requantizer, parts.Vector):
             with self.subTest(kind.__name__):
                 lanes = kind.__new__(kind)
-                clocks, (name, width) = 80, kind.result
-                lanes.signals = {"valid_o": [clock % 2 for clock in range(clocks)], name: [7 << width * 10] * clocks}
-                watched = [[0xff * (clock % 2)] + [0] * 8 * width for clock in range(clocks)]
+                cycles, (name, width) = 80, kind.result
+                lanes.signals = {"valid_o": [clock % 2 for clock in range(cycles)], name: [7 << width * 10] * cycles}
+                watched = [[0xff * (clock % 2)] + [0] * 8 * width for clock in range(cycles)]
                 for row in watched:
                     row[1 + 2 * width:4 + 2 * width] = [1 << 1] * 3  # lane 10 is the third one of piece 1
                 lanes.compare(watched)
                 self.assertEqual((lanes.rows(), lanes.compared), (32, 32 * 64))
                 watched[79][1 + 2 * width] = 0
-                with self.assertRaisesRegex(parts.Mismatch, f"{kind.path}, lane 10, clock 79: the gates gave 6, the RTL 7"):
+                with self.assertRaisesRegex(parts.Mismatch, f"{kind.path}, lane 10, cycle 79: the gates gave 6, the RTL 7"):
                     lanes.compare(watched)
                 watched[78][0] = 1 << 3
-                with self.assertRaisesRegex(parts.Mismatch, f"{kind.path}, clock 78: the gates gave valid_o of pieces 0x8, the RTL 0"):
+                with self.assertRaisesRegex(parts.Mismatch, f"{kind.path}, cycle 78: the gates gave valid_o of pieces 0x8, the RTL 0"):
                     lanes.compare(watched)
 
     def test_a_result_that_waits_leaves_once(self):

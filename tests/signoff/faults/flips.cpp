@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Flips each bit of each register of the Verilated accelerator in each clock of a small product,
-// one a time, and tells what came of it. tests/signoff/faults/run makes the model and reads what this
-// prints.
+// Flips each bit of each register of the Verilated accelerator in each cycle of a small product,
+// one a time, and tells what came of it. tests/signoff/faults/run makes the model and reads what
+// this prints.
 #include <fcntl.h>
 #include <unistd.h>
 
@@ -30,9 +30,9 @@ constexpr unsigned kN = N;               // of the array
 constexpr std::uint64_t kRing = 0, kOperands = 4096;
 constexpr std::uint64_t kBytes = 5 * 4096;  // of memory
 constexpr unsigned kLatency = 3;
-constexpr unsigned kReset = 4;  // clocks
+constexpr unsigned kReset = 4;  // cycles
 constexpr unsigned kWatchdog = 200;
-constexpr unsigned kAfter = 20;  // clocks after the interrupt, for what comes late
+constexpr unsigned kAfter = 20;  // cycles after the interrupt, for what comes late
 constexpr unsigned kPlaces = 16;
 
 /// What the accelerator is connected with: plain data, so that it can be copied.
@@ -50,7 +50,7 @@ struct World {
   std::uint32_t answers[32], answered;
   std::uint32_t answer_error;
   std::uint32_t clock, written, address_taken, data_taken;
-  std::uint32_t told;  // the clock of the interrupt
+  std::uint32_t told;  // the cycle of the interrupt
   std::uint16_t head;  // of the ring, then
 };
 
@@ -132,7 +132,7 @@ class Machine {
     return all;
   }
 
-  /// Inputs of the clock; what was driven in the clock before has been seen.
+  /// Inputs of the clock; what was driven in the cycle before has been seen.
   void drive() {
     Vflips& m = *model;
     m.rst_ni = world.clock >= kReset;
@@ -234,7 +234,7 @@ class Machine {
     --port.count;
   }
 
-  /// A clock. Where registers were changed by hand, what depends on them is made first.
+  /// A cycle. Where registers were changed by hand, what depends on them is made first.
   void clock(bool changed) {
     drive();
     if (changed) {
@@ -306,7 +306,7 @@ int main(int argc, char** argv) {
 
   machine.head = find("head_q", "gemm64.u_commands").data;
 
-  // The run without a flip, clock by clock
+  // The run without a flip, clock by cycle
   machine.model->clk_i = 0;
   machine.model->eval();
   std::vector<Machine::State> states(1);
@@ -360,7 +360,7 @@ int main(int argc, char** argv) {
     return true;
   };
   const std::uint8_t* const error = find("code_q", "gemm64.u_control").data;
-  std::printf("{\"clocks\": %u, \"told\": %u, \"state_bytes\": %zu, \"registers\": [\n", end.clock,
+  std::printf("{\"cycles\": %u, \"told\": %u, \"state_bytes\": %zu, \"registers\": [\n", end.clock,
               end.told, sizeof *machine.syms);
 
   const std::uint64_t last = states.size() - 1;
@@ -378,7 +378,7 @@ int main(int argc, char** argv) {
       std::uint64_t ends[8]{}, tried = 0, after = 0;
       std::uint64_t example[8][2]{};
       for (unsigned bit = 0; bit < r.bits; ++bit) {
-        // Another clock for each bit, so that those of a register meet all
+        // Another cycle for each bit, so that those of a register meet all
         for (std::uint64_t at = 1 + (bit + word) % every; at <= end.told; at += every) {
           machine.restore(states[at]);
           r.data[std::size_t{word} * r.bytes + bit / 8] ^= static_cast<std::uint8_t>(1U << bit % 8);

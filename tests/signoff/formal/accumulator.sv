@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// gemm64_accumulator: what is requested with a row of activations is done with column c's sum of it REQUEST_DELAY + 1 + c clocks
-// later: it is added in that bank and row, to what was read from there a clock earlier or, in a new sum, to nothing. A bank's
+// gemm64_accumulator: what is requested with a row of activations is done with column c's sum of it REQUEST_DELAY + 1 + c cycles
+// later: it is added in that bank and row, to what was read from there a cycle earlier or, in a new sum, to nothing. A bank's
 // clock rests in two columns only while neither reads or adds. Rows of the lanes that come as compute.sv shows never meet a sum
 // of the array in the same bank. So each column gets what accumulator_column.sv and sum_check.sv assume.
 //
@@ -32,7 +32,7 @@ module accumulator_proof #(
 ) ();
 
     localparam LAST  = DELAY + N - 1;
-    localparam LANES = 4;  // cycles from a row of the lanes in gemm64_compute to lanes_valid_i
+    localparam LANES = 4;  // cycles from a row of the lanes in gemm64_sequencer to lanes_valid_i
 
     gemm64_accumulator #(.N(N), .ROWS(2), .ROW_WIDTH(1), .REQUEST_DELAY(DELAY)) dut (
         .rst_ni (1'b1), .*
@@ -43,7 +43,7 @@ module accumulator_proof #(
     (* keep *) wire         lanes_0, lanes_1;
     (* keep *) wire         row_3, read_row_0, read_row_1;
 
-    // Requests of the last clocks: bit t is of t + 1 clocks ago
+    // Requests of the last cycles: bit t is of t + 1 cycles ago
     reg [LAST:0] valids = 0, firsts, lasts, banks, rows;
     reg [3:0]    age = 0;
     reg [N-1:0]  was_read_0, was_read_1;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // A word of gemm64_accumulator_column is the sum of all that was added to it since the last new sum, of the array or of the
-// lanes, in either bank, and is what a store reads. Reads come a clock before the addition that needs them, as gemm64_accumulator sends them.
+// lanes, in either bank, and is what a store reads. Reads come a cycle before the addition that needs them, as gemm64_accumulator sends them.
 //
 // short
 // break gemm64_accumulator_column.v: if (busy_1_i) begin -> if (busy_0_i) begin
@@ -52,7 +52,7 @@ module accumulator_column_proof ();
         if (read_0_i | add_0_i | lanes_0_i) assume (busy_0_i);
         if (read_1_i | add_1_i | lanes_1_i) assume (busy_1_i);
         assume (~(add_0_i & lanes_0_i) & ~(add_1_i & lanes_1_i));
-        // An old sum is read in the clock before it is added to, and after the addition before.
+        // An old sum is read in the cycle before it is added to, and after the addition before.
         if (adds & ~first_i) assume (begun & last_reads & ~last_adds);
         if (known) assert (entry == total);
         if (last_reads & ~last_adds & known) assert ((bank ? read_1_q : read_0_q) == total);

@@ -89,7 +89,7 @@ module activations_window_proof (
 
     always @* begin
         if (!begun) assume (!rst_ni);
-        // What gemm64_window_check lets through
+        // What gemm64_im2col_check lets through
         if (begins) begin
             assume (next_window & next_capacity != 0 & next_capacity <= WORDS);
             assume (next_rows != 0 & next_rows <= next_capacity & next_slot < next_capacity);

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// No false alarm of the accumulator's checks: gemm64_compute starts any MATMULs and DEPTHWISEs, and what it asks for is done by
+// No false alarm of the accumulator's checks: gemm64_sequencer starts any MATMULs and DEPTHWISEs, and what it asks for is done by
 // gemm64_accumulator with SELF_CHECK = 1, whose sums are right. Whatever the rows, sums and waits, nothing is reported as wrong or
 // as unwritten for so many cycles after the reset. The depthwise unit and the store are any that keep to what compute.sv assumes.
 // For all time, whatever the entries of its banks, the same follows from compute.sv, accumulator.sv and sum_check.sv.
 //
-// break gemm64_sum_check.v: lanes_1_q ? lanes_sum_q : added -> lanes_0_q | lanes_1_q ? lanes_sum_q : added
+// break gemm64_residue_check.v: lanes_1_q ? lanes_sum_q : added -> lanes_0_q | lanes_1_q ? lanes_sum_q : added
 // prove reach 16; N=2 N=4
 // probe met_0 = u_accumulator.add_0_q
 module alarms_proof #(
@@ -30,7 +30,7 @@ module alarms_proof #(
     wire [31:0] count = {30'd0, count_2_i, ~count_2_i};
     wire        block_done, bank_free;
     wire [1:0]  rows_stored;
-    gemm64_compute #(
+    gemm64_sequencer #(
         .N(N), .LOG_N(N == 2 ? 1 : 2), .WEIGHT_WIDTH(4), .WORDS_WIDTH(4), .ROW_WIDTH(1), .PIPELINE(N + 2)
     ) dut (
         .command_i ({256'd0, 128'd0, 32'd1, 32'd1, count, rows, 7'd0, accumulate_i, command_lanes_i ? 8'd10 : 8'd3}),

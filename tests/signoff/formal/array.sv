@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// gemm64_array gives, 1 + N/STAGE_ROWS + c clocks after a row of activations, in column c its product with the column's weights:
-// those that came last when, or up to c clocks after, the row did. For all operands; nothing is used of multiplication.
+// gemm64_array gives, 1 + N/STAGE_ROWS + c cycles after a row of activations, in column c its product with the column's weights:
+// those that came last when, or up to c cycles after, the row did. For all operands; nothing is used of multiplication.
 //
 // multiplication any
 // break gemm64_array.v: .weight_valid_i     (weight_valid[g]) -> .weight_valid_i     (weight_valid_i)
@@ -28,7 +28,7 @@ module array_proof #(
     (* keep *) wire [8*STAGE_ROWS-1:0] entries_0, entries_1;
 
     reg                   written = 1'b0, written_before = 1'b0;
-    reg [8*N-1:0]         weights, weights_before;  // the column's, and as they were a clock ago
+    reg [8*N-1:0]         weights, weights_before;  // the column's, and as they were a cycle ago
     reg [COLUMN:0]        entered = 0;
     reg [8*N*(COLUMN+1)-1:0] given;
     always @(posedge clk_i) begin

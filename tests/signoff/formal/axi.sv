@@ -36,7 +36,7 @@ module axi_proof ();
         .m_results_bid_i (1'b0), .*
     );
 
-    // What each channel offers, and what it offered a clock before without being accepted
+    // What each channel offers, and what it offered a cycle before without being accepted
     wire [45:0] weights_offer = {weights_arid, weights_araddr, weights_arlen, weights_arsize, weights_arburst,
                                  weights_arprot, weights_arcache};
     wire [46:0] data_offer    = {data_arid, data_araddr, data_arlen, data_arsize, data_arburst, data_arprot,
@@ -106,7 +106,7 @@ module axi_proof ();
             if (weights_held) assert (weights_arvalid & weights_offer == weights_was);
             if (data_held) assert (data_arvalid & data_offer == data_was);
             if (aw_held) assert (results_awvalid & results_offer == results_was);
-            // On the vector path, the rules that the simulation checks in every clock tell.
+            // On the vector path, the rules that the simulation checks in every cycle tell.
             if (w_held & ~vector_busy) assert (results_wvalid & {results_wstrb, results_wlast} == last_was);
             if (b_held) assert (bvalid & bresp == bresp_was);
             if (r_held) assert (rvalid & {rresp, rdata} == r_was);

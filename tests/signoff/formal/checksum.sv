@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// gemm64_checksum tells that a row was wrong, N + N/STAGE_ROWS + 3 clocks after it entered, exactly where the sums that left the
+// gemm64_checksum tells that a row was wrong, N + N/STAGE_ROWS + 3 cycles after it entered, exactly where the sums that left the
 // array for it, added up, are not its activations' products with the sums of the tile's weights, or where the bytes that left the
 // right edge are not together what came in. For all operands, whatever sums and bytes leave; nothing is used of
 // multiplication. `checksum_sums.sv` has what these two sides are to each other.
@@ -22,7 +22,7 @@ module checksum_proof #(
     localparam STAGES = N / STAGE_ROWS;
     localparam BITS   = 16 + LOG_N;         // of a sum
     localparam WIDE   = 8 + LOG_N;          // of a sum of weights
-    localparam LATE   = N + STAGES + 3;     // clocks from a row to what is told of it
+    localparam LATE   = N + STAGES + 3;     // cycles from a row to what is told of it
 
     gemm64_checksum #(.N(N), .STAGE_ROWS(STAGE_ROWS), .COLUMN_WIDTH($clog2(N))) dut (
         .rst_ni (1'b1), .*
@@ -63,7 +63,7 @@ module checksum_proof #(
         end
     endfunction
 
-    // What was there some clocks ago: bit or word d - 1 is of d clocks ago.
+    // What was there some cycles ago: bit or word d - 1 is of d cycles ago.
     reg [LATE-1:0]            entered = 0, ready = 0, started = 0;
     reg [8*N*N*(STAGES+1)-1:0] wholes;
     reg [8*LATE-1:0]          bytes_in;
@@ -82,7 +82,7 @@ module checksum_proof #(
     genvar r;
     generate
         for (r = 0; r < N; r = r + 1) begin : multiply
-            // A row passes column N of its stage 1 + N + g clocks after it entered, with the weights that were there N after.
+            // A row passes column N of its stage 1 + N + g cycles after it entered, with the weights that were there N after.
             localparam AGE = 1 + r / STAGE_ROWS;
             wire [8*N*N-1:0]         its = wholes[8*N*N*(AGE-1) +: 8*N*N];
             wire signed [WIDE-1:0]   all = weights(its, N, r);

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// gemm64_commands: commands in its queue, those on their way and room always add up to the queue, so that none is lost; each
-// is dispatched once, in order; and while the ring holds commands exactly one cause tells what a clock is spent on. It waits
+// gemm64_command_processor: commands in its queue, those on their way and room always add up to the queue, so that none is lost; each
+// is dispatched once, in order; and while the ring holds commands exactly one cause tells what a cycle is spent on. It waits
 // for memory only where a command is asked for or on its way, else for an engine that takes none, FENCE's STOREs or FINISH.
 //
-// break gemm64_commands.v: room_q != {LOG_COMMANDS + 1{1'b0}} & ~stop_i -> ~stop_i
-// break gemm64_commands.v: wait_memory_o   = ~valid & ~idle_o & ~unreachable -> wait_memory_o   = ~valid & ~idle_o
-// break gemm64_commands.v: room_q    <= room_q - {{LOG_COMMANDS{1'b0}}, ask} + {{LOG_COMMANDS{1'b0}}, pop} -> room_q    <= room_q - {{LOG_COMMANDS{1'b0}}, ask}
-// break gemm64_commands.v: (send & is_fence & ~is_snapshot & passes) -> (send & is_fence & ~is_snapshot & passes & engines_idle_i)
+// break gemm64_command_processor.v: room_q != {LOG_COMMANDS + 1{1'b0}} & ~stop_i -> ~stop_i
+// break gemm64_command_processor.v: wait_memory_o   = ~valid & ~idle_o & ~unreachable -> wait_memory_o   = ~valid & ~idle_o
+// break gemm64_command_processor.v: room_q    <= room_q - {{LOG_COMMANDS{1'b0}}, ask} + {{LOG_COMMANDS{1'b0}}, pop} -> room_q    <= room_q - {{LOG_COMMANDS{1'b0}}, ask}
+// break gemm64_command_processor.v: (send & is_fence & ~is_snapshot & passes) -> (send & is_fence & ~is_snapshot & passes & engines_idle_i)
 // prove induction 1, cover 16
 // probe room_q = dut.room_q
 // probe pending_q = dut.pending_q
@@ -21,7 +21,7 @@
 // probe unreachable = dut.unreachable
 // probe looks_q = dut.looks_q
 module commands_proof (
-    input wire [15:0]  added_i  // commands that the host adds to the ring in this clock
+    input wire [15:0]  added_i  // commands that the host adds to the ring in this cycle
 );
 
     localparam DEPTH = 4;
@@ -30,7 +30,7 @@ module commands_proof (
     reg  [15:0] tail;
     wire        error, bus_error;
     wire [15:0] head;
-    gemm64_commands #(.LOG_COMMANDS(2)) dut (
+    gemm64_command_processor #(.LOG_COMMANDS(2)) dut (
         .ring_mask_i (mask), .ring_tail_i (tail), .ring_head_o (head), .beat_error_i (1'b0), .beat_last_i (1'b1),
         .error_o (), .bus_error_o (), .*
     );
@@ -73,7 +73,7 @@ module commands_proof (
             if (rst_ni & ~stop_i & wait_memory) assert (pending_q != 0 | request_valid | looks_q);
             if (rst_ni & ~stop_i & wait_engine)
                 assert (valid != 0 ? (valid & ready_i) == 0 : (is_finish & ~engines_idle_i) | (is_fence & ~passes) | looks_q);
-            if (looks_q) assert (popped);  // for a clock, in which the one before is looked at
+            if (looks_q) assert (popped);  // for a cycle, in which the one before is looked at
         end
         cover (begun & rst_ni & queued == DEPTH & head > 1 & wait_engine);
         cover (begun & rst_ni & tail < head & pop);

@@ -1,21 +1,21 @@
 // SPDX-License-Identifier: Apache-2.0
-// gemm64_compute takes words of weights and activations only where they are there; it begins no row of sums in a place whose
+// gemm64_sequencer takes words of weights and activations only where they are there; it begins no row of sums in a place whose
 // old sum is still needed, and adds to none that was not begun or is being stored; its causes are one-hot. The store is any
 // that takes finished blocks in order, row after row. Each row brings it further through its command. What its causes say it
 // waits for is what is missing; where that is a place for sums, a block is whole or on its way to be. The lanes are any that
 // give rows where there is a place; they begin when the array is empty.
 //
-// break gemm64_compute.v: between & first_tile ? 2'd2 : 2'd3 -> 2'd3
-// break gemm64_compute.v: rows_stored_i} > {16'd0, row_q} -> rows_stored_i} >= {16'd0, row_q}
-// break gemm64_compute.v: (waiting & (~between | (weights & activations))) -> (waiting & weights & activations)
-// break gemm64_compute.v: next & ~lanes_q & drain_q == {DRAIN_WIDTH{1'b0}} -> next & ~lanes_q
-// break gemm64_compute.v: last_tile)) | lanes_plane_end_i -> last_tile))
-// break gemm64_compute.v: (read | lanes_row_i) & row_last) bank_q <= ~bank_q -> read & row_last) bank_q <= ~bank_q
-// break gemm64_compute.v: end_of_tile) tile_q <= last_tile ? 32'd0 : tile_q + 32'd1 -> end_of_tile) tile_q <= last_tile ? 32'd0 : tile_q
-// break gemm64_compute.v: activation_pixels_i == of_window | least == 16'd0 -> 1'b1
-// break gemm64_compute.v: weights     = column_q == {LOG_N{1'b0}} & weight_words_i >= -> weights     = column_q == {LOG_N{1'b0}} & weight_words_i >
-// break gemm64_compute.v: weight_release_o     = start ? ~retain_weights : -> weight_release_o     = start ? 1'b1 :
-// break gemm64_compute.v: retain_weights & last_tile & last_pass; -> retain_weights & last_tile;
+// break gemm64_sequencer.v: between & first_tile ? 2'd2 : 2'd3 -> 2'd3
+// break gemm64_sequencer.v: rows_stored_i} > {16'd0, row_q} -> rows_stored_i} >= {16'd0, row_q}
+// break gemm64_sequencer.v: (waiting & (~between | (weights & activations))) -> (waiting & weights & activations)
+// break gemm64_sequencer.v: next & ~lanes_q & drain_q == {DRAIN_WIDTH{1'b0}} -> next & ~lanes_q
+// break gemm64_sequencer.v: last_tile)) | lanes_plane_end_i -> last_tile))
+// break gemm64_sequencer.v: (read | lanes_row_i) & row_last) bank_q <= ~bank_q -> read & row_last) bank_q <= ~bank_q
+// break gemm64_sequencer.v: end_of_tile) tile_q <= last_tile ? 32'd0 : tile_q + 32'd1 -> end_of_tile) tile_q <= last_tile ? 32'd0 : tile_q
+// break gemm64_sequencer.v: activation_pixels_i == of_window | least == 16'd0 -> 1'b1
+// break gemm64_sequencer.v: weights     = column_q == {LOG_N{1'b0}} & weight_words_i >= -> weights     = column_q == {LOG_N{1'b0}} & weight_words_i >
+// break gemm64_sequencer.v: weight_release_o     = start ? ~retain_weights : -> weight_release_o     = start ? 1'b1 :
+// break gemm64_sequencer.v: retain_weights & last_tile & last_pass; -> retain_weights & last_tile;
 // prove induction 1, cover 14; WINDOW=0 WINDOW=1 WINDOW=0,LANES=1
 // probe valid = dut.valid
 // probe set = dut.set
@@ -68,7 +68,7 @@ module compute_proof #(
     wire        read, release_word, rewind, window_read, claim;
     wire        wait_weights, computes, wait_activations, wait_results, drain, idle_clock, free_pixels;
     wire [15:0] fresh;
-    gemm64_compute #(.N(2), .LOG_N(1), .WEIGHT_WIDTH(3), .WORDS_WIDTH(7), .ROW_WIDTH(2), .PIPELINE(4)) dut (
+    gemm64_sequencer #(.N(2), .LOG_N(1), .WEIGHT_WIDTH(3), .WORDS_WIDTH(7), .ROW_WIDTH(2), .PIPELINE(4)) dut (
        
         .command_i ({command_window_i, 128'd0, command_blocks_i, command_passes_i, command_count_i, command_rows_i, retain_weights_i, 3'd0, WINDOW != 0, 1'b0, retain_i, accumulate_i | WINDOW != 0, WINDOW != 0 & command_set_i ? 8'd8 : LANES != 0 & command_lanes_i ? 8'd10 : 8'd3}),
         .activation_read_o (read), .activation_release_o (release_word), .activation_rewind_o (rewind),
@@ -114,7 +114,7 @@ module compute_proof #(
     reg [PIPELINE-1:0] array_rows = 0, lanes_rows = 0;
     reg                bank_was;
     integer            t;
-    reg  [2:0]   sum_was;  // place of the sum that was added to a clock ago
+    reg  [2:0]   sum_was;  // place of the sum that was added to a cycle ago
     reg  [111:0] place_was;
     wire [111:0] place_now = {block_q, pass_q, tile_q, row_q};
 
@@ -257,7 +257,7 @@ module compute_proof #(
             if (idle) assert (idle_clock);
             // A command ends: each row is further than the one before, and all have their ends.
             if (went_on) assert (valid & place_now > place_was);
-            // No sum is added to in two clocks in a row (accumulator_column.sv).
+            // No sum is added to in two cycles in a row (accumulator_column.sv).
             if (WINDOW == 0 & was_read & rst_ni & read & ~row_first) assert ({row_bank, row} != sum_was);
             // No work stands still but for what is missing.
             if (rst_ni & ~stop_i & wait_weights & ~lanes_wait_weights_i) assert (weight_words_i < 2 | column_q != 0);

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-// gemm64_commands keeps the contract of rtl/gemm64.json, as gemm64_bounds.svh has it (scripts/codegen/generate.py): an opcode is refused
+// gemm64_command_processor keeps the contract of rtl/gemm64.json, as gemm64_bounds.svh has it (scripts/codegen/generate.py): an opcode is refused
 // exactly where the table lacks it. A command with a field beyond its bounds is never accepted: it is refused in place of its
-// dispatch, or two clocks after it, with BAD_OPERAND and its number. A command within its bounds is refused with BAD_OPERAND
+// dispatch, or two cycles after it, with BAD_OPERAND and its number. A command within its bounds is refused with BAD_OPERAND
 // only where a further rule may hold: STORE's format, orders of windows, steps of DEPTHWISE, the vector path's settings.
 //
-// break gemm64_commands.v: (has_count & count == 32'd0) -> (has_count & count == 32'd1)
-// break gemm64_commands.v: rows > ACCUMULATOR_ROWS[15:0] & -> rows >= ACCUMULATOR_ROWS[15:0] &
-// break gemm64_commands.v: ~known ? `GEMM64_ERROR_BAD_OPCODE -> ~known & ~op[0] ? `GEMM64_ERROR_BAD_OPCODE
-// break gemm64_window_check.v: blocks_i != 32'd1 | ~accumulate_i -> ~accumulate_i
-// break gemm64_lanes_check.v: width < 16'd2 -> width < 16'd1
+// break gemm64_command_processor.v: (has_count & count == 32'd0) -> (has_count & count == 32'd1)
+// break gemm64_command_processor.v: rows > ACCUMULATOR_ROWS[15:0] & -> rows >= ACCUMULATOR_ROWS[15:0] &
+// break gemm64_command_processor.v: ~known ? `GEMM64_ERROR_BAD_OPCODE -> ~known & ~op[0] ? `GEMM64_ERROR_BAD_OPCODE
+// break gemm64_im2col_check.v: blocks_i != 32'd1 | ~accumulate_i -> ~accumulate_i
+// break gemm64_depthwise_check.v: width < 16'd2 -> width < 16'd1
 // short
 // multiplication any
 // prove induction 4, cover 8
@@ -30,7 +30,7 @@ module contract_proof ();
     wire [3:0] error_code;
     wire [15:0] error_tag, tag;
     wire [`GEMM64_CMD_BITS-1:0] command;
-    gemm64_commands #(.LOG_COMMANDS(1)) dut (
+    gemm64_command_processor #(.LOG_COMMANDS(1)) dut (
         .error_o (error), .error_code_o (error_code), .error_tag_o (error_tag), .tag_o (tag), .command_o (command), .*
     );
 
@@ -44,7 +44,7 @@ module contract_proof ();
     wire known   = known_opcode(command);
     wire further = opcode == `GEMM64_OP_STORE | opcode == `GEMM64_OP_DEPTHWISE | opcode == `GEMM64_OP_SET_WINDOW | flags[`GEMM64_FLAG_WINDOW_BIT];
 
-    // What was dispatched in the two clocks before
+    // What was dispatched in the two cycles before
     reg        begun = 1'b0, gone_1, gone_2, broken_1, broken_2, further_1, further_2;
     reg [15:0] tag_1, tag_2;
     always @(posedge clk_i) begin

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// gemm64_control: work that stands still for WATCHDOG clocks ends with an error; the first error is kept and stops the
+// gemm64_control: work that stands still for WATCHDOG cycles ends with an error; the first error is kept and stops the
 // engines until a soft reset, which comes only when the bus is quiet, and comes then. With FLIPPED = 1 the registers begin
 // as anything, as flips may leave them: where they stop the engines without an error or a whole reset, an error follows.
 //
@@ -28,7 +28,7 @@ module control_proof #(
     reg         begun = 1'b0, kept, asked, cleared;
     integer     i;
     reg [31:0]  first;
-    reg [31:0]  still;  // clocks in which work stood still, up to this one
+    reg [31:0]  still;  // cycles in which work stood still, up to this one
     wire        found = bus_error_i != 0 | fault_i != 0;
     always @(posedge clk_i) begin
         begun <= 1'b1;

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// gemm64_lanes_check refuses a DEPTHWISE two clocks after it came, with its number, exactly where its kernel, dilations, borders,
+// gemm64_depthwise_check refuses a DEPTHWISE two cycles after it came, with its number, exactly where its kernel, dilations, borders,
 // sizes or steps are none that the lanes can take; nothing that comes or does not come before or behind it matters.
 //
-// break gemm64_lanes_check.v: {11'd0, pad_top} > rows -> {11'd0, pad_top} >= rows
-// break gemm64_lanes_check.v: is_5 ? 8'd2 : 8'd1) -> is_5 ? 8'd3 : 8'd1)
-// break gemm64_lanes_check.v: line_q > LINE[15:0] -> line_q >= LINE[15:0]
-// break gemm64_lanes_check.v: + right_q != {3'd0, lead_q} -> + right_q < {3'd0, lead_q}
-// break gemm64_lanes_check.v: lines_q  <= out_height - 16'd1 -> lines_q  <= out_height
-// break gemm64_lanes_check.v: given_q <= valid_i & rst_ni -> given_q <= rst_ni
+// break gemm64_depthwise_check.v: {11'd0, pad_top} > rows -> {11'd0, pad_top} >= rows
+// break gemm64_depthwise_check.v: is_5 ? 8'd2 : 8'd1) -> is_5 ? 8'd3 : 8'd1)
+// break gemm64_depthwise_check.v: line_q > LINE[15:0] -> line_q >= LINE[15:0]
+// break gemm64_depthwise_check.v: + right_q != {3'd0, lead_q} -> + right_q < {3'd0, lead_q}
+// break gemm64_depthwise_check.v: lines_q  <= out_height - 16'd1 -> lines_q  <= out_height
+// break gemm64_depthwise_check.v: given_q <= valid_i & rst_ni -> given_q <= rst_ni
 // short
 // multiplication any
 // prove induction 1, cover 6
@@ -37,7 +37,7 @@ module lanes_check_proof ();
     wire [15:0] error_tag;
     (* keep *) wire given_q, known_q, bad_q, bad_known_q, two_q, four_q;
     (* keep *) wire [15:0] tag_q, tag_known_q;
-    gemm64_lanes_check dut (.*);
+    gemm64_depthwise_check dut (.*);
 
     // Products of the design's registers, so that a solver multiplies but once; that they are the command's is asserted below
     (* keep *) wire [18:0] right_q;

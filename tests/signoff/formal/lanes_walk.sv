@@ -1,21 +1,21 @@
 // SPDX-License-Identifier: Apache-2.0
-// gemm64_lanes_walk takes each word of its planes once and in order, and makes each sum once and in order, each of its parts
+// gemm64_depthwise_walk takes each word of its planes once and in order, and makes each sum once and in order, each of its parts
 // once: when the word under its last tap is the last that came, so that the window holds those of all its taps and none has
 // left. Where an image gives one row, its sums begin with the first part of its first window and end with the last of its last.
 // A tap counts where it lies on the image. A word's index in its line counts the words of dilation_height rows, again and again.
-// The walk goes on in every clock in which all that it needs is there, and ends behind the last word and the last sum. Layers are
+// The walk goes on in every cycle in which all that it needs is there, and ends behind the last word and the last sum. Layers are
 // small here: at most 5 words a row, 5 rows, 3 images, 3 planes, dilations of 1 or 2, 8 words a line, and 7 rows and columns from
 // the input's first to the first output's last tap.
 //
-// break gemm64_lanes_walk.v: ends ? {1'b0, step} : need_q -> ends ? {1'b0, step} - 17'd1 : need_q
-// break gemm64_lanes_walk.v: (all_end ? ~over_q : step != 16'd0) -> ~over_q
-// break gemm64_lanes_walk.v: row_q   <= image_end ? {6'd0, first_row} : -> row_q   <=
-// break gemm64_lanes_walk.v: row_inside[tap]    = row < {1'b0, height_i} -> row_inside[tap]    = row <= {1'b0, height_i}
-// break gemm64_lanes_walk.v: row_q - {6'd0, span(tap[2:0], dilation_height_i)} -> row_q - {6'd0, span(tap[2:0], dilation_width_i)}
-// break gemm64_lanes_walk.v: x_end & line_end ? -> x_end & y_end ?
-// break gemm64_lanes_walk.v: (out_x_q == 16'd0 & out_y_q == 16'd0) -> out_x_q == 16'd0
-// break gemm64_lanes_walk.v: move & ends & (~accumulate_i | image_end) -> move & ends & (~accumulate_i | row_end)
-// break gemm64_lanes_walk.v: ~(sum & ~place_i) -> ~(ends & ~place_i)
+// break gemm64_depthwise_walk.v: ends ? {1'b0, step} : need_q -> ends ? {1'b0, step} - 17'd1 : need_q
+// break gemm64_depthwise_walk.v: (all_end ? ~over_q : step != 16'd0) -> ~over_q
+// break gemm64_depthwise_walk.v: row_q   <= image_end ? {6'd0, first_row} : -> row_q   <=
+// break gemm64_depthwise_walk.v: row_inside[tap]    = row < {1'b0, height_i} -> row_inside[tap]    = row <= {1'b0, height_i}
+// break gemm64_depthwise_walk.v: row_q - {6'd0, span(tap[2:0], dilation_height_i)} -> row_q - {6'd0, span(tap[2:0], dilation_width_i)}
+// break gemm64_depthwise_walk.v: x_end & line_end ? -> x_end & y_end ?
+// break gemm64_depthwise_walk.v: (out_x_q == 16'd0 & out_y_q == 16'd0) -> out_x_q == 16'd0
+// break gemm64_depthwise_walk.v: move & ends & (~accumulate_i | image_end) -> move & ends & (~accumulate_i | row_end)
+// break gemm64_depthwise_walk.v: ~(sum & ~place_i) -> ~(ends & ~place_i)
 // prove induction 1, cover 12
 // probe x_q = dut.x_q
 // probe y_q = dut.y_q
@@ -35,7 +35,7 @@
 // probe done_q = dut.done_q
 module lanes_walk_proof ();
 
-    // The layer, and its steps as gemm64_lanes_check asks for them
+    // The layer, and its steps as gemm64_depthwise_check asks for them
     (* anyconst *) reg [2:0] kernel, stride_height, stride_width, pad_top, pad_left, height, width, out_height, out_width;
     (* anyconst *) reg [1:0] planes, images;
     (* anyconst *) reg       down, across;  // dilations of 2
@@ -49,7 +49,7 @@ module lanes_walk_proof ();
     wire [2:0]  column;
     wire [3:0]  part;
     wire [6:0]  row_inside, column_inside;
-    gemm64_lanes_walk #(.COLUMN_WIDTH(3)) dut (
+    gemm64_depthwise_walk #(.COLUMN_WIDTH(3)) dut (
         .kernel_i ({5'd0, kernel}), .stride_height_i ({5'd0, stride_height}), .stride_width_i ({5'd0, stride_width}),
         .dilation_height_i (8'd1 << down), .dilation_width_i (8'd1 << across), .pad_top_i ({5'd0, pad_top}), .pad_left_i ({5'd0, pad_left}), .height_i ({13'd0, height}), .width_i ({13'd0, width}),
         .out_height_i ({13'd0, out_height}), .out_width_i ({13'd0, out_width}), .row_step_i ({6'd0, row_step}),

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// gemm64_operands never asks for more than its ring has room for; no word is read before it came or replaced before it was
+// gemm64_elementwise_operand never asks for more than its ring has room for; no word is read before it came or replaced before it was
 // read; what it says is there is what came and nobody claimed; its causes are one-hot. Where it asks for nothing although it
 // has a load, and memory owes nothing, words are there.
 //
 // short
-// break gemm64_operands.v: MAX_BEATS   = WORDS < 128 ? WORDS / 2 : 64 -> MAX_BEATS   = 2 * WORDS
-// break gemm64_operands.v: .released_i        (read_i) -> .released_i        (beat_i)
-// break gemm64_operands.v: read_q + {{LOG_WORDS-1{1'b0}}, read_i} -> read_q + {{LOG_WORDS-1{1'b0}}, beat_i}
+// break gemm64_elementwise_operand.v: MAX_BEATS   = WORDS < 128 ? WORDS / 2 : 64 -> MAX_BEATS   = 2 * WORDS
+// break gemm64_elementwise_operand.v: .released_i        (read_i) -> .released_i        (beat_i)
+// break gemm64_elementwise_operand.v: read_q + {{LOG_WORDS-1{1'b0}}, read_i} -> read_q + {{LOG_WORDS-1{1'b0}}, beat_i}
 // prove induction 1, cover 24
 // probe room_q = dut.u_reader.room_q
 // probe kept_walk = dut.u_reader.kept_q
@@ -40,7 +40,7 @@ module operands_proof (
     wire       transfer, wait_memory, wait_buffer, idle_clock;
     wire [6:0] beats;
     wire [3:0] words;
-    gemm64_operands #(.N(2), .LOG_N(1), .LOG_WORDS(3), .LOG_BURSTS(1)) dut (
+    gemm64_elementwise_operand #(.N(2), .LOG_N(1), .LOG_WORDS(3), .LOG_BURSTS(1)) dut (
         .command_i (command), .command_tag_i (16'd0), .request_beats_o (beats), .beat_data_i (16'd0),
         .beat_error_i (1'b0), .words_o (words), .causes_o ({idle_clock, wait_buffer, wait_memory, transfer}), .*
     );

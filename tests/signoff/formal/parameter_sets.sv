@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// gemm64_parameter_sets never asks for more than its ring has room for; no set is read before it came or replaced before it
+// gemm64_requant_params never asks for more than its ring has room for; no set is read before it came or replaced before it
 // was read; its causes are one-hot. Where it asks for nothing although it has a load, and memory owes nothing, a set is there.
 //
-// break gemm64_parameter_sets.v: .RELEASED(SET_WORDS) -> .RELEASED(SET_WORDS + 1)
-// break gemm64_parameter_sets.v: MAX_BEATS   = WORDS < 128 ? WORDS / 2 : 64 -> MAX_BEATS   = WORDS
+// break gemm64_requant_params.v: .RELEASED(SET_WORDS) -> .RELEASED(SET_WORDS + 1)
+// break gemm64_requant_params.v: MAX_BEATS   = WORDS < 128 ? WORDS / 2 : 64 -> MAX_BEATS   = WORDS
 // prove induction 1, cover 24
 // probe room_q = dut.u_reader.room_q
 // probe kept_walk = dut.u_reader.kept_q
@@ -23,7 +23,7 @@ module parameter_sets_proof (
 
     wire       transfer, wait_memory, wait_buffer, idle_clock;
     wire [6:0] beats;
-    gemm64_parameter_sets #(.N(2), .LOG_N(1), .LOG_SETS(1), .LOG_BURSTS(1)) dut (
+    gemm64_requant_params #(.N(2), .LOG_N(1), .LOG_SETS(1), .LOG_BURSTS(1)) dut (
         .command_i ({320'd0, 24'd0, command_address_i, 32'd0, command_passes_i, command_count_i, 32'd0}),
         .command_tag_i (16'd0), .request_beats_o (beats), .beat_data_i (16'd0), .beat_error_i (1'b0),
         .bias_read_i (1'b0), .bias_next_i (1'b0), .causes_o ({idle_clock, wait_buffer, wait_memory, transfer}), .*

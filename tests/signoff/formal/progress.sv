@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// Programs end. Memory is fair here: it accepts and answers within LATENCY clocks, reads of the data port within three times as
+// Programs end. Memory is fair here: it accepts and answers within LATENCY cycles, reads of the data port within three times as
 // many. PROGRAM=0: any COMMANDS commands, legal or not, of the sizes below, and memory may answer with errors; every engine goes
 // idle or an error is reported, by the watchdog if by nothing else. PROGRAM=1: a product of one tile and one or two rows, its four
-// commands in any order and without watchdog; it ends without an error. No work stands still for more than STILL clocks.
+// commands in any order and without watchdog; it ends without an error. No work stands still for more than STILL cycles.
 //
 // Values are left out, since none tells when something moves. A command comes as one beat; it takes 32 otherwise. With a product,
-// and with two LOAD_ACTIVATIONS, the data port sends a word in each clock in which it owes one: without that ABC had no answer
+// and with two LOAD_ACTIVATIONS, the data port sends a word in each cycle in which it owes one: without that ABC had no answer
 // within a minute.
 //
 // registers zero
@@ -18,11 +18,11 @@
 // cut dut.snapshot_beat
 // cut dut.counter_value
 // cut dut.u_commands.passes_end
-// feed given[512] to gemm64_commands.u_queue.data_i at dut.u_commands
+// feed given[512] to gemm64_command_processor.u_queue.data_i at dut.u_commands
 // feed tail[16] to gemm64.u_commands.ring_tail_i at dut
 // feed watchdog[32] to gemm64.u_control.watchdog_i at dut
 // break gemm64_fifo.v: if (pop) head_q <= head_q + 1'b1; -> if (pop & ~push) head_q <= head_q + 1'b1;
-// break gemm64_results.v: .ready_i (bvalid_i), -> .ready_i (bvalid_i & ~response_end),
+// break gemm64_store.v: .ready_i (bvalid_i), -> .ready_i (bvalid_i & ~response_end),
 // break gemm64_control.v: else still_q <= still_q + 32'd1 -> else still_q <= still_q
 // prove reach 44; PROGRAM=0,COMMANDS=2,CLOCKS=44
 // prove reach 48; PROGRAM=1,COMMANDS=4,CLOCKS=48
@@ -126,7 +126,7 @@ module progress_proof #(
     (* keep *) wire [15:0] tail = {13'd0, commands};
     always @(posedge clk_i) if (clock == 1) commands <= COMMANDS;
 
-    // Memory: bursts under way of each kind, beats of the oldest and of the newer, clocks that each has waited
+    // Memory: bursts under way of each kind, beats of the oldest and of the newer, cycles that each has waited
     wire [2:0] ar    = {data_arvalid & data_arready_i & data_arid == 2'd2, data_arvalid & data_arready_i & data_arid == 2'd1,
                         weights_arvalid & weights_arready_i};
     wire [2:0] r     = {data_rvalid_i & data_rid_i == 2'd2, data_rvalid_i & data_rid_i == 2'd1, weights_rvalid_i};
@@ -183,7 +183,7 @@ module progress_proof #(
     wire all_four = (kind_of(opcode_0) | kind_of(opcode_1) | kind_of(opcode_2) | kind_of(opcode_3)) == 4'hf;
     (* anyconst *) reg two_rows;
 
-    // What is taken for granted, in this clock and in all before it
+    // What is taken for granted, in this cycle and in all before it
     reg fair, was_fair = 1;
     always @(posedge clk_i) was_fair <= was_fair & fair;
     always @* begin

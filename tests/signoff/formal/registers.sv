@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// gemm64_registers keeps AXI4-Lite's rules: each write and each read is answered once, a clock after its channels were accepted
+// gemm64_registers keeps AXI4-Lite's rules: each write and each read is answered once, a cycle after its channels were accepted
 // and the answer before it was taken, an answer stays until it is taken, and none comes unasked.
 //
 // short

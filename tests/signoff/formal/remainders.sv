@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What gemm64_sum_check knows of remainders by 3, digit by digit to base 4: for all digits, hence for numbers of any length.
+// What gemm64_residue_check knows of remainders by 3, digit by digit to base 4: for all digits, hence for numbers of any length.
 // fold() leaves what its two digits leave together, so by_3() leaves what the sum of a number's digits leaves. Of an addition, and
 // of a flip, what holds below a digit holds with it: the remainder of a sum is that of its parts, less that of the carry, and a
 // flip in one digit changes the remainder of the number.

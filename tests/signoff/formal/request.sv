@@ -10,7 +10,7 @@ module request_proof ();
 
     reg         begun = 1'b0, waiting;  // a request was taken and has not been accepted
     reg [48:0]  taken;
-    reg         held;                   // it was offered in the clock before
+    reg         held;                   // it was offered in the cycle before
     always @(posedge clk_i) begin
         begun   <= 1'b1;
         waiting <= rst_ni & (valid_i & ready | waiting & ~axready_i);

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-// gemm64_results keeps AXI's rules on AW, W and B: offers stay as they are until they are accepted, each burst has the beats
+// gemm64_store keeps AXI's rules on AW, W and B: offers stay as they are until they are accepted, each burst has the beats
 // that its address announced and WLAST with the last of them alone, no data come before their address is offered; and its
 // causes are one-hot. Where the bus is quiet and it announces no burst of its STORE, a block or a set is missing; where a burst
 // is announced and no beat is offered, its row is being read or in the requantizer. Of STOREs without VECTOR.
 //
-// break gemm64_results.v: wide_valid   = data_valid & ~narrow & ~narrow_busy & -> wide_valid   = data_valid & ~narrow &
-// break gemm64_results.v: last_step    = beat_q == data_beats - 7'd1 -> last_step    = beat_q == data_beats
-// break gemm64_results.v: bursts_q        <= bursts_q + {{LOG_BURSTS{1'b0}}, taken & ~burst_snapshot_q} -> bursts_q        <= bursts_q + {{LOG_BURSTS{1'b0}}, taken & burst_first}
-// break gemm64_results.v: here  = ~burst_first | burst_snapshot_q | -> here  = ~burst_first |
-// break gemm64_results.v: .ready_i (bvalid_i), -> .ready_i (bvalid_i & ~taken),
+// break gemm64_store.v: wide_valid   = data_valid & ~narrow & ~narrow_busy & -> wide_valid   = data_valid & ~narrow &
+// break gemm64_store.v: last_step    = beat_q == data_beats - 7'd1 -> last_step    = beat_q == data_beats
+// break gemm64_store.v: bursts_q        <= bursts_q + {{LOG_BURSTS{1'b0}}, taken & ~burst_snapshot_q} -> bursts_q        <= bursts_q + {{LOG_BURSTS{1'b0}}, taken & burst_first}
+// break gemm64_store.v: here  = ~burst_first | burst_snapshot_q | -> here  = ~burst_first |
+// break gemm64_store.v: .ready_i (bvalid_i), -> .ready_i (bvalid_i & ~taken),
 // prove induction 1, cover 24
 // probe burst_valid = dut.burst_valid
 // probe burst_beats = dut.burst_beats
@@ -52,7 +52,7 @@ module results_proof (
 );
 
     wire        transfer, wait_memory, wait_compute, wait_parameters, wait_operands, wait_response, idle_clock;
-    gemm64_results #(.N(2), .LOG_N(1), .ADDRESS_WIDTH(24), .ROW_WIDTH(2), .LOG_BURSTS(1)) dut (
+    gemm64_store #(.N(2), .LOG_N(1), .ADDRESS_WIDTH(24), .ROW_WIDTH(2), .LOG_BURSTS(1)) dut (
        
         .command_i ({256'd0, 32'd4, 8'd9, 8'd0, 8'd0, 4'd0, command_format_i, 64'd0, command_blocks_i, 32'd0, command_count_i, command_rows_i, 8'd0, command_snapshot_i ? 8'd6 : 8'd4}),
         .command_tag_i (16'd0), .bias_i (64'd0), .scale_i (64'd0), .berror_i (1'b0),

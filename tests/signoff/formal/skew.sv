@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Lane g of each valid word leaves gemm64_skew g clocks after it came; LANES=16 is that of N=64.
+// Lane g of each valid word leaves gemm64_skew g cycles after it came; LANES=16 is that of N=64.
 //
 // break gemm64_skew.v: valid_q <= valid_o[g-1]; -> valid_q <= valid_i;
 // prove induction 5, cover 6; LANES=4
@@ -11,7 +11,7 @@ module skew_proof #(
     gemm64_skew #(.LANES(LANES), .WIDTH(8)) dut (.*);
 
     reg [LANES-1:1]         came = 0;
-    reg [LANES*8*LANES-1:0] words;  // the word of i clocks ago in place i - 1
+    reg [LANES*8*LANES-1:0] words;  // the word of i cycles ago in place i - 1
     reg [LANES-1:0]         filled = 0;
     always @(posedge clk_i) begin
         came   <= {came, valid_i};

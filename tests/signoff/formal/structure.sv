@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What Yosys sees of the whole accelerator without asking a solver: no output of gemm64 depends on an input of the same clock, as
+// What Yosys sees of the whole accelerator without asking a solver: no output of gemm64 depends on an input of the same cycle, as
 // AXI asks; no bit has two drivers; no register is a latch; no logic is a loop. So there is no module here.
 //
 // short

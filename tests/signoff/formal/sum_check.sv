@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// gemm64_sum_check tells that a sum is wrong exactly where a single bit of it was flipped since it began: in memory, in what was
+// gemm64_residue_check tells that a sum is wrong exactly where a single bit of it was flipped since it began: in memory, in what was
 // read to add to it, or in what is stored. So right sums are never told to be wrong, whatever was added to them and in which
-// clocks, and in one cycle from the array to one bank and from the lanes to the other. Two facts of remainders are taken from remainders.sv: how those of a sum and its parts belong together, and that
+// cycles, and in one cycle from the array to one bank and from the lanes to the other. Two facts of remainders are taken from remainders.sv: how those of a sum and its parts belong together, and that
 // a flip changes a number's.
 //
-// break gemm64_sum_check.v: write_address_i (lanes_0_q ? lanes_row_q : row_q) -> write_address_i (lanes_1_q ? lanes_row_q : row_q)
-// break gemm64_sum_check.v: fold(fold(add_1_q ? rest_1 : rest_0, sum_q), {carry_q, 1'b0}) -> fold(add_1_q ? rest_1 : rest_0, sum_q)
+// break gemm64_residue_check.v: write_address_i (lanes_0_q ? lanes_row_q : row_q) -> write_address_i (lanes_1_q ? lanes_row_q : row_q)
+// break gemm64_residue_check.v: fold(fold(add_1_q ? rest_1 : rest_0, sum_q), {carry_q, 1'b0}) -> fold(add_1_q ? rest_1 : rest_0, sum_q)
 // prove induction 2, cover 8
 // probe entries_00 = dut.u_rests_0.memory_q[0]
 // probe entries_01 = dut.u_rests_0.memory_q[1]
@@ -30,12 +30,12 @@
 // probe shown_q = dut.shown_q
 // probe shown_bank_q = dut.shown_bank_q
 module sum_check_proof (
-    input wire [31:0] memory_flip_i,  // of the word, before this clock's read
+    input wire [31:0] memory_flip_i,  // of the word, before this cycle's read
     input wire [31:0] read_flip_i,    // of what was read
     input wire [31:0] shown_flip_i
 );
 
-    gemm64_sum_check #(.ROWS(2), .ROW_WIDTH(1)) dut (.*);
+    gemm64_residue_check #(.ROWS(2), .ROW_WIDTH(1)) dut (.*);
 
     (* keep *) wire [1:0] entries_00, entries_01, entries_10, entries_11, rest_0, rest_1, sum_q, lanes_sum_q, shown_q;
     (* keep *) wire       add_0_q, add_1_q, read_0_q, read_1_q, row_0_q, row_1_q, row_q, first_q, carry_q, shown_bank_q;
@@ -90,7 +90,7 @@ module sum_check_proof (
     reg both_1 = 1'b0;  // one came from each, in a cycle before
     always @(posedge clk_i) both_1 <= both_1 | ((add_0_i | add_1_i) & given);
 
-    // What the check has seen: all of it a clock ago
+    // What the check has seen: all of it a cycle ago
     reg [1:0] held_1, seen_1;
     reg       known_1 = 1'b0, hurt_1 = 1'b0, seen_known_1 = 1'b0, seen_hurt_1 = 1'b0, shown_1 = 1'b0, shown_hurt_1;
 
@@ -116,7 +116,7 @@ module sum_check_proof (
         assume (memory_flip_i == 0 | (known & ~hurt & single(memory_flip_i)));
         assume (read_flip_i == 0 | (seen_known & ~seen_hurt & single(read_flip_i)));
         assume (shown_flip_i == 0 | (seen_known & ~seen_hurt & single(shown_flip_i)));
-        // An old sum is read the clock before it is added to, and a row is added to again after 2 clocks.
+        // An old sum is read the cycle before it is added to, and a row is added to again after 2 cycles.
         if (adds & ~first_i) begin
             assume (last_reads & ~last_writes & seen_known);
             assume (old_i == (seen ^ read_flip_i));

@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
-// Rows leave gemm64_vector as they came, each once, in order and with its mark, however they are held
+// Rows leave gemm64_elementwise as they came, each once, in order and with its mark, however they are held
 // up; results that wait stay as they are. The proof follows one row, whichever it is.
 //
-// break gemm64_vector.v: assign ready_o = ~valid_o | ready_i -> assign ready_o = 1'b1
-// break gemm64_vector.v: valid_q <= {valid_q[STAGES-1:1], valid_i} -> valid_q <= {valid_q[STAGES-1:1], valid_i | last_i}
+// break gemm64_elementwise.v: assign ready_o = ~valid_o | ready_i -> assign ready_o = 1'b1
+// break gemm64_elementwise.v: valid_q <= {valid_q[STAGES-1:1], valid_i} -> valid_q <= {valid_q[STAGES-1:1], valid_i | last_i}
 // prove induction 1, cover 16
 // probe valid_q = dut.valid_q
 // probe last_q = dut.last_q
 module vector_order_proof ();
 
     (* anyseq *) reg [15:0] row, seconds;
-    gemm64_vector #(.N(2), .LOG_N(1)) dut (
+    gemm64_elementwise #(.N(2), .LOG_N(1)) dut (
         .signed_i (1'b1), .add_i (1'b0), .multiply_i (1'b0), .table_i (1'b0), .swap_i (1'b0), .operand_moved_i (1'b0),
         .result_moved_i (1'b0), .result_scale_i (27'd0), .operand_scale_i (27'd0), .offset_i (32'd0), .result_zero_i (8'd0),
         .operand_zero_i (8'd0), .low_i (8'h80), .high_i (8'h7f), .table_write_i (1'b0), .table_index_i (7'd0),

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Work of the whole accelerator that stands still ends with an error: where it is busy and nothing moves for WATCHDOG clocks
-// at its pins, in dispatch, in the array, in the lanes or in the tensor memory, however memory behaves, the next clock finds it halted with an error that the
+// Work of the whole accelerator that stands still ends with an error: where it is busy and nothing moves for WATCHDOG cycles
+// at its pins, in dispatch, in the array, in the lanes or in the tensor memory, however memory behaves, the next cycle finds it halted with an error that the
 // registers show and, where the host wants it, the interrupt.
 //
 // break gemm64.v: | tensor_write | causes[`GEMM64_COUNTER_COMMANDS_DISPATCH] -> | tensor_write | busy
@@ -37,7 +37,7 @@ module watchdog_proof ();
     (* keep *) wire [1:0]  enabled;
 
     reg         begun = 1'b0, over, was_over, cleared;
-    reg [31:0]  still;  // clocks in a row in which nothing moved while there was work
+    reg [31:0]  still;  // cycles in a row in which nothing moved while there was work
     wire        moves = weights_arvalid & weights_arready_i | weights_rvalid_i & weights_rready
                       | data_arvalid & data_arready_i | data_rvalid_i | results_awvalid & results_awready_i
                       | results_wvalid & results_wready_i | results_bvalid_i | read | lanes_move | tensor_read

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// gemm64_window meets, for each pass, plane and tap, each output pixel once, in the order of plain loops; it tells the
+// gemm64_im2col meets, for each pass, plane and tap, each output pixel once, in the order of plain loops; it tells the
 // place of the input pixel that the loops' formula gives, and never takes a place beyond the border for one inside. For all
 // convolutions of the widths below (kernels, strides and dilations to 3, inputs and outputs to 3 x 3 pixels, planes of 15 words).
 //
 // one by one
-// break gemm64_window.v: column_q + {10'd0, stride_width_i} -> column_q + {10'd0, dilation_width_i}
+// break gemm64_im2col.v: column_q + {10'd0, stride_width_i} -> column_q + {10'd0, dilation_width_i}
 // prove induction 1, cover 18
 // probe row_q = dut.row_q
 // probe column_q = dut.column_q
@@ -60,7 +60,7 @@ module window_proof ();
     wire signed [17:0] block_row    = first_in_row - top;
     wire signed [17:0] block_column = first_in_column - left;
 
-    gemm64_window dut (
+    gemm64_im2col dut (
         .kernel_height_i ({6'd0, kernel_h}), .kernel_width_i ({6'd0, kernel_w}), .stride_height_i ({6'd0, stride_h}),
         .stride_width_i ({6'd0, stride_w}), .dilation_height_i ({6'd0, dilation_h}),
         .dilation_width_i ({6'd0, dilation_w}), .pad_top_i ({6'd0, pad_top}), .pad_left_i ({6'd0, pad_left}),
@@ -167,7 +167,7 @@ module window_proof ();
         end
     end
 
-    // What `one by one` does not let hold yet in this clock held in the one before.
+    // What `one by one` does not let hold yet in this cycle held in the one before.
     reg later, later_q = 1'b1;
     always @(posedge clk_i) later_q <= later;
 
@@ -183,7 +183,7 @@ module window_proof ();
         assume (block_slot >= 0 & block_slot < cap);
         assume (row_rounds < 100 & row_rounds > -100 & image_rounds < 100 & image_rounds > -100);
         assume (tap_rounds < 100 & tap_rounds > -100 & slot_rounds < 100 & slot_rounds > -100);
-        // The handshake: load_i between blocks, rows after it, tiles that end two clocks apart
+        // The handshake: load_i between blocks, rows after it, tiles that end two cycles apart
         if (load_i) assume (~row_i & ~loaded);
         if (row_i) assume (loaded);
         if (ended) assume (~tile_end);

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// gemm64_word_check tells that a word is wrong exactly where the exclusive or of its bytes is not what it was when the word was
+// gemm64_parity_check tells that a word is wrong exactly where the exclusive or of its bytes is not what it was when the word was
 // written: never where it is the same, and always after a single flip, or any flips of one byte, wherever and whenever they happened.
 //
 // short
-// break gemm64_word_check.v: (missing | together(data_i) != kept)) begin -> (missing | together(data_i) < kept)) begin
+// break gemm64_parity_check.v: (missing | together(data_i) != kept)) begin -> (missing | together(data_i) < kept)) begin
 // prove induction 2, cover 6; HELD=0
 // prove induction 2, cover 6; HELD=1
 // probe entries_0 = dut.on.u_kept.memory_q[0]
@@ -14,7 +14,7 @@ module word_check_proof #(
     parameter HELD = 0
 ) ();
 
-    gemm64_word_check #(.BYTES(2), .DEPTH(2), .ADDRESS_WIDTH(1), .HELD(HELD)) dut (.*);
+    gemm64_parity_check #(.BYTES(2), .DEPTH(2), .ADDRESS_WIDTH(1), .HELD(HELD)) dut (.*);
 
     (* keep *) wire [7:0] entries_0, entries_1, kept;
     (* keep *) wire       used;

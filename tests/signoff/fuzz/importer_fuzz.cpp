@@ -11,8 +11,8 @@
 #include "host/analysis/analysis_report.hpp"
 #include "host/analysis/columns.hpp"
 #include "host/analysis/plot.hpp"
-#include "host/util/error.hpp"
 #include "host/graph/onnx/model.hpp"
+#include "host/util/error.hpp"
 
 namespace {
 

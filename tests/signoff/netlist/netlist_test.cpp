@@ -19,7 +19,7 @@
 #include <vector>
 
 #include "host/device/array_geometry.hpp"
-#include "host/util/side_by_side.hpp"
+#include "host/util/parallel_for.hpp"
 #include "sim/models/verilated_device.hpp"
 #include "tests/signoff/netlist/programs.hpp"
 #include "tests/system/system.hpp"
@@ -68,13 +68,13 @@ const std::vector<Tried>& all_tried() {
     std::vector<Work> works = all_work(geometry_of_array(GEMM64_NETLIST_ARRAY));
     std::vector<Tried> tries(works.size());
     std::mutex mutex;
-    side_by_side(works.size(), jobs(), [&](std::size_t i) {
+    parallel_for(works.size(), jobs(), [&](std::size_t i) {
       Tried& tried = tries[i];
       tried.work = std::move(works[i]);
       tried.rtl = tried.work.run(make_rtl);
       tried.gates = tried.work.run(gates(0, tried.told));
       const std::lock_guard<std::mutex> lock(mutex);
-      std::cout << tried.work.name << ": " << tried.gates.clocks << " clocks" << std::endl;
+      std::cout << tried.work.name << ": " << tried.gates.cycles << " cycles" << std::endl;
     });
     return tries;
   }();
@@ -89,7 +89,7 @@ TEST(Netlist, DoesWhatTheRtlDoes) {
     EXPECT_EQ(tried.gates.text, tried.rtl.text);
     EXPECT_TRUE(tried.gates.counters == tried.rtl.counters)
         << system_test::difference(tried.rtl.counters, tried.gates.counters);
-    EXPECT_EQ(tried.gates.clocks, tried.rtl.clocks);
+    EXPECT_EQ(tried.gates.cycles, tried.rtl.cycles);
     EXPECT_TRUE(tried.gates.memory == tried.rtl.memory);
   }
 }
@@ -100,7 +100,7 @@ bool is_noticed(std::size_t cell, const Tried& tried) {
   try {
     const Outcome found = tried.work.run(gates(static_cast<int>(cell), told));
     return found.values != tried.rtl.values || found.text != tried.rtl.text ||
-           found.counters != tried.rtl.counters || found.clocks != tried.rtl.clocks ||
+           found.counters != tried.rtl.counters || found.cycles != tried.rtl.cycles ||
            found.memory != tried.rtl.memory;
   } catch (const std::exception&) {  // an error of the device, or a rule of AXI that it broke
     return true;
@@ -135,7 +135,7 @@ TEST(Netlist, IsNoticedToBeWrongWhereACellIsAnotherOne) {
   std::size_t fates[3] = {}, never_told = 0;
   std::mutex mutex;
   all_tried();
-  side_by_side(cells.size(), jobs(), [&](std::size_t i) {
+  parallel_for(cells.size(), jobs(), [&](std::size_t i) {
     std::string said;
     const Fate own = fate(i + 1, said);
     const std::lock_guard<std::mutex> lock(mutex);

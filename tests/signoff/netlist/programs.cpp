@@ -11,11 +11,11 @@
 #include "host/cosim/broken_campaign.hpp"
 #include "host/session/session.hpp"
 #include "host/sweep/networks.hpp"
-#include "tests/unit/device/wrapped_device.hpp"
-#include "tests/unit/tiling/known_programs.hpp"
 #include "tests/system/convolution_programs.hpp"
 #include "tests/system/random_depthwise.hpp"
 #include "tests/system/random_windows.hpp"
+#include "tests/unit/device/wrapped_device.hpp"
+#include "tests/unit/tiling/known_programs.hpp"
 
 namespace gemm64::netlist_test {
 namespace {
@@ -23,7 +23,7 @@ namespace {
 using namespace system_test;
 
 constexpr unsigned kLatency = 20;
-constexpr Patience kPatience{kLatency, 2000};
+constexpr Timeouts kPatience{kLatency, 2000};
 constexpr std::uint64_t kClockLimit = 100'000;  // of a work, the longest of which takes 50,000
 
 RtlOptions options(const Geometry& geometry) {
@@ -35,12 +35,12 @@ RtlOptions options(const Geometry& geometry) {
 
 /// Throws where a device goes on and on.
 void check_patience(const Device& device) {
-  if (device.clocks() > kClockLimit) throw std::runtime_error("the program never ends");
+  if (device.cycles() > kClockLimit) throw std::runtime_error("the program never ends");
 }
 
-/// `begin`: the clock in which the work began.
+/// `begin`: the cycle in which the work began.
 void look_at(Device& device, std::uint64_t begin, Outcome& outcome) {
-  outcome.clocks = device.clocks() - begin;
+  outcome.cycles = device.cycles() - begin;
   outcome.memory.resize(device.memory_bytes());
   device.read_memory(0, outcome.memory.data(), outcome.memory.size());
 }
@@ -75,7 +75,7 @@ Work layers(const std::string& name, const std::vector<ProgramPart>& parts,
   }
   const auto run = [list = make_job_program(jobs, geometry), operands, geometry](const Make& make) {
     const auto device = make(options(geometry));
-    const std::uint64_t begin = device->clocks();
+    const std::uint64_t begin = device->cycles();
     Driver driver(*device, kPatience);
     std::vector<Packed> packed;
     std::vector<JobOperands> given;
@@ -167,7 +167,7 @@ Work lenet(const Geometry& geometry) {
   const auto run = [network, geometry](const Make& make) {
     const RtlOptions own = options(geometry);
     const auto device = make(own);
-    const std::uint64_t begin = device->clocks();
+    const std::uint64_t begin = device->cycles();
     RunOptions run;
     run.memory = own.memory;
     Session session(*device, "rtl", kPatience, RunSettings(), run);
@@ -200,7 +200,7 @@ Work random_programs(const std::string& name, unsigned seed, MakeProgram program
     RtlOptions own = options(geometry);
     own.memory.stall_probability = 0.2;
     const auto device = make(own);
-    const std::uint64_t begin = device->clocks();
+    const std::uint64_t begin = device->cycles();
     Driver driver(*device, kPatience);
     std::mt19937 random(seed);
     const std::vector<std::uint8_t> operands = operand_memory(random, geometry.n);

@@ -20,7 +20,7 @@ struct Outcome {
   std::vector<MatrixI32> values;
   std::string text;  // what it told of programs that it refused
   Counters counters{};
-  std::uint64_t clocks = 0;
+  std::uint64_t cycles = 0;
   std::vector<std::uint8_t> memory;
 };
 
@@ -35,7 +35,7 @@ struct Work {
   std::vector<MatrixI32> expected;  // by plain loops; empty: run() checks values itself
 };
 
-/// In the order of their clocks, few first.
+/// In the order of their cycles, few first.
 std::vector<Work> all_work(const Geometry& geometry);
 
 }  // namespace gemm64::netlist_test

@@ -63,7 +63,7 @@ class Gates(SmallDesigns):
                         tools.run(command, "proof.log")
 
     def test_are_known_after_a_reset_where_they_are_reset(self):
-        for reset, wrong in (("!rst_ni", ""), ("!rst_ni && ready_i", "after the reset's first clock valid_o is unknown")):
+        for reset, wrong in (("!rst_ni", ""), ("!rst_ni && ready_i", "after the reset's first cycle valid_o is unknown")):
             with self.subTest(reset=reset):
                 self.rtl("gemm64", "module gemm64(input clk_i, input rst_ni, input ready_i, input go_i, output reg valid_o, output reg data_o);\n"
                          f"always @(posedge clk_i) begin data_o <= go_i; if ({reset}) valid_o <= 1'b0; "

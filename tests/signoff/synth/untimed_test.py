@@ -26,7 +26,7 @@ class Untimed(SmallDesigns):
         self.rtl("gemm64_ram", "module gemm64_ram(input clk_i, input [3:0] a_i, output [3:0] d_o);\n"
                  "reg [3:0] m_q [0:15]; assign d_o = m_q[a_i]; always @(posedge clk_i) m_q[a_i] <= a_i;\nendmodule\n")
         self.fails(" wire [3:0] d;\n gemm64_ram u_ram (clk_i, a_i, d); always @(posedge clk_i) b_o <= d;",
-                   "u_ram.m_q is read without a clock")
+                   "u_ram.m_q is read without a cycle")
 
     def test_an_output_of_a_block_that_nothing_times(self):
         self.rtl("gemm64_stage", "module gemm64_stage(input clk_i, input [3:0] a_i, output [3:0] d_o);\n"

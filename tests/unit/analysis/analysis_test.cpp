@@ -8,12 +8,12 @@
 
 #include "host/analysis/open_model.hpp"
 #include "host/cycles/cycle_model.hpp"
-#include "host/util/error.hpp"
-#include "host/tiling/program.hpp"
 #include "host/graph/onnx/shapes.hpp"
+#include "host/tiling/program.hpp"
+#include "host/util/error.hpp"
+#include "tests/says.hpp"
 #include "tests/unit/onnx_data.hpp"
 #include "tests/unit/onnx_text.hpp"
-#include "tests/says.hpp"
 
 namespace gemm64 {
 namespace {
@@ -113,7 +113,7 @@ TEST(Analysis, PredictsWhatTheCycleModelSays) {
   const Counters counters =
       predict_counters(make_program(plan, make_layout(plan)), geometry, MemoryTiming{});
   const ArrayCost& cost = *analysis.layers.at(0).array;
-  EXPECT_EQ(cost.clocks, counters[counter::kTotalClocks]);
+  EXPECT_EQ(cost.cycles, counters[counter::kTotalClocks]);
   EXPECT_EQ(cost.tiles, 16U * 5);
   EXPECT_EQ(cost.bytes.weights, counters[counter::kBytesWeights]);
   EXPECT_DOUBLE_EQ(cost.utilization,
@@ -135,14 +135,14 @@ TEST(Analysis, NamesTheRoofThatBoundsALayer) {
   EXPECT_EQ(bound("4096", "1024", "16"), "activations");
 }
 
-TEST(Analysis, LeavesClocksOpenWhereThereAreTooManyTilesToFollow) {
+TEST(Analysis, LeavesCyclesOpenWhereThereAreTooManyTilesToFollow) {
   const OnnxModel model = load_text(
       "(float[64,640] a, float[640,640] w, float[640,64] v) => (float[64,64] y)"
       "{t = MatMul(a, w) y = MatMul(t, v)}",
       {"w", "v"});
   const Analysis analysis = analyze(model, Geometry(), {}, true, 50);
-  EXPECT_FALSE(analysis.layers.at(0).array->clocks);
-  EXPECT_TRUE(analysis.layers.at(1).array->clocks);
+  EXPECT_FALSE(analysis.layers.at(0).array->cycles);
+  EXPECT_TRUE(analysis.layers.at(1).array->cycles);
   EXPECT_EQ(analysis.totals.array_unpredicted, 1U);
   EXPECT_EQ(analysis.layers.at(0).array->published.double_buffered, 64U + 100 * 64 + 126);
 }
@@ -325,7 +325,7 @@ TEST(Analysis, TellsLayersOfTheDeviceFromThoseOfTheHost) {
   EXPECT_EQ(totals.on_device.macs, 12U * (6 * 70 + 70 * 3));
   EXPECT_EQ(totals.on_device.tiles, 2U + 2);
   EXPECT_EQ(totals.if_on_device.layers, 2U);
-  EXPECT_EQ(totals.on_device.clocks + totals.if_on_device.clocks, totals.clocks);
+  EXPECT_EQ(totals.on_device.cycles + totals.if_on_device.cycles, totals.cycles);
   EXPECT_EQ(totals.on_device.macs + totals.if_on_device.macs, totals.array_macs);
 }
 

@@ -83,7 +83,7 @@ TEST(AlexNet, CostsWhatThePublishedFormulasSay) {
   const LayerAnalysis& single = layer(analyze_graph("alexnet"), "/classifier/classifier.1/Gemm");
   EXPECT_EQ(single.array->published.scale_sim_ws, 1760255U);
   EXPECT_EQ(single.array->bound(), "weights");
-  EXPECT_EQ(single.array->weights_clocks, 9216U * 64);
+  EXPECT_EQ(single.array->weights_cycles, 9216U * 64);
   EXPECT_NEAR(single.array->utilization, 1.0 / 64, 1e-4);
 }
 

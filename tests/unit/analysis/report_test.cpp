@@ -11,9 +11,9 @@
 #include "host/analysis/columns.hpp"
 #include "host/analysis/plot.hpp"
 #include "host/analysis/svg.hpp"
+#include "tests/says.hpp"
 #include "tests/unit/onnx_data.hpp"
 #include "tests/unit/onnx_text.hpp"
-#include "tests/says.hpp"
 
 namespace gemm64 {
 namespace {
@@ -45,8 +45,8 @@ TEST_F(Report, PredictsForAnyArrayAndMemory) {
   small.n = 16;
   small.stage_rows = 4;
   const Analysis analysis = analyze(load_graph("alexnet"), small, shared);
-  EXPECT_GT(analysis.totals.clocks, alexnet().totals.clocks * 4);
-  EXPECT_LE(analysis.totals.roof_clocks, analysis.totals.clocks);
+  EXPECT_GT(analysis.totals.cycles, alexnet().totals.cycles * 4);
+  EXPECT_LE(analysis.totals.roof_cycles, analysis.totals.cycles);
   EXPECT_EQ(to_json(analysis)["array"]["memory"], "shared");
   EXPECT_EQ(to_json(alexnet())["array"]["memory"], "independent");
   EXPECT_THAT(analysis_tables(analysis, {}, "all", 0),

@@ -4,9 +4,9 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "tests/says.hpp"
 #include "tests/unit/execute/quantized_graph_text.hpp"
 #include "tests/unit/run/small_device.hpp"
-#include "tests/says.hpp"
 
 namespace gemm64 {
 namespace {
@@ -80,7 +80,7 @@ TEST_F(DevicePlanTest, PutsStripsOfLargeMapsOfFewChannelsSideBySide) {
   EXPECT_EQ(layers[5].job.plan.output.part->first_row, 8U * 16);
 }
 
-TEST_F(DevicePlanTest, LeavesAMapWholeWhereStripsTakeNoFewerClocks) {
+TEST_F(DevicePlanTest, LeavesAMapWholeWhereStripsTakeNoFewerCycles) {
   QuantizedText full("1,1,64,64");  // words are full
   full.conv("x", "a", 1, 8, 3, kPad).conv("a", "b", 8, 8, 3, kPad, 8).conv("b", "y", 8, 8, 1);
   EXPECT_THAT(texts(plan(full)), ElementsAre("a! b<a y<b"));
@@ -95,7 +95,7 @@ QuantizedText& first_layers(QuantizedText& text) {
       .conv("a", "b", 4, 4, 3, kPad, 4);
 }
 
-TEST_F(DevicePlanTest, PutsAsManyStripsSideBySideAsTakeFewestClocks) {
+TEST_F(DevicePlanTest, PutsAsManyStripsSideBySideAsTakeFewestCycles) {
   QuantizedText two("1,1,64,64");
   first_layers(two).conv("b", "y", 4, 8, 1);
   EXPECT_THAT(texts(plan(two)), ElementsAre("a! b<a y (rows 0 to 15)<b y (rows 16 to 31)<b"));

@@ -17,8 +17,8 @@
 #include "host/driver/device_hooks.hpp"
 #include "host/util/error.hpp"
 #include "tests/folder.hpp"
-#include "tests/unit/execute/quantized_graph_text.hpp"
 #include "tests/says.hpp"
+#include "tests/unit/execute/quantized_graph_text.hpp"
 
 namespace gemm64 {
 namespace {

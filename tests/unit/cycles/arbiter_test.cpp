@@ -11,12 +11,12 @@
 namespace gemm64::cycles {
 namespace {
 
-constexpr Clock kLatency = 10;
+constexpr Cycle kLatency = 10;
 
 /// What was served, in order.
 struct Served {
   char who;
-  Clock first, last;
+  Cycle first, last;
 
   bool operator==(const Served& other) const {
     return who == other.who && first == other.first && last == other.last;
@@ -27,17 +27,17 @@ std::ostream& operator<<(std::ostream& out, const Served& served) {
   return out << served.who << ' ' << served.first << '-' << served.last;
 }
 
-/// Asks for bursts of `beats` in given clocks.
+/// Asks for bursts of `beats` in given cycles.
 class Asks : public Requester {
  public:
-  Asks(char who, std::deque<Clock> clocks, Clock beats, std::vector<Served>& log,
+  Asks(char who, std::deque<Cycle> cycles, Cycle beats, std::vector<Served>& log,
        bool writes = false)
-      : who_(who), clocks_(std::move(clocks)), beats_(beats), log_(log), writes_(writes) {}
+      : who_(who), cycles_(std::move(cycles)), beats_(beats), log_(log), writes_(writes) {}
 
-  Clock next_request() override { return clocks_.empty() ? kUnknown : clocks_.front(); }
-  void ask(Clock at) override {
+  Cycle next_request() override { return cycles_.empty() ? kUnknown : cycles_.front(); }
+  void ask(Cycle at) override {
     asked_ = at;
-    clocks_.pop_front();
+    cycles_.pop_front();
   }
   void serve(MemoryPort& port) override {
     const auto log = [this](const Beats& beats) {
@@ -52,16 +52,16 @@ class Asks : public Requester {
 
  private:
   char who_;
-  std::deque<Clock> clocks_;
-  Clock beats_;
+  std::deque<Cycle> cycles_;
+  Cycle beats_;
   std::vector<Served>& log_;
   bool writes_;
-  Clock asked_ = 0;
+  Cycle asked_ = 0;
 };
 
 /// Weights, data and results in front of one memory.
-std::vector<Served> serve(MemorySharing sharing, const std::deque<Clock>& weights,
-                          const std::deque<Clock>& data, const std::deque<Clock>& results) {
+std::vector<Served> serve(MemorySharing sharing, const std::deque<Cycle>& weights,
+                          const std::deque<Cycle>& data, const std::deque<Cycle>& results) {
   std::vector<Served> log;
   Asks w('w', weights, 4, log), d('d', data, 2, log), r('r', results, 3, log, true);
   Budget budget{Rate()};
@@ -84,13 +84,13 @@ TEST(Arbiter, OfASharedMemoryTakesPortsInTheirOrderInTheSameClock) {
   EXPECT_EQ(serve(MemorySharing::kShared, {1}, {1}, {1}), expected);
 }
 
-// A write's first beat comes a clock after its address: only then is its burst the oldest.
+// A write's first beat comes a cycle after its address: only then is its burst the oldest.
 TEST(Arbiter, OfASharedMemoryTakesAWriteAfterItsAddress) {
   const std::vector<Served> expected{{'r', 3, 5}};
   EXPECT_EQ(serve(MemorySharing::kShared, {}, {}, {1}), expected);
 }
 
-// The data port waits in clock 2 and owns the memory from clock 3 on; its last beat comes in 14.
+// The data port waits in cycle 2 and owns the memory from cycle 3 on; its last beat comes in 14.
 // Weights and results wait by then: weights have waited for longer, but it is the results' turn.
 TEST(Arbiter, OfAnExclusiveMemoryServesPortsByTurns) {
   const std::vector<Served> expected{

@@ -12,8 +12,8 @@
 
 #include "host/tiling/job_program.hpp"
 #include "host/tiling/program.hpp"
-#include "tests/unit/tiling/plans.hpp"
 #include "tests/says.hpp"
+#include "tests/unit/tiling/plans.hpp"
 
 namespace gemm64 {
 namespace {
@@ -24,7 +24,7 @@ Counters predict(const Plan& plan, const Geometry& geometry, std::uint32_t laten
   return predict_counters(make_program(plan, make_layout(plan)), geometry, MemoryTiming{latency});
 }
 
-std::uint64_t clocks(const GemmShape& shape, Accumulate accumulate, const Geometry& geometry,
+std::uint64_t cycles(const GemmShape& shape, Accumulate accumulate, const Geometry& geometry,
                      std::uint32_t latency) {
   return predict(make_plan(shape, accumulate, geometry), geometry, latency)[counter::kTotalClocks];
 }
@@ -73,7 +73,7 @@ TEST(CycleModel, WorkIsWhatThePlanHolds) {
             });
 }
 
-// A word of weights a clock, max(rows, N) clocks a tile, a beat of results a clock: none can be
+// A word of weights per cycle, max(rows, N) cycles a tile, a beat of results per cycle: none can be
 // beaten.
 TEST(CycleModel, StaysAboveTheBounds) {
   for_plans(32, 15, kFewProducts,
@@ -95,13 +95,13 @@ TEST(CycleModel, StaysAboveTheBounds) {
             });
 }
 
-TEST(CycleModel, ALongerLatencyNeverSavesClocks) {
+TEST(CycleModel, ALongerLatencyNeverSavesCycles) {
   for_plans(33, 3, kFewProducts / 10,
             [](const GemmShape& shape, Accumulate accumulate, const Geometry& geometry) {
               SCOPED_TRACE(describe(shape, geometry));
               std::uint64_t before = 0;
               for (const std::uint32_t latency : {1, 2, 3, 10, 64, 100, 101, 300, 1000}) {
-                const std::uint64_t total = clocks(shape, accumulate, geometry, latency);
+                const std::uint64_t total = cycles(shape, accumulate, geometry, latency);
                 EXPECT_GT(total, before);
                 before = total;
               }
@@ -112,15 +112,15 @@ TEST(CycleModel, ALongerLatencyNeverSavesClocks) {
 TEST(CycleModel, AlexNetsLinearLayersAtALatencyOf100) {
   const struct {
     GemmShape shape;
-    std::uint64_t clocks;
+    std::uint64_t cycles;
   } layers[] = {
       {{64, 9216, 4096}, 590'534}, {{64, 4096, 4096}, 262'854}, {{64, 4096, 1000}, 66'246},
       {{1, 9216, 4096}, 590'218},  {{1, 4096, 4096}, 262'538},  {{1, 4096, 1000}, 65'930},
   };
   std::uint64_t batch_64 = 0, batch_1 = 0;
   for (const auto& layer : layers) {
-    const std::uint64_t found = clocks(layer.shape, Accumulate::kDevice, Geometry{}, 100);
-    EXPECT_EQ(found, layer.clocks) << describe(layer.shape, Geometry{});
+    const std::uint64_t found = cycles(layer.shape, Accumulate::kDevice, Geometry{}, 100);
+    EXPECT_EQ(found, layer.cycles) << describe(layer.shape, Geometry{});
     (layer.shape.m == 64 ? batch_64 : batch_1) += found;
   }
   EXPECT_LE(batch_64, 922'600u);
@@ -129,11 +129,11 @@ TEST(CycleModel, AlexNetsLinearLayersAtALatencyOf100) {
 
 // A product with one tile of K is bound by its results: 50,176 beats, as int32.
 TEST(CycleModel, ABlockBeginsWhileItsBankIsStored) {
-  EXPECT_EQ(clocks({3136, 64, 256}, Accumulate::kDevice, Geometry{}, 100), 50'818u);
-  EXPECT_EQ(clocks({128, 64, 4096}, Accumulate::kDevice, Geometry{}, 100), 33'414u);
+  EXPECT_EQ(cycles({3136, 64, 256}, Accumulate::kDevice, Geometry{}, 100), 50'818u);
+  EXPECT_EQ(cycles({128, 64, 4096}, Accumulate::kDevice, Geometry{}, 100), 33'414u);
 }
 
-// 64 bytes of weights a clock, 14,336 tiles of 4096 bytes: beyond that there is start and end
+// 64 bytes of weights per cycle, 14,336 tiles of 4096 bytes: beyond that there is start and end
 // alone.
 TEST(CycleModel, AlexNetIsBoundByItsWeights) {
   for (const std::uint64_t batch : {1, 2, 32, 63, 64}) {
@@ -152,11 +152,11 @@ TEST(CycleModel, AddingOnTheHostCostsWhatItsTrafficCosts) {
   const GemmShape shape{64, 4096, 1000};
   const Plan plan = make_plan(shape, Accumulate::kHost, Geometry{});
   const Counters counters = predict(plan, Geometry{}, 100);
-  // 64 rows of 64 sums of 4 bytes leave for each tile: four clocks of stores for one of work.
+  // 64 rows of 64 sums of 4 bytes leave for each tile: four cycles of stores for one of work.
   EXPECT_GE(counters[counter::kTotalClocks], 4 * 64 * plan.tiles());
   EXPECT_GT(counters[counter::kComputeWaitResults], 0u);
   EXPECT_GT(counters[counter::kTotalClocks],
-            3 * clocks(shape, Accumulate::kDevice, Geometry{}, 100));
+            3 * cycles(shape, Accumulate::kDevice, Geometry{}, 100));
 }
 
 // The example that host/cycles/README.md goes through by hand.
@@ -191,11 +191,11 @@ TEST(CycleModel, FetchesLongProgramsBesideTheirWork) {
   const auto total = [&] {
     return predict_counters(program, geometry, MemoryTiming{})[counter::kTotalClocks];
   };
-  const std::uint64_t clocks = total();
-  EXPECT_GT(clocks, 10 * 8 * 64u);
-  EXPECT_LT(clocks, 10 * predict(plan, geometry, 100)[counter::kTotalClocks]);
+  const std::uint64_t cycles = total();
+  EXPECT_GT(cycles, 10 * 8 * 64u);
+  EXPECT_LT(cycles, 10 * predict(plan, geometry, 100)[counter::kTotalClocks]);
   geometry.commands = 1;  // each is fetched when the one before has been dispatched
-  EXPECT_GT(total(), clocks);
+  EXPECT_GT(total(), cycles);
 }
 
 // A block that the scratchpad cannot keep: the MATMUL waits for its last words, these for room.
@@ -213,7 +213,7 @@ TEST(CycleModel, NamesTheCommandsOfAProgramThatNeverEnds) {
             ") waits for activations", ") waits for a finished block"));
 }
 
-// At N = 64 and a latency of 100: three products apart take 919,634 and 918,686 clocks.
+// At N = 64 and a latency of 100: three products apart take 919,634 and 918,686 cycles.
 TEST(CycleModel, AlexNetsLinearLayersAsOneProgramSaveTheirStarts) {
   const Geometry geometry;
   const auto total = [&](std::uint64_t batch) {

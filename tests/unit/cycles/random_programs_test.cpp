@@ -79,17 +79,17 @@ TEST(CountersOfRandomPrograms, AddUpAndAreThoseOfThePlans) {
   }
 }
 
-// Where the RTL's clocks change, these numbers do: write the new ones once tests/system agrees with
+// Where the RTL's cycles change, these numbers do: write the new ones once tests/system agrees with
 // them.
 TEST(CountersOfRandomPrograms, StayWhatTheyWere) {
-  std::uint64_t clocks = 0, all = 0, snapshots = 0, rings = 0;
+  std::uint64_t cycles = 0, all = 0, snapshots = 0, rings = 0;
   for (unsigned seed = 0; seed < 200; ++seed) {
     std::mt19937 random(seed);
     const Geometry geometry = geometry_of(random);
     const JobProgram list = random_program(random, geometry);
     const MemoryTiming memory = memory_of(random);
     const Prediction found = predict(list.program, geometry, memory);
-    clocks += found.counters[counter::kTotalClocks];
+    cycles += found.counters[counter::kTotalClocks];
     fold(all, found.counters);
     for (const PredictedSnapshot& snapshot : found.snapshots) fold(snapshots, snapshot.counters);
 
@@ -104,7 +104,7 @@ TEST(CountersOfRandomPrograms, StayWhatTheyWere) {
     for (const PredictedSnapshot& finish : both.finishes) fold(rings, finish.counters);
     for (const PredictedSnapshot& snapshot : both.snapshots) fold(rings, snapshot.counters);
   }
-  EXPECT_EQ(clocks, 832180u);
+  EXPECT_EQ(cycles, 832180u);
   EXPECT_EQ(all, 2322296903464738978u);
   EXPECT_EQ(snapshots, 7885790776639040712u);
   EXPECT_EQ(rings, 2603170497539659002u);

@@ -33,7 +33,7 @@ TEST(Slots, GiveRoomAClockAfterTheOldestEnds) {
   EXPECT_EQ(slots.room(), 21);
   EXPECT_EQ(slots.empty(), kUnknown);
   slots.end(30);
-  EXPECT_EQ(slots.room(), 21);  // two are free, the one of clock 20 for longer
+  EXPECT_EQ(slots.room(), 21);  // two are free, the one of cycle 20 for longer
   EXPECT_EQ(slots.empty(), 31);
 }
 
@@ -95,30 +95,30 @@ TEST(Runs, KnowHowManyEventsFollowEachOther) {
   EXPECT_EQ(runs.stretch(5), 3);
 }
 
-TEST(Runs, KnowTheClocksOfBeatsAtARate) {
+TEST(Runs, KnowTheCyclesOfBeatsAtARate) {
   const Rate rate(8, 3);
   Budget budget(rate);
   Runs runs(rate);
-  std::vector<Clock> clocks;
-  for (const Clock from : {5, 0, 0, 90, 90}) {
+  std::vector<Cycle> cycles;
+  for (const Cycle from : {5, 0, 0, 90, 90}) {
     const Beats beats = budget.move(from, 4);
     runs.push(beats);
-    for (Clock i = 0; i < 4; ++i) clocks.push_back(beats.first + rate.until(i, beats.left));
-    EXPECT_EQ(clocks.back(), beats.last);
+    for (Cycle i = 0; i < 4; ++i) cycles.push_back(beats.first + rate.until(i, beats.left));
+    EXPECT_EQ(cycles.back(), beats.last);
     EXPECT_EQ(runs.after_last(), beats.last + 1);
   }
-  EXPECT_EQ(clocks[0], 5);
-  EXPECT_EQ(clocks[3], 5 + 8);  // three beats of 8 bytes at 3 bytes a clock
-  EXPECT_EQ(clocks[11], 5 + 30);
-  EXPECT_EQ(clocks[12], 90);
-  for (std::size_t i = 0; i < clocks.size(); ++i) {
-    EXPECT_EQ(runs.at(static_cast<Clock>(i)), clocks[i]) << i;
+  EXPECT_EQ(cycles[0], 5);
+  EXPECT_EQ(cycles[3], 5 + 8);  // three beats of 8 bytes at 3 bytes per cycle
+  EXPECT_EQ(cycles[11], 5 + 30);
+  EXPECT_EQ(cycles[12], 90);
+  for (std::size_t i = 0; i < cycles.size(); ++i) {
+    EXPECT_EQ(runs.at(static_cast<Cycle>(i)), cycles[i]) << i;
   }
 }
 
 TEST(Banks, GiveRoomForRowsAsTheOldOnesAreStored) {
   Banks banks{Rate()};
-  for (const Clock at : {100, 200}) {
+  for (const Cycle at : {100, 200}) {
     EXPECT_EQ(banks.room(), 0);
     EXPECT_EQ(banks.room(1), 0);
     banks.complete(at);
@@ -127,7 +127,7 @@ TEST(Banks, GiveRoomForRowsAsTheOldOnesAreStored) {
   EXPECT_EQ(banks.room(), kUnknown);
   EXPECT_EQ(banks.room(0), kUnknown);
   banks.store(103, 3, 4, false);
-  EXPECT_EQ(banks.room(0), 103) << "it was read a clock before";
+  EXPECT_EQ(banks.room(0), 103) << "it was read a cycle before";
   EXPECT_FALSE(known(banks.room(1)));
   banks.send({103, 110, 8, 0});
   EXPECT_EQ(banks.room(1), 107) << "it is read with the last of four beats";
@@ -185,7 +185,7 @@ TEST(Banks, GiveRoomForRowsAsTheOldOnesAreRequantized) {
   EXPECT_EQ(banks.room(), 17);
 }
 
-TEST(Requantizer, LetsRowsThroughInNineClocks) {
+TEST(Requantizer, LetsRowsThroughInNineCycles) {
   Requantizer pipeline;
   EXPECT_EQ(pipeline.moves_from(5), 5);
   EXPECT_EQ(pipeline.end_of(5), 14);
@@ -257,19 +257,19 @@ TEST(WordBuffer, FreesPlacesOfManyWordsAtOnce) {
   EXPECT_EQ(buffer.empty(), 41);
 }
 
-// Against the rule itself, clock by clock (sim/README.md): a beat moves where there is credit for
-// it, and a clock without use leaves one beat of credit.
+// Against the rule itself, clock by cycle (sim/README.md): a beat moves where there is credit for
+// it, and a cycle without use leaves one beat of credit.
 TEST(Budget, MovesBeatsAsTheMemoryDoes) {
   std::mt19937 random(1);
-  for (Clock bytes = 1; bytes <= 20; ++bytes) {
-    constexpr Clock kWidth = 16;
+  for (Cycle bytes = 1; bytes <= 20; ++bytes) {
+    constexpr Cycle kWidth = 16;
     Budget budget(Rate(kWidth, bytes));
-    Clock clock = 0, credit = kWidth;
+    Cycle clock = 0, credit = kWidth;
     for (int burst = 0; burst < 50; ++burst) {
-      const Clock from = clock + static_cast<Clock>(random() % 9);
-      const auto count = static_cast<Clock>(1 + random() % 5);
+      const Cycle from = clock + static_cast<Cycle>(random() % 9);
+      const auto count = static_cast<Cycle>(1 + random() % 5);
       const Beats beats = budget.move(from, count);
-      for (Clock moved = 0; moved < count; ++clock) {
+      for (Cycle moved = 0; moved < count; ++clock) {
         if (clock != 0) credit = credit < kWidth ? credit + bytes : kWidth;
         if (clock < from || credit < kWidth) continue;
         credit -= kWidth;
@@ -280,7 +280,7 @@ TEST(Budget, MovesBeatsAsTheMemoryDoes) {
   }
 }
 
-TEST(Ledger, TellsBeatsFromTheClocksBetweenThem) {
+TEST(Ledger, TellsBeatsFromTheCyclesBetweenThem) {
   Counters counters{};
   Ledger ledger(counters);
   ledger.spend(1, 10);
@@ -317,7 +317,7 @@ TEST(Queue, KeepsItsOrderWhileItForgets) {
 }
 
 TEST(Ledger, CountsWhatWasSpentBeforeAnyClock) {
-  // In an order of the causes as they are: a wait, beats at 3 of 8 bytes a clock, another wait.
+  // In an order of the causes as they are: a wait, beats at 3 of 8 bytes per cycle, another wait.
   constexpr std::size_t kTransfer = counter::kWeightsTransfer, kWait = counter::kWeightsWaitMemory,
                         kIdle = counter::kWeightsIdle;
   const Rate rate(8, 3);
@@ -325,15 +325,15 @@ TEST(Ledger, CountsWhatWasSpentBeforeAnyClock) {
   Counters counters{};
   Ledger ledger(counters);
   ledger.keep_history(rate);
-  std::vector<std::size_t> spent;  // clock by clock
+  std::vector<std::size_t> spent;  // clock by cycle
   ledger.spend(kIdle, 4);
   spent.resize(4, kIdle);
   for (int burst = 0; burst < 3; ++burst) {
     const Beats beats = budget.move(burst == 2 ? 60 : 4, 5);
     ledger.spend(kTransfer, kWait, beats);
     spent.resize(static_cast<std::size_t>(beats.last) + 1, kWait);
-    for (Clock i = 0; i < beats.count; ++i) {
-      const Clock at = beats.first + (i == 0 ? 0 : rate.until(i, beats.left));
+    for (Cycle i = 0; i < beats.count; ++i) {
+      const Cycle at = beats.first + (i == 0 ? 0 : rate.until(i, beats.left));
       spent[static_cast<std::size_t>(at)] = kTransfer;
     }
   }
@@ -342,8 +342,8 @@ TEST(Ledger, CountsWhatWasSpentBeforeAnyClock) {
   for (std::size_t clock = 0; clock <= spent.size(); ++clock) {
     Counters wanted{}, found{};
     for (std::size_t i = 0; i < clock; ++i) ++wanted[spent[i]];
-    ledger.count_before(static_cast<Clock>(clock), found);
-    EXPECT_EQ(found, wanted) << "before clock " << clock;
+    ledger.count_before(static_cast<Cycle>(clock), found);
+    EXPECT_EQ(found, wanted) << "before cycle " << clock;
   }
   Counters all{};
   ledger.count_before(99, all);

@@ -53,12 +53,12 @@ class TlmDeviceTest : public testing::Test {
 TEST_F(TlmDeviceTest, ResultsAppearWhenTheyAreDueAndNotBefore) {
   put(0, product());
   ring(5);
-  const std::uint64_t started = device.clocks();
+  const std::uint64_t started = device.cycles();
   // The work began while the doorbell was still being written.
   EXPECT_FALSE(device.wait_interrupt(total - 2));
-  EXPECT_EQ(device.clocks(), started + total - 2);
+  EXPECT_EQ(device.cycles(), started + total - 2);
   EXPECT_EQ(result(), 0);
-  EXPECT_EQ(device.read_register(reg::kInterrupt), 1u) << "the access itself takes clocks";
+  EXPECT_EQ(device.read_register(reg::kInterrupt), 1u) << "the access itself takes cycles";
   EXPECT_EQ(result(), 8);
 }
 
@@ -78,7 +78,7 @@ TEST_F(TlmDeviceTest, ProgramsInTheRingFollowEachOther) {
   put(5, product());
   ring(5);
   ring(10);
-  const std::uint64_t started = device.clocks();
+  const std::uint64_t started = device.cycles();
   EXPECT_TRUE(device.wait_interrupt(10 * total));
   device.write_register(reg::kInterrupt, 1);
   EXPECT_EQ(device.read_register(reg::kRingHead), 5u);
@@ -87,7 +87,7 @@ TEST_F(TlmDeviceTest, ProgramsInTheRingFollowEachOther) {
   const std::uint64_t both = device.read_register(kCounters[counter::kTotalClocks].offset);
   EXPECT_LT(both, 2 * total);
   EXPECT_GT(both, 2 * total - 150);
-  EXPECT_NEAR(static_cast<double>(device.clocks() - started), static_cast<double>(both), 10);
+  EXPECT_NEAR(static_cast<double>(device.cycles() - started), static_cast<double>(both), 10);
 }
 
 TEST_F(TlmDeviceTest, AProgramMayComeCommandByCommand) {

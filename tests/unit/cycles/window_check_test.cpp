@@ -7,8 +7,8 @@
 #include <string>
 #include <vector>
 
-#include "tests/unit/cycles/windows.hpp"
 #include "tests/says.hpp"
+#include "tests/unit/cycles/windows.hpp"
 
 namespace gemm64 {
 namespace {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Clocks of convolutions. That predictions equal the RTL's counters is for tests/system.
+// Cycles of convolutions. That predictions equal the RTL's counters is for tests/system.
 #include <gtest/gtest.h>
 
 #include <cstdint>
@@ -31,13 +31,13 @@ TEST(WindowModel, OfAConvolutionWith64Channels) {
 
 TEST(WindowModel, ALayerSetBetweenItsBlocksCostsAClock) {
   std::vector<Command> program = program_of(plan_window(same(56, 1), 126, Geometry{}));
-  const auto clocks = [&] {
+  const auto cycles = [&] {
     return predict_counters(program, Geometry{}, MemoryTiming{})[counter::kTotalClocks];
   };
-  EXPECT_EQ(clocks(), 29'118u);
+  EXPECT_EQ(cycles(), 29'118u);
   ASSERT_EQ(program[2].opcode, Opcode::kSetWindow);
   program.insert(program.end() - 6, program[2]);
-  EXPECT_EQ(clocks(), 29'119u);
+  EXPECT_EQ(cycles(), 29'119u);
 }
 
 TEST(WindowModel, OfADepthwiseConvolution) {

@@ -9,8 +9,8 @@
 #include "host/device/result_format.hpp"
 #include "host/tiling/window_plan.hpp"
 #include "tests/commands.hpp"
-#include "tests/unit/tiling/window_program.hpp"
 #include "tests/says.hpp"
+#include "tests/unit/tiling/window_program.hpp"
 
 namespace gemm64 {
 

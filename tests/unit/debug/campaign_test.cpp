@@ -218,14 +218,14 @@ TEST(Campaign, DrawsVectorProgramsOfAllSorts) {
   EXPECT_FALSE(seen.kernels.empty());
 }
 
-TEST(Campaign, DrawsClocksOfTheRunThatIsPredicted) {
+TEST(Campaign, DrawsCyclesOfTheRunThatIsPredicted) {
   for (std::uint64_t index = 0; index < 600; ++index) {
     const FaultTry drawn = draw_try(1, FaultProgram::kProducts, index, small());
     const Job job = make_job("gemm", drawn.shape, drawn.accumulate, small());
     const Counters predicted = predict_counters(job.program, small(), drawn.memory);
     EXPECT_GE(drawn.fault.clock, 8u);
     EXPECT_LT(drawn.fault.clock, 8 + 30 + predicted[counter::kTotalClocks]);
-    // What is no fault must not look like a standstill.
+    // What is no fault must not look like a hang.
     EXPECT_GT(drawn.watchdog, 16 * drawn.memory.latency);
   }
 }

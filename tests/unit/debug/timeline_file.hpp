@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A timeline read back: its slices, whether they nest, and the clocks that they account for.
+// A timeline read back: its slices, whether they nest, and the cycles that they account for.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -23,7 +23,7 @@ struct TimelineSlice {
   nlohmann::json args;
   int parent = -1;  // index in its track
 
-  std::uint64_t clocks() const { return end - begin; }
+  std::uint64_t cycles() const { return end - begin; }
 };
 
 class TimelineFile {
@@ -34,34 +34,34 @@ class TimelineFile {
   /// each track begins in order, children within their parents, no slice over another's end.
   explicit TimelineFile(const std::filesystem::path& path) : bytes(file_size(path)) { read(path); }
 
-  /// The clocks by engine and cause from `begin` to `end`: `inner` false, from the commands' args
+  /// The cycles by engine and cause from `begin` to `end`: `inner` false, from the commands' args
   /// and what stands beside the commands; true, from the tiles' args and what stands beside the
   /// tiles.
   Counters counters(bool inner, std::uint64_t begin = 0, std::uint64_t end = kNoEnd) const {
     Counters sums{};
     const auto add = [&](const std::string& engine, const std::string& cause,
-                         std::uint64_t clocks) {
+                         std::uint64_t cycles) {
       for (std::size_t i = 0; i < counter::kBytesWeights; ++i) {
-        if (kCounters[i].engine == engine && kCounters[i].cause == cause) sums[i] += clocks;
+        if (kCounters[i].engine == engine && kCounters[i].cause == cause) sums[i] += cycles;
       }
     };
     for (const auto& [engine, track] : tracks) {
       for (const TimelineSlice& slice : track) {
         if (slice.begin < begin || slice.begin >= end) continue;
         if (slice.category == "layer") {
-          EXPECT_EQ(slice.args.at("clocks"), slice.clocks());
-          add("total", "clocks", slice.clocks());
+          EXPECT_EQ(slice.args.at("clocks"), slice.cycles());
+          add("total", "clocks", slice.cycles());
         } else if (slice.category == "dispatch") {
-          add(engine, "dispatch", slice.clocks());
+          add(engine, "dispatch", slice.cycles());
         } else if (slice.category == "command" || slice.category == "tile") {
-          EXPECT_EQ(clocks_in(slice), slice.clocks()) << slice.name << " on " << engine;
+          EXPECT_EQ(cycles_in(slice), slice.cycles()) << slice.name << " on " << engine;
           if ((slice.category == "tile") != inner) continue;
-          for (const auto& [cause, clocks] : slice.args.items()) {
-            if (clocks.is_number()) add(engine, cause, clocks);
+          for (const auto& [cause, cycles] : slice.args.items()) {
+            if (cycles.is_number()) add(engine, cause, cycles);
           }
         } else if (slice.parent < 0 ||
                    (inner && track[std::size_t(slice.parent)].category == "command")) {
-          add(engine, slice.name, slice.clocks());
+          add(engine, slice.name, slice.cycles());
         }
       }
     }
@@ -116,7 +116,7 @@ class TimelineFile {
     }
   }
 
-  static std::uint64_t clocks_in(const TimelineSlice& slice) {
+  static std::uint64_t cycles_in(const TimelineSlice& slice) {
     std::uint64_t sum = 0;
     for (std::size_t i = 1; i < counter::kBytesWeights; ++i) {
       bool first = true;  // causes of the same name in several engines are one argument

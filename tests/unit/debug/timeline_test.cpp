@@ -8,8 +8,8 @@
 
 #include "host/util/error.hpp"
 #include "tests/folder.hpp"
-#include "tests/unit/debug/timeline_file.hpp"
 #include "tests/says.hpp"
+#include "tests/unit/debug/timeline_file.hpp"
 
 namespace gemm64 {
 namespace {
@@ -48,8 +48,8 @@ class TimelineTest : public InFolder {
     return make_job(name, shape, accumulate, geometry);
   }
 
-  /// The causes of all engines for `clocks` clocks; an engine that is not named is idle.
-  void spend(Timeline& timeline, unsigned clocks, const std::vector<std::size_t>& causes) {
+  /// The causes of all engines for `cycles` cycles; an engine that is not named is idle.
+  void spend(Timeline& timeline, unsigned cycles, const std::vector<std::size_t>& causes) {
     constexpr std::size_t kIdle[] = {kCommandsIdle, kWeightsIdle, kActivationsIdle, kComputeIdle,
                                      kResultsIdle};
     FakeProbe probe;
@@ -62,12 +62,12 @@ class TimelineTest : public InFolder {
       }
       if (!named) probe.now |= event_bit(idle);
     }
-    for (unsigned i = 0; i < clocks; ++i) timeline.clock(clock_++, probe);
+    for (unsigned i = 0; i < cycles; ++i) timeline.clock(clock_++, probe);
   }
-  void rest(Timeline& timeline, unsigned clocks) {
-    for (unsigned i = 0; i < clocks; ++i) timeline.clock(clock_++, FakeProbe());
+  void rest(Timeline& timeline, unsigned cycles) {
+    for (unsigned i = 0; i < cycles; ++i) timeline.clock(clock_++, FakeProbe());
   }
-  /// One product of a group, from its first clock: all is dispatched and nothing done yet.
+  /// One product of a group, from its first cycle: all is dispatched and nothing done yet.
   void begin(Timeline& timeline, const Job& job) {
     timeline.begin(job, clock_);
     spend(timeline, 3, {kCommandsWaitMemory});
@@ -89,7 +89,7 @@ void expect_slice(const TimelineSlice& slice, const char* category, const char* 
 TEST_F(TimelineTest, CutsALongRunOfTransfersIntoTilesByTheirCounts) {
   Timeline timeline(path_);
   const Job p = job({3, 16, 16});
-  begin(timeline, p);  // clocks 100 to 106
+  begin(timeline, p);  // cycles 100 to 106
   spend(timeline, 32, {kWeightsTransfer});
   spend(timeline, 6, {kActivationsTransfer});
   spend(timeline, 12, {kComputeCompute});
@@ -150,7 +150,7 @@ TEST_F(TimelineTest, AWaitInATileIsCountedThereAndSeenOnlyWhereItIsLong) {
   spend(timeline, 5, {kWeightsWaitMemory, kActivationsWaitMemory});  // the same wait goes on
   spend(timeline, 2, {kWeightsTransfer});
   spend(timeline, 9, {kWeightsWaitBuffer});
-  spend(timeline, 7, {kWeightsWaitBuffer, kActivationsWaitMemory});  // 16 clocks
+  spend(timeline, 7, {kWeightsWaitBuffer, kActivationsWaitMemory});  // 16 cycles
   spend(timeline, 1, {kWeightsTransfer});
   timeline.end(clock_);
   timeline.finish();
@@ -242,7 +242,7 @@ TEST_F(TimelineTest, ActivationsThatDoNotStayAreTilesOfNToo) {
   EXPECT_EQ(activations[21].name, "k9 n1");
 }
 
-TEST_F(TimelineTest, ClocksOutsideOfProductsLeaveNothing) {
+TEST_F(TimelineTest, CyclesOutsideOfProductsLeaveNothing) {
   Timeline timeline(path_);
   rest(timeline, 5);
   spend(timeline, 5, {kWeightsTransfer});

@@ -12,12 +12,12 @@
 #include <vector>
 
 #include "host/driver/driver.hpp"
-#include "host/util/error.hpp"
-#include "host/tiling/packing.hpp"
 #include "host/numerics/reference.hpp"
+#include "host/tiling/packing.hpp"
+#include "host/util/error.hpp"
 #include "tests/commands.hpp"
-#include "tests/unit/tiling/plans.hpp"
 #include "tests/random_matrix.hpp"
+#include "tests/unit/tiling/plans.hpp"
 
 namespace gemm64 {
 namespace {
@@ -119,7 +119,7 @@ TEST(ReferenceDevice, HasNoNotionOfTime) {
   ReferenceDevice device;
   EXPECT_EQ(device.name(), "reference");
   EXPECT_FALSE(device.wait_interrupt(1'000'000'000'000));
-  EXPECT_EQ(device.clocks(), 0u);
+  EXPECT_EQ(device.cycles(), 0u);
 }
 
 TEST(ReferenceDevice, MemoryIsZeroUntilWrittenAndBounded) {

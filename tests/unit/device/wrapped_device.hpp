@@ -30,11 +30,11 @@ class WrappedDevice : public Interface {
   void read_memory(std::uint64_t address, void* data, std::size_t bytes) override {
     behind_.read_memory(address, data, bytes);
   }
-  bool wait_interrupt(std::uint64_t max_clocks) override {
-    return behind_.wait_interrupt(max_clocks);
+  bool wait_interrupt(std::uint64_t max_cycles) override {
+    return behind_.wait_interrupt(max_cycles);
   }
   void reset() override { behind_.reset(); }
-  std::uint64_t clocks() const override { return behind_.clocks(); }
+  std::uint64_t cycles() const override { return behind_.cycles(); }
   std::string name() const override { return behind_.name(); }
 
  protected:

@@ -5,9 +5,9 @@
 #include <stdexcept>
 #include <vector>
 
-#include "host/util/error.hpp"
-#include "host/numerics/reference.hpp"
 #include "host/cycles/tlm_device.hpp"
+#include "host/numerics/reference.hpp"
+#include "host/util/error.hpp"
 #include "tests/unit/run/chains.hpp"
 #include "tests/unit/run/small_device.hpp"
 

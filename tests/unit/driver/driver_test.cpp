@@ -14,13 +14,13 @@
 #include <vector>
 
 #include "host/device/reference_device.hpp"
-#include "host/util/error.hpp"
-#include "host/tiling/packing.hpp"
 #include "host/numerics/reference.hpp"
+#include "host/tiling/packing.hpp"
+#include "host/util/error.hpp"
 #include "tests/commands.hpp"
-#include "tests/unit/device/wrapped_device.hpp"
 #include "tests/random_matrix.hpp"
 #include "tests/says.hpp"
+#include "tests/unit/device/wrapped_device.hpp"
 
 namespace gemm64 {
 namespace {
@@ -51,8 +51,8 @@ class MockDevice : public Device {
         .WillByDefault([this](std::uint64_t address, void* data, std::size_t bytes) {
           reference.read_memory(address, data, bytes);
         });
-    ON_CALL(*this, wait_interrupt).WillByDefault([this](std::uint64_t clocks) {
-      return reference.wait_interrupt(clocks);
+    ON_CALL(*this, wait_interrupt).WillByDefault([this](std::uint64_t cycles) {
+      return reference.wait_interrupt(cycles);
     });
     ON_CALL(*this, name).WillByDefault(Return("mock"));
   }
@@ -70,9 +70,9 @@ class MockDevice : public Device {
               (override));
   MOCK_METHOD(void, read_memory, (std::uint64_t address, void* data, std::size_t bytes),
               (override));
-  MOCK_METHOD(bool, wait_interrupt, (std::uint64_t max_clocks), (override));
+  MOCK_METHOD(bool, wait_interrupt, (std::uint64_t max_cycles), (override));
   MOCK_METHOD(void, reset, (), (override));
-  MOCK_METHOD(std::uint64_t, clocks, (), (const, override));
+  MOCK_METHOD(std::uint64_t, cycles, (), (const, override));
   MOCK_METHOD(std::string, name, (), (const, override));
 
   /// Reads of `offset` give `value`.
@@ -418,8 +418,8 @@ TEST(DriverRun, RunsAProgramAgainWhoseEndNobodyTold) {
   class Silent : public AlteredDevice {
    public:
     Silent() : AlteredDevice(reg::kInterrupt, field::kInterruptDone.mask(), 1) {}
-    bool wait_interrupt(std::uint64_t clocks) override {
-      const bool told = AlteredDevice::wait_interrupt(clocks);
+    bool wait_interrupt(std::uint64_t cycles) override {
+      const bool told = AlteredDevice::wait_interrupt(cycles);
       return told && times == 0;
     }
   } device;
@@ -460,13 +460,13 @@ TEST(DriverRun, TellsAnErrorAndAResetThatDoesNotEnd) {
   EXPECT_THAT(text, Says("BAD_OPCODE at command 0", "hard reset"));
 }
 
-TEST(DriverRun, GivesUpAfterItsLimitOfClocks) {
+TEST(DriverRun, GivesUpAfterItsLimitOfCycles) {
   NiceMock<MockDevice> device;
   Driver driver(device);
   std::uint64_t now = 5000;
-  EXPECT_CALL(device, clocks).WillRepeatedly([&now] { return now; });
-  EXPECT_CALL(device, wait_interrupt).WillRepeatedly([&now](std::uint64_t clocks) {
-    now += clocks;
+  EXPECT_CALL(device, cycles).WillRepeatedly([&now] { return now; });
+  EXPECT_CALL(device, wait_interrupt).WillRepeatedly([&now](std::uint64_t cycles) {
+    now += cycles;
     return false;
   });
   device.answer(reg::kRingHead, 2);
@@ -481,10 +481,10 @@ TEST(DriverRun, WaitsAsLongAsItTakesWithoutALimit) {
   NiceMock<MockDevice> device;
   Driver driver(device);
   std::uint64_t now = 0;
-  EXPECT_CALL(device, clocks).WillRepeatedly([&now] { return now; });
-  EXPECT_CALL(device, wait_interrupt).WillRepeatedly([&](std::uint64_t clocks) {
+  EXPECT_CALL(device, cycles).WillRepeatedly([&now] { return now; });
+  EXPECT_CALL(device, wait_interrupt).WillRepeatedly([&](std::uint64_t cycles) {
     now += std::uint64_t{1} << 40;
-    return now >> 40 == 5 && device.reference.wait_interrupt(clocks);
+    return now >> 40 == 5 && device.reference.wait_interrupt(cycles);
   });
   int told = 0;
   EXPECT_NO_THROW(driver.run_program(0, {finish()}, 0, [&told](double) { ++told; }));
@@ -492,10 +492,10 @@ TEST(DriverRun, WaitsAsLongAsItTakesWithoutALimit) {
   EXPECT_EQ(told, 0) << "no bytes of weights are known that it could be a part of";
 }
 
-/// What WATCHDOG holds after a run, `before` at its start, with so much patience.
+/// What WATCHDOG holds after a run, `before` at its start, with so much timeouts.
 std::uint32_t watchdog_after(std::uint32_t before, std::uint64_t memory_latency) {
   NiceMock<MockDevice> device;
-  Driver driver(device, Patience{memory_latency});
+  Driver driver(device, Timeouts{memory_latency});
   device.reference.write_register(reg::kWatchdog, before);
   const Product product;
   driver.run(product.job, product.weights, product.a);
@@ -513,7 +513,7 @@ TEST(DriverRun, LeavesAWatchdogOffThatIsOff) { EXPECT_EQ(watchdog_after(0, 65537
 
 TEST(DriverRun, SetsTheWatchdogThatIsAskedFor) {
   NiceMock<MockDevice> device;
-  Driver driver(device, Patience{1 << 20, 5000});
+  Driver driver(device, Timeouts{1 << 20, 5000});
   const Product product;
   driver.run(product.job, product.weights, product.a);
   EXPECT_EQ(device.reference.read_register(reg::kWatchdog), 5000U);
@@ -521,20 +521,20 @@ TEST(DriverRun, SetsTheWatchdogThatIsAskedFor) {
 
 TEST(DriverRun, GivesUpAResetAsTheWatchdogWould) {
   NiceMock<MockDevice> device;
-  Driver driver(device, Patience{1000, 700});
+  Driver driver(device, Timeouts{1000, 700});
   EXPECT_CALL(device, read_register(reg::kStatus))
       .Times(700)
       .WillRepeatedly(Return(field::kStatusResetting.put(1)));
   message_of<DeviceError>([&] { driver.reset(); });
 }
 
-/// The clocks after which a driver gives up what `run` asks of it, on a device that never ends.
+/// The cycles after which a driver gives up what `run` asks of it, on a device that never ends.
 template <class Run>
 std::uint64_t limit_of(std::uint64_t memory_latency, Run run) {
   NiceMock<MockDevice> device;
-  Driver driver(device, Patience{memory_latency});
+  Driver driver(device, Timeouts{memory_latency});
   std::uint64_t now = 0;
-  EXPECT_CALL(device, clocks).WillRepeatedly([&now] { return now; });
+  EXPECT_CALL(device, cycles).WillRepeatedly([&now] { return now; });
   EXPECT_CALL(device, wait_interrupt).WillRepeatedly([&now](std::uint64_t) {
     now += 1'000'000'000;
     return false;
@@ -543,7 +543,7 @@ std::uint64_t limit_of(std::uint64_t memory_latency, Run run) {
   return std::stoull(text.substr(text.find("limit ") + 6));
 }
 
-TEST(DriverRun, GivesASlowMemoryMoreClocks) {
+TEST(DriverRun, GivesASlowMemoryMoreCycles) {
   const auto limit = [](std::uint64_t memory_latency) {
     const Product product;
     return limit_of(memory_latency,
@@ -553,7 +553,7 @@ TEST(DriverRun, GivesASlowMemoryMoreClocks) {
   const std::uint64_t bytes =
       traffic.weights + traffic.parameters + traffic.activations + traffic.results;
   EXPECT_EQ(limit(0), 65536 + 1000 * (bytes / MockDevice::geometry().n + 1000));
-  // Of latency clocks for each beat, and for a thousand beats more.
+  // Of latency cycles for each beat, and for a thousand beats more.
   EXPECT_GE(limit(100'000) - limit(0), 100'000U * 1000);
 }
 
@@ -564,12 +564,12 @@ TEST(DriverRun, ReportsProgressThatGrowsFrom0To1) {
   const auto all = static_cast<std::uint32_t>(predict_traffic(product.job.plan).weights);
   std::uint32_t read = 0;
   int waits = 0;
-  EXPECT_CALL(device, wait_interrupt).WillRepeatedly([&](std::uint64_t clocks) {
+  EXPECT_CALL(device, wait_interrupt).WillRepeatedly([&](std::uint64_t cycles) {
     if (++waits <= 4) {
       read = all * static_cast<std::uint32_t>(waits) / 4;
       return false;
     }
-    return device.reference.wait_interrupt(clocks);
+    return device.reference.wait_interrupt(cycles);
   });
   EXPECT_CALL(device, read_register(_)).Times(AnyNumber());
   EXPECT_CALL(device, read_register(kCounters[counter::kBytesWeights].offset))
@@ -641,7 +641,7 @@ TEST(DriverRun, WorksAgainAfterAnError) {
             reference_gemm(product.a, product.w));
 }
 
-TEST(DriverRun, GivesAListOfJobsTheClocksOfAllTheirBytes) {
+TEST(DriverRun, GivesAListOfJobsTheCyclesOfAllTheirBytes) {
   Output output{ResultFormat(ResultCode::kInt8), 0, -128, 127};
   output.vector = StoreCommand{};
   output.vector->add = 1;

@@ -9,11 +9,11 @@
 #include <random>
 #include <vector>
 
+#include "host/cycles/tlm_device.hpp"
 #include "host/device/array_geometry.hpp"
 #include "host/driver/device_hooks.hpp"
 #include "host/tiling/job.hpp"
 #include "host/tiling/packing.hpp"
-#include "host/cycles/tlm_device.hpp"
 #include "tests/unit/tiling/plans.hpp"
 
 namespace gemm64 {

@@ -5,9 +5,9 @@
 #include <gtest/gtest.h>
 
 #include "host/graph/onnx/supported.hpp"
+#include "tests/says.hpp"
 #include "tests/unit/execute/run_node.hpp"
 #include "tests/unit/onnx_text.hpp"
-#include "tests/says.hpp"
 
 namespace gemm64 {
 namespace {

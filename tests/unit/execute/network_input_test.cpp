@@ -12,9 +12,9 @@
 #include "host/execute/known_inputs.hpp"
 #include "host/execute/npy.hpp"
 #include "tests/folder.hpp"
+#include "tests/says.hpp"
 #include "tests/unit/execute/run_node.hpp"
 #include "tests/unit/onnx_text.hpp"
-#include "tests/says.hpp"
 
 namespace gemm64 {
 namespace {

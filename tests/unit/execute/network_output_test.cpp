@@ -7,9 +7,9 @@
 #include "host/execute/npy.hpp"
 #include "host/util/lost_outputs.hpp"
 #include "tests/folder.hpp"
+#include "tests/says.hpp"
 #include "tests/unit/execute/run_node.hpp"
 #include "tests/unit/onnx_text.hpp"
-#include "tests/says.hpp"
 
 namespace gemm64 {
 namespace {

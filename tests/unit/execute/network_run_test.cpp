@@ -11,11 +11,11 @@
 
 #include "host/analysis/analysis.hpp"
 #include "host/report/json.hpp"
+#include "tests/says.hpp"
 #include "tests/unit/execute/run_node.hpp"
 #include "tests/unit/onnx_text.hpp"
 #include "tests/unit/report/shown.hpp"
 #include "tests/unit/run/small_device.hpp"
-#include "tests/says.hpp"
 
 namespace gemm64 {
 namespace {
@@ -387,7 +387,7 @@ TEST_F(NetworkRunTest, NoticesAFlippedBit) {
 TEST_F(NetworkRunTest, FailsWhereACounterIsNotAsPredicted) {
   RunReport report = run(two_layers(), {{"x", input({6, 20})}}).report;
   for (LayerReport& layer : report.layers) {
-    layer.counters = layer.predicted;  // as a device with clocks
+    layer.counters = layer.predicted;  // as a device with cycles
   }
   EXPECT_TRUE(report.verified());
   ++report.layers[1].counters[counter::kWeightsIdle];
@@ -633,8 +633,8 @@ TEST_F(NetworkRunTest, TellsWhatAChipWouldWaitForNodesBetweenPrograms) {
                           {"c", "LayerNormalization", 0, "why", 9},
                           {"d", "Softmax", 0, "of no known size", 0}};
   EXPECT_THAT(shown(report),
-              Says("With 8 lanes for these nodes, a value each a clock, the chip would wait at "
-                   "least 16 clocks (16.00 % of all); 15 for LayerNormalization (15.00 %), 1 for "
+              Says("With 8 lanes for these nodes, a value each a cycle, the chip would wait at "
+                   "least 16 cycles (16.00 % of all); 15 for LayerNormalization (15.00 %), 1 for "
                    "Erf (1.00 %).\n"));
   const nlohmann::ordered_json waits = to_json(report)["host"]["waits"];
   EXPECT_EQ(waits.size(), 2U);

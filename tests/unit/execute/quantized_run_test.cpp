@@ -9,10 +9,10 @@
 #include "host/execute/network_input.hpp"
 #include "host/report/json.hpp"
 #include "host/session/network_run.hpp"
+#include "tests/says.hpp"
 #include "tests/unit/execute/quantized_graph_text.hpp"
 #include "tests/unit/report/shown.hpp"
 #include "tests/unit/run/small_device.hpp"
-#include "tests/says.hpp"
 
 namespace gemm64 {
 namespace {

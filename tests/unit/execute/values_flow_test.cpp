@@ -10,14 +10,14 @@
 #include <mutex>
 #include <set>
 
+#include "host/cycles/tlm_device.hpp"
 #include "host/report/json.hpp"
 #include "host/session/network_run.hpp"
-#include "host/cycles/tlm_device.hpp"
+#include "tests/says.hpp"
 #include "tests/unit/device/wrapped_device.hpp"
 #include "tests/unit/execute/quantized_graph_text.hpp"
 #include "tests/unit/report/shown.hpp"
 #include "tests/unit/run/small_device.hpp"
-#include "tests/says.hpp"
 
 namespace gemm64 {
 namespace {
@@ -92,8 +92,8 @@ class ValuesFlowTest : public testing::Test {
     Driver driver(device);
     RunOptions options;
     options.check = check;
-    options.side_by_side.jobs = jobs;
-    options.side_by_side.make = [this] {
+    options.parallel_for.jobs = jobs;
+    options.parallel_for.make = [this] {
       ++made_;
       return std::make_unique<WeakDevice>(weights_);
     };

@@ -8,8 +8,8 @@
 #include <numeric>
 #include <string>
 
-#include "tests/unit/images/idx_files.hpp"
 #include "tests/says.hpp"
+#include "tests/unit/images/idx_files.hpp"
 
 namespace gemm64 {
 namespace {

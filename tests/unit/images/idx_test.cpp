@@ -4,8 +4,8 @@
 #include <gmock/gmock.h>
 
 #include "host/util/error.hpp"
-#include "tests/unit/images/idx_files.hpp"
 #include "tests/says.hpp"
+#include "tests/unit/images/idx_files.hpp"
 
 namespace gemm64 {
 namespace {

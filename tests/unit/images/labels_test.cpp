@@ -5,8 +5,8 @@
 
 #include <functional>
 
-#include "tests/unit/images/idx_files.hpp"
 #include "tests/says.hpp"
+#include "tests/unit/images/idx_files.hpp"
 
 namespace gemm64 {
 namespace {

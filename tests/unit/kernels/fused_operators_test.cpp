@@ -7,8 +7,8 @@
 #include <cmath>
 #include <limits>
 
-#include "tests/unit/execute/run_node.hpp"
 #include "tests/says.hpp"
+#include "tests/unit/execute/run_node.hpp"
 
 namespace gemm64 {
 namespace {

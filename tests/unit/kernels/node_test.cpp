@@ -16,8 +16,8 @@
 #include "host/execute/executor.hpp"
 #include "host/graph/proto/onnx.pb.h"
 #include "host/graph/proto/tensor_data.hpp"
-#include "tests/unit/node_tests.hpp"
 #include "tests/says.hpp"
+#include "tests/unit/node_tests.hpp"
 
 namespace gemm64 {
 namespace {

@@ -9,8 +9,8 @@
 #include "host/kernels/integer_rows.hpp"
 #include "host/kernels/quantization.hpp"
 #include "host/numerics/reference.hpp"
-#include "tests/unit/execute/run_node.hpp"
 #include "tests/says.hpp"
+#include "tests/unit/execute/run_node.hpp"
 
 namespace gemm64 {
 namespace {

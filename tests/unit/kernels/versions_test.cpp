@@ -6,8 +6,8 @@
 
 #include <cmath>
 
-#include "tests/unit/execute/run_node.hpp"
 #include "tests/says.hpp"
+#include "tests/unit/execute/run_node.hpp"
 
 namespace gemm64 {
 namespace {

@@ -7,8 +7,8 @@
 #include <limits>
 #include <numeric>
 
-#include "host/util/error.hpp"
 #include "host/kernels/window.hpp"
+#include "host/util/error.hpp"
 #include "tests/unit/execute/run_node.hpp"
 
 namespace gemm64 {

@@ -77,11 +77,11 @@ TEST(CampaignReport, OfADeviceThatChecksItselfTellsWhatItFoundOfWhatMatters) {
   EXPECT_THAT(campaign_table(report), Lacks("faults that matter"));
   EXPECT_FALSE(to_json(report)["outcomes"].contains("run_again"));
   report.self_check = true;
-  for (const std::uint64_t clocks : {30, 10, 20, 1000}) {
+  for (const std::uint64_t cycles : {30, 10, 20, 1000}) {
     report.tries.push_back(report.tries.front());
     report.tries.back().outcome = FaultOutcome::kRunAgain;
-    report.tries.back().found_after = clocks;
-    report.tries.back().matters = clocks != 1000;
+    report.tries.back().found_after = cycles;
+    report.tries.back().matters = cycles != 1000;
   }
   report.tries[2].matters = true;
   EXPECT_THAT(campaign_table(report), Says("products: weight: 4", "\nall: 4 "));

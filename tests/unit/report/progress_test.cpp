@@ -43,7 +43,7 @@ TEST(ProgressBar, EstimatesNothingBeforeThereIsSomethingToEstimateFrom) {
   EXPECT_FALSE(remaining.left(2));
 }
 
-// Ten seconds of reading, then 100 of work, told by a clock that the test sets.
+// Ten seconds of reading, then 100 of work, told by a cycle that the test sets.
 TEST(Remaining, IsWithinHalfOfWhatItTakesAfterATenthOfTheWork) {
   for (const double first : {0.0, 0.3}) {  // a part may be there from before
     Remaining remaining;

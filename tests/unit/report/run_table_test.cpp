@@ -8,9 +8,9 @@
 #include <sstream>
 
 #include "host/report/json.hpp"
+#include "tests/says.hpp"
 #include "tests/unit/report/shown.hpp"
 #include "tests/unit/run/reports.hpp"
-#include "tests/says.hpp"
 
 namespace gemm64 {
 namespace {
@@ -103,10 +103,10 @@ TEST(RunTable, TellsWhatTheDeviceFoundInItself) {
   layer.faults.push_back({"PARITY", "scratchpad", {}, 77, 591000, 590900});
   EXPECT_THAT(shown(report),
               Says("VERIFIED", "1 fault found by the device in " + layer.name +
-                                   ", tile 0,17,3, row 5 (CHECKSUM); run again from clock "
+                                   ", tile 0,17,3, row 5 (CHECKSUM); run again from cycle "
                                    "590,484.\n1 fault found by the device in " +
                                    layer.name +
-                                   ", scratchpad, word 77 (PARITY); run again from clock "
+                                   ", scratchpad, word 77 (PARITY); run again from cycle "
                                    "591,000.\n"));
   EXPECT_EQ(to_json(report)["layers"][0]["faults_found"],
             nlohmann::ordered_json::parse(R"([{"error": "CHECKSUM", "tile": [0, 17, 3], "row": 5,
@@ -149,8 +149,8 @@ TEST(RunTable, TellsWhatReloadedWeightsMeanForASharedMemory) {
   const std::string text = shown(report);
   EXPECT_THAT(text, Says("Weights: 6.000 KiB loaded for 2.000 KiB of the model, 3.00 times as "
                          "many; each block of results loads its layer's again.\n",
-                         "One memory of 64 bytes a clock shared by all ports would be busy for "
-                         "246 clocks, 0.25 times those counted.\n"));
+                         "One memory of 64 bytes per cycle shared by all ports would be busy for "
+                         "246 cycles, 0.25 times those counted.\n"));
   EXPECT_EQ(to_json(report)["total"]["weights"],
             (nlohmann::ordered_json{{"model_bytes", 2048}, {"loaded_bytes", 6144}}));
 }
@@ -175,13 +175,13 @@ TEST(RunTable, WarnsWhereLessThanHalfOfTheMacsAreOnTheDevice) {
   EXPECT_FALSE(to_json(report).contains("warnings"));
 }
 
-TEST(RunTable, GivesALayerNoClocksThatAreNotItsOwn) {
+TEST(RunTable, GivesALayerNoCyclesThatAreNotItsOwn) {
   RunReport report = example_report();
   for (LayerReport& layer : report.layers) {
     layer.program = 1;
     layer.overlapped = true;
   }
-  EXPECT_THAT(shown(report), Says("the clocks of each are not known: 200 in program 1.\n"));
+  EXPECT_THAT(shown(report), Says("the cycles of each are not known: 200 in program 1.\n"));
   const nlohmann::ordered_json json = to_json(report);
   EXPECT_TRUE(json["layers"][0]["cycles"].is_null());
   EXPECT_TRUE(json["layers"][0]["utilization"].is_null());

@@ -11,10 +11,10 @@
 #include "host/cycles/cycle_model.hpp"
 #include "host/device/snapshot.hpp"
 #include "host/driver/driver.hpp"
-#include "host/tiling/job_program.hpp"
-#include "host/tiling/packing.hpp"
 #include "host/numerics/quality.hpp"
 #include "host/numerics/reference.hpp"
+#include "host/tiling/job_program.hpp"
+#include "host/tiling/packing.hpp"
 
 namespace gemm64 {
 

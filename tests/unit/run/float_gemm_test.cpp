@@ -7,9 +7,9 @@
 
 #include <cstdlib>
 
-#include "host/util/error.hpp"
 #include "host/run/quantized_gemm.hpp"
 #include "host/run/sliced_gemm.hpp"
+#include "host/util/error.hpp"
 #include "tests/unit/run/small_device.hpp"
 
 namespace gemm64 {

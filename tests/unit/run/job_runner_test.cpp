@@ -7,10 +7,10 @@
 #include <random>
 
 #include "host/cycles/cycle_model.hpp"
-#include "host/util/error.hpp"
 #include "host/numerics/reference.hpp"
-#include "tests/unit/run/small_device.hpp"
+#include "host/util/error.hpp"
 #include "tests/says.hpp"
+#include "tests/unit/run/small_device.hpp"
 
 namespace gemm64 {
 namespace {
@@ -183,10 +183,10 @@ TEST_F(JobRunnerTest, RunsAllJobsAsOneProgramWhereThatIsAskedFor) {
   EXPECT_THAT(notes.notes, ElementsAre("begin together one two", "end"));
   const RunReport report = runner.report("both", 1);
   EXPECT_TRUE(report.one_program);
-  std::uint64_t clocks = 0;
+  std::uint64_t cycles = 0;
   for (const LayerReport& layer : layers) {
     EXPECT_EQ(layer.mismatches.count, 0u);
-    clocks += layer.predicted[counter::kTotalClocks];
+    cycles += layer.predicted[counter::kTotalClocks];
   }
   // Each moves its own bytes of activations; the FENCE between them writes a snapshot.
   EXPECT_EQ(layers[0].counters[counter::kBytesActivations], 6u * 3 * 8);
@@ -196,7 +196,7 @@ TEST_F(JobRunnerTest, RunsAllJobsAsOneProgramWhereThatIsAskedFor) {
   const Job alone = runner.job("one", GemmShape{6, 20, 11});
   const std::uint64_t apart =
       2 * predict_counters(alone.program, small_geometry(), MemoryTiming{})[counter::kTotalClocks];
-  EXPECT_LT(clocks, apart) << "loads while the one before ends";
+  EXPECT_LT(cycles, apart) << "loads while the one before ends";
 }
 
 TEST_F(JobRunnerTest, FindsWhatIsWrongInOneProgram) {

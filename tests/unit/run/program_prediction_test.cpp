@@ -4,8 +4,8 @@
 #include <gtest/gtest.h>
 
 #include "host/cycles/cycle_model.hpp"
-#include "host/run/job_runner.hpp"
 #include "host/cycles/tlm_device.hpp"
+#include "host/run/job_runner.hpp"
 #include "tests/unit/run/chains.hpp"
 #include "tests/unit/run/small_device.hpp"
 
@@ -104,7 +104,7 @@ RunReport run_chain_report(const MemoryTiming& real) {
   return report;
 }
 
-TEST(RunOfAProgram, HasTheClocksOfEachLayer) {
+TEST(RunOfAProgram, HasTheCyclesOfEachLayer) {
   const RunReport report = run_chain_report({});
   EXPECT_TRUE(report.verified());
   for (const LayerReport& layer : report.layers) {
@@ -114,7 +114,7 @@ TEST(RunOfAProgram, HasTheClocksOfEachLayer) {
   }
 }
 
-TEST(RunOfAProgram, HasClocksOfTheWholeAloneWhereTheyAreNotAsPredicted) {
+TEST(RunOfAProgram, HasCyclesOfTheWholeAloneWhereTheyAreNotAsPredicted) {
   MemoryTiming slow;
   slow.latency = 300;
   const RunReport report = run_chain_report(slow);

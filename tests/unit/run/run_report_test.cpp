@@ -47,7 +47,7 @@ TEST(RunReport, IsNotVerifiedWhereACounterIsNotAsPredicted) {
   RunReport report = example_report();
   ++report.layers[1].counters[counter::kWeightsIdle];
   EXPECT_FALSE(report.verified());
-  report.memory.stall_probability = 0.5;  // no clocks are predicted for a memory that stalls
+  report.memory.stall_probability = 0.5;  // no cycles are predicted for a memory that stalls
   EXPECT_TRUE(report.verified());
 }
 
@@ -63,13 +63,13 @@ TEST(RunReport, IsNotVerifiedWhereBytesAreNotAsPredictedThoughTheMemoryStalls) {
 }
 
 /// As example_report(), on an array of 8x8, with layers that take as long as they say.
-RunReport report_of_clocks(std::uint64_t first, std::uint64_t second) {
+RunReport report_of_cycles(std::uint64_t first, std::uint64_t second) {
   RunReport report = example_report();
   report.geometry.n = 8;
   report.layers[0].counters[counter::kTotalClocks] = first;
   report.layers[1].counters[counter::kTotalClocks] = second;
   for (LayerReport& layer : report.layers) {
-    layer.shape = {64, 8, 8};  // 64 clocks of all MACs
+    layer.shape = {64, 8, 8};  // 64 cycles of all MACs
     layer.tiles = 1;
     layer.predicted = layer.counters;
     set_utilization(layer, report.geometry, report.memory);
@@ -78,22 +78,22 @@ RunReport report_of_clocks(std::uint64_t first, std::uint64_t second) {
 }
 
 TEST(RunReport, IsNotVerifiedWhereAFigurePassesItsBound) {
-  EXPECT_TRUE(report_of_clocks(64, 64).verified());
-  const RunReport report = report_of_clocks(113, 15);
+  EXPECT_TRUE(report_of_cycles(64, 64).verified());
+  const RunReport report = report_of_cycles(113, 15);
   EXPECT_FALSE(report.verified());
   EXPECT_EQ(report.impossible().at(0),
             "fc2: its utilization is 426.67 %; more than 100 % cannot be");
 }
 
 TEST(RunReport, LetsTheLanesOfASmallArrayHaveMoreMultipliers) {
-  RunReport report = report_of_clocks(64, 60);
+  RunReport report = report_of_cycles(64, 60);
   EXPECT_FALSE(report.verified());
   for (LayerReport& layer : report.layers) layer.tiles = 0;
   EXPECT_TRUE(report.verified()) << "nine for each of 8 columns";
 }
 
 TEST(RunReport, IsNotVerifiedWhereAProgramOrTheTotalPassesItsBound) {
-  RunReport report = report_of_clocks(64, 63);
+  RunReport report = report_of_cycles(64, 63);
   for (LayerReport& layer : report.layers) {
     layer.overlapped = true;  // no share of its own
     layer.utilization = layer.roofline_utilization = 0;
@@ -102,26 +102,26 @@ TEST(RunReport, IsNotVerifiedWhereAProgramOrTheTotalPassesItsBound) {
   EXPECT_EQ(report.impossible().at(0),
             "program 3: its utilization is 100.79 %; more than 100 % cannot be");
   EXPECT_FALSE(report.verified());
-  report = report_of_clocks(64, 64);
+  report = report_of_cycles(64, 64);
   report.one_program = true;
   EXPECT_TRUE(report.verified());
   ++report.layers[0].counters[counter::kBytesWeights];
   report.layers[0].counters[counter::kBytesWeights] = 130 * 8;
   report.layers[0].predicted = report.layers[0].counters;
-  EXPECT_FALSE(report.verified());  // 130 beats in 128 clocks
+  EXPECT_FALSE(report.verified());  // 130 beats in 128 cycles
 }
 
-TEST(RunReport, IsNotVerifiedWhereACauseTookMoreThanAllClocks) {
+TEST(RunReport, IsNotVerifiedWhereACauseTookMoreThanAllCycles) {
   RunReport report = example_report();
   report.layers[0].counters[counter::kWeightsIdle] = 101;
   report.layers[0].predicted = report.layers[0].counters;
   EXPECT_FALSE(report.verified());
-  EXPECT_EQ(report.impossible().at(0), "fc1: counter weights.idle is 101, in 100 clocks");
+  EXPECT_EQ(report.impossible().at(0), "fc1: counter weights.idle is 101, in 100 cycles");
 }
 
 // The first layer's MACs and the second one's bytes may go on at once.
 TEST(RunReport, BoundsAProgramByItsMacsAndBytesTogether) {
-  RunReport report = report_of_clocks(64, 64);
+  RunReport report = report_of_cycles(64, 64);
   report.layers[1].shape = {1, 8, 8};
   report.layers[1].counters[counter::kBytesWeights] = 60 * 8;
   for (LayerReport& layer : report.layers) {

@@ -27,9 +27,9 @@ class DamagedDevice : public WrappedDevice<ReferenceDevice> {
     behind_.read_memory(address, data, bytes);
     if (damage) static_cast<std::uint8_t*>(data)[0] ^= 1;
   }
-  bool wait_interrupt(std::uint64_t max_clocks) override {
+  bool wait_interrupt(std::uint64_t max_cycles) override {
     ++runs;
-    return behind_.wait_interrupt(max_clocks);
+    return behind_.wait_interrupt(max_cycles);
   }
 
   bool damage = false;  // flips a bit of the first sum

@@ -5,10 +5,10 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "tests/says.hpp"
 #include "tests/unit/onnx_data.hpp"
 #include "tests/unit/onnx_text.hpp"
 #include "tests/unit/run/small_device.hpp"
-#include "tests/says.hpp"
 
 namespace gemm64 {
 namespace {
@@ -32,7 +32,7 @@ class SessionTest : public testing::Test {
   Session session(const std::string& kind, const RunSettings& settings) {
     RunOptions run;
     run.investigate = [](const JobRun&, Failure&) {};
-    return {device_, kind, Patience(), settings, run};
+    return {device_, kind, Timeouts(), settings, run};
   }
 
   static RunSettings quantized() {

@@ -5,8 +5,8 @@
 #include <gtest/gtest.h>
 
 #include "host/session/run_settings.hpp"
-#include "tests/unit/onnx_data.hpp"
 #include "tests/says.hpp"
+#include "tests/unit/onnx_data.hpp"
 
 namespace gemm64 {
 namespace {

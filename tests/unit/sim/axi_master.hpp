@@ -18,7 +18,7 @@
 
 namespace gemm64 {
 
-/// What both masters have. A derived class adds `step(ready)`, one clock in which it is ready for
+/// What both masters have. A derived class adds `step(ready)`, one cycle in which it is ready for
 /// an answer or not.
 template <class Port, class Self>
 class AxiMaster {
@@ -38,8 +38,8 @@ class AxiMaster {
     return a;
   }
 
-  void run(std::uint64_t clocks) {
-    for (; clocks != 0; --clocks) self().step();
+  void run(std::uint64_t cycles) {
+    for (; cycles != 0; --cycles) self().step();
   }
   /// Until there are `count` answers: beats that were read, responses to what was written.
   void run_until(std::size_t count) {
@@ -47,7 +47,7 @@ class AxiMaster {
     ASSERT_EQ(self().answers(), count) << "clock limit reached";
   }
 
-  /// What the port says against a clock in which it is given `drive`.
+  /// What the port says against a cycle in which it is given `drive`.
   template <class Drive>
   std::string violation(const Drive& drive) {
     return message_of<std::logic_error>([&] {
@@ -60,8 +60,8 @@ class AxiMaster {
   Port port;
   std::uint64_t clock = 0;
   std::vector<AxiAddress> addresses;
-  std::vector<std::uint64_t> address_clocks;  // in which each was taken
-  std::vector<std::uint64_t> beat_clocks;
+  std::vector<std::uint64_t> address_cycles;  // in which each was taken
+  std::vector<std::uint64_t> beat_cycles;
 
  protected:
   bool held_ = false;
@@ -106,8 +106,8 @@ class ReadMaster : public AxiMaster<AxiReadPort, ReadMaster> {
   void step(bool ready = true) {
     port.begin_clock(clock);
     AxiReadMaster drive;
-    drive.arvalid = address_clocks.size() < addresses.size();
-    if (drive.arvalid) drive.ar = addresses[address_clocks.size()];
+    drive.arvalid = address_cycles.size() < addresses.size();
+    if (drive.arvalid) drive.ar = addresses[address_cycles.size()];
     drive.rready = ready;
     if (port.rvalid()) {
       Beat beat{clock, port.rid(), port.rresp(), port.rlast(),
@@ -121,15 +121,15 @@ class ReadMaster : public AxiMaster<AxiReadPort, ReadMaster> {
       held_ = !ready;
       held_beat = beat;
       if (ready) {
-        beat_clocks.push_back(clock);
+        beat_cycles.push_back(clock);
         beats.push_back(std::move(beat));
       }
     } else {
-      EXPECT_FALSE(held_) << "rvalid withdrawn at clock " << clock;
+      EXPECT_FALSE(held_) << "rvalid withdrawn at cycle " << clock;
     }
     const bool taken = drive.arvalid && port.arready();
     port.end_clock(drive);
-    if (taken) address_clocks.push_back(clock);
+    if (taken) address_cycles.push_back(clock);
     ++clock;
   }
 
@@ -155,7 +155,7 @@ class ReadMaster : public AxiMaster<AxiReadPort, ReadMaster> {
   Beat held_beat;
 };
 
-/// Addresses and data go each on their own, from the clock that `address_from` and `data_from`
+/// Addresses and data go each on their own, from the cycle that `address_from` and `data_from`
 /// allow.
 class WriteMaster : public AxiMaster<AxiWritePort, WriteMaster> {
  public:
@@ -201,7 +201,7 @@ class WriteMaster : public AxiMaster<AxiWritePort, WriteMaster> {
 
   void step(bool ready = true) {
     port.begin_clock(clock);
-    const std::size_t next_address = address_clocks.size(), next_beat = beat_clocks.size();
+    const std::size_t next_address = address_cycles.size(), next_beat = beat_cycles.size();
     AxiWriteMaster drive;
     drive.awvalid = next_address < addresses.size() && clock >= address_from;
     if (drive.awvalid) drive.aw = addresses[next_address];
@@ -222,13 +222,13 @@ class WriteMaster : public AxiMaster<AxiWritePort, WriteMaster> {
       held_response = {clock, port.bid(), port.bresp()};
       if (ready) responses.push_back(held_response);
     } else {
-      EXPECT_FALSE(held_) << "bvalid withdrawn at clock " << clock;
+      EXPECT_FALSE(held_) << "bvalid withdrawn at cycle " << clock;
     }
     const bool address_taken = drive.awvalid && port.awready();
     const bool beat_taken = drive.wvalid && port.wready();
     port.end_clock(drive);
-    if (address_taken) address_clocks.push_back(clock);
-    if (beat_taken) beat_clocks.push_back(clock);
+    if (address_taken) address_cycles.push_back(clock);
+    if (beat_taken) beat_cycles.push_back(clock);
     ++clock;
   }
 

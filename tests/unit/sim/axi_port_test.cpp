@@ -42,17 +42,17 @@ TYPED_TEST(AxiPorts, KeepsOrderAndDataUnderStallsAndBackpressure) {
 }
 
 TYPED_TEST(AxiPorts, RepeatsItsStallsFromTheSeed) {
-  std::vector<std::vector<std::uint64_t>> clocks;
+  std::vector<std::vector<std::uint64_t>> cycles;
   for (const std::uint32_t seed : {7u, 7u, 8u}) {
     TypeParam master(8);
     if constexpr (std::is_same_v<TypeParam, WriteMaster>) master.data_waits = true;
     master.port.set_stalls(0.5, seed);
     for (unsigned i = 0; i < 20; ++i) master.burst(512 * i, 64);
     master.run_until(master.answers_to(20));
-    clocks.push_back(master.beat_clocks);
+    cycles.push_back(master.beat_cycles);
   }
-  EXPECT_EQ(clocks[0], clocks[1]);
-  EXPECT_NE(clocks[0], clocks[2]);
+  EXPECT_EQ(cycles[0], cycles[1]);
+  EXPECT_NE(cycles[0], cycles[2]);
 }
 
 TYPED_TEST(AxiPorts, CarriesExactlyTheThrottledBytesOnAverage) {
@@ -64,12 +64,12 @@ TYPED_TEST(AxiPorts, CarriesExactlyTheThrottledBytesOnAverage) {
     for (unsigned i = 0; i < kBursts; ++i) master.burst(4096 * i, 64);
     master.run_until(master.answers_to(kBursts));
     // The first beat finds the credit of one beat saved; each further one must earn its 64 bytes.
-    const std::uint64_t first = master.beat_clocks.front();
+    const std::uint64_t first = master.beat_cycles.front();
     for (unsigned i = 0; i < kBeats; ++i) {
-      const std::uint64_t passed = master.beat_clocks[i] - first;
+      const std::uint64_t passed = master.beat_cycles[i] - first;
       EXPECT_LE(64u * i, bytes * (passed + 1)) << "bytes " << bytes << " beat " << i;
     }
-    const std::uint64_t passed = master.beat_clocks.back() - first;
+    const std::uint64_t passed = master.beat_cycles.back() - first;
     EXPECT_LE(bytes * passed, 64u * kBeats + bytes) << "bytes " << bytes;
     master.check();
   }
@@ -90,7 +90,7 @@ TYPED_TEST(AxiPorts, HangsFromTheChosenBurstUntilReset) {
   for (unsigned i = 0; i < 4; ++i) master.burst(0x1000 * i, 2);
   master.run(5000);
   EXPECT_EQ(master.answers(), master.answers_to(2));
-  EXPECT_EQ(master.address_clocks.size(), 4u);
+  EXPECT_EQ(master.address_cycles.size(), 4u);
   EXPECT_EQ(master.port.outstanding(), 2u);
   master.port.reset();
   EXPECT_EQ(master.port.outstanding(), 0u);
@@ -98,7 +98,7 @@ TYPED_TEST(AxiPorts, HangsFromTheChosenBurstUntilReset) {
   master.run_until(master.answers_to(3));
   master.addresses.erase(master.addresses.begin() + 2, master.addresses.begin() + 4);
   if constexpr (std::is_same_v<TypeParam, WriteMaster>) {
-    EXPECT_EQ(master.beat_clocks.size(), 10u);
+    EXPECT_EQ(master.beat_cycles.size(), 10u);
     master.data.erase(master.data.begin() + 4, master.data.begin() + 8);
   }
   master.check();
@@ -132,7 +132,7 @@ TYPED_TEST(AxiPorts, AcceptsTheLargestBurstThatEndsAtTheBoundary) {
 
 TYPED_TEST(AxiPorts, RejectsAnAddressThatBreaksARule) {
   EXPECT_THAT(TestFixture::violation({0x1fc0, 1, 6, 1, 0}),
-              testing::MatchesRegex("AXI port (weights, clock 0: ar|results, clock 0: aw) burst "
+              testing::MatchesRegex("AXI port (weights, cycle 0: ar|results, cycle 0: aw) burst "
                                     "crosses a 4096-byte boundary .addr 0x1fc0, len 1, size 6, "
                                     "burst 1, id 0."));
   EXPECT_THAT(TestFixture::violation({0, 64, 1, 1, 0}, 2), Says("burst of 65 beats; at most 64"));

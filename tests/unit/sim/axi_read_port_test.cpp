@@ -23,7 +23,7 @@ TEST_P(AxiReadPortWidth, AnswersEachAddressAfterTheLatencyAndThenABeatAClock) {
     master.port.set_latency(latency);
     master.burst(0x2000, 16);
     master.run_until(16);
-    ASSERT_EQ(master.address_clocks, std::vector<std::uint64_t>{0});
+    ASSERT_EQ(master.address_cycles, std::vector<std::uint64_t>{0});
     for (unsigned i = 0; i < 16; ++i) EXPECT_EQ(master.beats[i].clock, latency + i);
     master.check();
   }
@@ -35,7 +35,7 @@ TEST(AxiReadPort, StartsTheLatencyAtTheHandshakeNotAtReset) {
   master.run(33);
   master.burst(0, 1);
   master.run_until(1);
-  EXPECT_EQ(master.address_clocks[0], 33u);
+  EXPECT_EQ(master.address_cycles[0], 33u);
   EXPECT_EQ(master.beats[0].clock, 42u);
 }
 
@@ -46,7 +46,7 @@ TEST(AxiReadPort, AnswersBackToBackInOrderAcrossIds) {
   std::size_t total = 0;
   for (const AxiAddress& a : master.addresses) total += a.length + 1u;
   master.run_until(total);
-  for (std::size_t i = 0; i < 12; ++i) EXPECT_EQ(master.address_clocks[i], i);
+  for (std::size_t i = 0; i < 12; ++i) EXPECT_EQ(master.address_cycles[i], i);
   for (std::size_t i = 0; i < total; ++i) EXPECT_EQ(master.beats[i].clock, 20 + i);
   master.check();
 }
@@ -110,17 +110,17 @@ TEST(AxiReadPort, WithholdsReadyAndNewValidWithTheGivenProbability) {
   Master master(64);
   master.port.set_latency(1);
   master.port.set_stalls(0.25, 5);
-  constexpr unsigned kClocks = 100000;
+  constexpr unsigned kCycles = 100000;
   unsigned ready = 0;
   unsigned valid = 0;
-  for (unsigned i = 0; i < kClocks; ++i) {
-    if (master.address_clocks.size() == master.addresses.size()) master.burst(0, 64);
+  for (unsigned i = 0; i < kCycles; ++i) {
+    if (master.address_cycles.size() == master.addresses.size()) master.burst(0, 64);
     master.step();
     ready += master.port.arready();
   }
   valid = static_cast<unsigned>(master.beats.size());
-  EXPECT_NEAR(ready, 0.75 * kClocks, 0.01 * kClocks);
-  EXPECT_NEAR(valid, 0.75 * kClocks, 0.01 * kClocks);
+  EXPECT_NEAR(ready, 0.75 * kCycles, 0.01 * kCycles);
+  EXPECT_NEAR(valid, 0.75 * kCycles, 0.01 * kCycles);
 }
 
 TEST(AxiReadPort, DrivesNoiseWhileStallingWithoutValid) {
@@ -215,7 +215,7 @@ TEST(AxiReadPort, LosesAnAddressThatTheMasterTakesForAccepted) {
   master.burst(0x1000, 2);
   master.burst(0x2000, 2);
   master.run(500);
-  EXPECT_EQ(master.address_clocks.size(), 2u);
+  EXPECT_EQ(master.address_cycles.size(), 2u);
   EXPECT_EQ(master.port.statistics().bursts, 1u);
   master.addresses.erase(master.addresses.begin());
   master.check();
@@ -227,7 +227,7 @@ TEST(AxiReadPort, AnswersARepeatedAddressTwice) {
   master.burst(0x1000, 2);
   master.burst(0x2000, 2);
   master.run(500);
-  EXPECT_EQ(master.address_clocks.size(), 2u);
+  EXPECT_EQ(master.address_cycles.size(), 2u);
   master.addresses.insert(master.addresses.begin(), master.addresses[0]);
   master.check();
 }

@@ -26,8 +26,8 @@ TEST_P(AxiWritePortWidth, RespondsTheLatencyAfterTheLastBeat) {
     master.port.set_latency(latency);
     master.burst(0x3000, 16, 1);
     master.run_until(1);
-    EXPECT_EQ(master.address_clocks[0], 0u);
-    EXPECT_EQ(master.beat_clocks[15], 15u);
+    EXPECT_EQ(master.address_cycles[0], 0u);
+    EXPECT_EQ(master.beat_cycles[15], 15u);
     EXPECT_EQ(master.responses[0].clock, 15 + latency);
     EXPECT_EQ(master.responses[0].response, AxiResponse::kOkay);
     master.check();
@@ -70,7 +70,7 @@ TEST(AxiWritePort, WritesEarlyBeatsAsSoonAsTheAddressComes) {
   master.address_from = 6;
   master.burst(0x1000, 4);
   master.run(6);
-  EXPECT_EQ(master.beat_clocks.size(), 4u);
+  EXPECT_EQ(master.beat_cycles.size(), 4u);
   EXPECT_EQ(master.memory.data()[0x1000], 0);
   master.run(1);
   master.run_until(1);
@@ -99,12 +99,12 @@ TEST(AxiWritePort, TakesABeatEveryClockAndRespondsInOrder) {
   master.port.set_latency(100);
   for (unsigned i = 0; i < 80; ++i) master.burst(0x1000 * (80 - i), 1 + i % 7, i % 2);
   master.run_until(80);
-  for (std::size_t i = 0; i < 80; ++i) EXPECT_EQ(master.address_clocks[i], i);
+  for (std::size_t i = 0; i < 80; ++i) EXPECT_EQ(master.address_cycles[i], i);
   std::size_t beat = 0;
   std::uint64_t earliest = 0;
   for (std::size_t i = 0; i < 80; ++i) {
     beat += master.addresses[i].length + 1u;
-    EXPECT_EQ(master.beat_clocks[beat - 1], beat - 1);
+    EXPECT_EQ(master.beat_cycles[beat - 1], beat - 1);
     earliest = std::max(earliest + 1, std::uint64_t{beat - 1 + 100});
     EXPECT_EQ(master.responses[i].clock, earliest) << "burst " << i;
   }
@@ -128,19 +128,19 @@ TEST(AxiWritePort, GivesOneResponseAClockAfterBackpressure) {
 TEST(AxiWritePort, WithholdsEachReadyWithTheGivenProbability) {
   Master master(64);
   master.port.set_stalls(0.25, 3);
-  constexpr unsigned kClocks = 100000;
+  constexpr unsigned kCycles = 100000;
   unsigned address = 0;
   unsigned data = 0;
   unsigned both = 0;
-  for (unsigned i = 0; i < kClocks; ++i) {
+  for (unsigned i = 0; i < kCycles; ++i) {
     master.step();
     address += master.port.awready();
     data += master.port.wready();
     both += master.port.awready() && master.port.wready();
   }
-  EXPECT_NEAR(address, 0.75 * kClocks, 0.01 * kClocks);
-  EXPECT_NEAR(data, 0.75 * kClocks, 0.01 * kClocks);
-  EXPECT_NEAR(both, 0.5625 * kClocks, 0.01 * kClocks) << "the channels do not stall together";
+  EXPECT_NEAR(address, 0.75 * kCycles, 0.01 * kCycles);
+  EXPECT_NEAR(data, 0.75 * kCycles, 0.01 * kCycles);
+  EXPECT_NEAR(both, 0.5625 * kCycles, 0.01 * kCycles) << "the channels do not stall together";
 }
 
 TEST(AxiWritePort, AnswersBeatsOutsideTheMemoryWithDecodeErrorAndKeepsTheOthers) {
@@ -177,7 +177,7 @@ TEST(AxiWritePort, LosesAnAddress) {
   master.port.upset(AxiChannel::kAddress, AxiUpset::kLost);
   master.burst(0x1000, 1);
   master.run(500);
-  EXPECT_EQ(master.address_clocks.size(), 1u);
+  EXPECT_EQ(master.address_cycles.size(), 1u);
   EXPECT_EQ(master.responses.size(), 0u);
   EXPECT_EQ(master.memory.data()[0x1000], 0);
 }
@@ -273,7 +273,7 @@ TEST(AxiWritePort, RejectsAnEarlyLast) {
   master.burst(0, 4);
   master.data[2].last = true;
   EXPECT_THAT([&] { master.run(9); },
-              Fails<std::logic_error>("clock 2: wlast is 1 at beat 3 of a burst of 4"));
+              Fails<std::logic_error>("cycle 2: wlast is 1 at beat 3 of a burst of 4"));
 }
 
 TEST(AxiWritePort, RejectsAMissingLast) {
@@ -281,7 +281,7 @@ TEST(AxiWritePort, RejectsAMissingLast) {
   master.burst(0, 4);
   master.data[3].last = false;
   EXPECT_THAT([&] { master.run(9); },
-              Fails<std::logic_error>("clock 3: wlast is 0 at beat 4 of a burst of 4"));
+              Fails<std::logic_error>("cycle 3: wlast is 0 at beat 4 of a burst of 4"));
 }
 
 TEST(AxiWritePort, RejectsEarlyDataOfTheWrongLengthWhenTheAddressComes) {
@@ -290,14 +290,14 @@ TEST(AxiWritePort, RejectsEarlyDataOfTheWrongLengthWhenTheAddressComes) {
   longer.addresses[0].length = 1;
   longer.address_from = 10;
   EXPECT_THAT([&] { longer.run(20); },
-              Fails<std::logic_error>("clock 10: wlast is 0 at beat 2 of a burst of 2"));
+              Fails<std::logic_error>("cycle 10: wlast is 0 at beat 2 of a burst of 2"));
 
   Master shorter(64);
   shorter.burst(0, 4);
   shorter.addresses[0].length = 7;
   shorter.address_from = 10;
   EXPECT_THAT([&] { shorter.run(20); },
-              Fails<std::logic_error>("clock 10: wlast is 1 at beat 4 of a burst of 8"));
+              Fails<std::logic_error>("cycle 10: wlast is 1 at beat 4 of a burst of 8"));
 }
 
 TEST(AxiWritePort, RejectsDataTwoBurstsAheadOfItsAddress) {
@@ -307,7 +307,7 @@ TEST(AxiWritePort, RejectsDataTwoBurstsAheadOfItsAddress) {
   master.address_from = 100;
   master.run(3);
   EXPECT_THAT([&] { master.step(); },
-              Fails<std::logic_error>("clock 3: w data of a second burst ahead of its address"));
+              Fails<std::logic_error>("cycle 3: w data of a second burst ahead of its address"));
 }
 
 TEST(AxiWritePort, RejectsEarlyDataWithoutALast) {
@@ -318,7 +318,7 @@ TEST(AxiWritePort, RejectsEarlyDataWithoutALast) {
   EXPECT_THAT([&] { master.step(); }, Fails<std::logic_error>("wlast missing after 64 beats"));
 }
 
-/// A clock in which both channels are stalled, and the master offered an address and a beat.
+/// A cycle in which both channels are stalled, and the master offered an address and a beat.
 class StalledWrite : public testing::Test {
  protected:
   StalledWrite() : master_(64) {

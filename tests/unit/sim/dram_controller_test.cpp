@@ -34,7 +34,7 @@ using Moves = std::array<std::vector<std::uint64_t>, kPorts + 1>;
 constexpr unsigned kAnswers = kPorts;
 
 /// The requests, in the order of cycles and ports. Beats of reads are taken at once, those of
-/// writes offered from the clock of their address on.
+/// writes offered from the cycle of their address on.
 Moves simulate(const DramTiming& timing, unsigned width, const std::vector<Request>& requests,
                DramCounts* counts = nullptr) {
   DramController dram(timing, width);
@@ -121,7 +121,7 @@ std::vector<Request> random_requests(std::mt19937& random, unsigned width) {
 
 std::string text(const DramTiming& t) {
   return fmt::format(
-      "clock {} ck {} width {} bl {} groups {} banks {} row {} buffer {} rl {} wl {} burst {} ccd "
+      "cycle {} ck {} width {} bl {} groups {} banks {} row {} buffer {} rl {} wl {} burst {} ccd "
       "{} {} rcd {} rp {} ras {} rtp {} wr {} rrd {} {} faw {} wtr {} {} rtw {} rfc {} refi {}",
       t.clock, t.ck, t.width, t.burst_length, t.groups, t.banks, t.row_bytes, t.write_buffer, t.rl,
       t.wl, t.t_burst, t.t_ccd_s, t.t_ccd_l, t.t_rcd, t.t_rp, t.t_ras, t.t_rtp, t.t_wr, t.t_rrd_s,

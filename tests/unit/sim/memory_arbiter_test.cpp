@@ -45,12 +45,12 @@ class Masters {
     beats += read(kReadA, a);
     beats += read(kReadB, b);
     beats += write();
-    EXPECT_LE(beats, 1u) << "one memory moves one beat a clock; clock " << clock;
+    EXPECT_LE(beats, 1u) << "one memory moves one beat per cycle; clock " << clock;
     total += beats;
     ++clock;
   }
-  void step(unsigned clocks) {
-    for (; clocks != 0; --clocks) step();
+  void step(unsigned cycles) {
+    for (; cycles != 0; --cycles) step();
   }
 
   Memory memory;
@@ -119,9 +119,9 @@ class Masters {
 };
 
 std::vector<std::uint64_t> from(std::uint64_t first, unsigned count) {
-  std::vector<std::uint64_t> clocks;
-  for (unsigned i = 0; i < count; ++i) clocks.push_back(first + i);
-  return clocks;
+  std::vector<std::uint64_t> cycles;
+  for (unsigned i = 0; i < count; ++i) cycles.push_back(first + i);
+  return cycles;
 }
 
 TEST(SharedMemory, AnswersInTheOrderOfAcceptanceOverAllPorts) {
@@ -133,9 +133,9 @@ TEST(SharedMemory, AnswersInTheOrderOfAcceptanceOverAllPorts) {
   masters.step(40);
   EXPECT_EQ(masters.accepted[kReadB], from(0, 1));
   EXPECT_EQ(masters.accepted[kReadA], from(1, 1));
-  EXPECT_EQ(masters.accepted[kWrite], from(1, 1)) << "every port accepts in every clock";
+  EXPECT_EQ(masters.accepted[kWrite], from(1, 1)) << "every port accepts in every cycle";
   EXPECT_EQ(masters.moved[kReadB], from(kLatency, 3));
-  EXPECT_EQ(masters.moved[kReadA], from(kLatency + 3, 2)) << "one beat a clock for all";
+  EXPECT_EQ(masters.moved[kReadA], from(kLatency + 3, 2)) << "one beat per cycle for all";
   EXPECT_EQ(masters.moved[kWrite], from(kLatency + 5, 2));
   EXPECT_EQ(masters.answers, from(kLatency + 6 + kLatency, 1));
 }
@@ -185,7 +185,7 @@ TEST(ExclusiveMemory, OnePortIsServedUntilItHasAllItsAnswers) {
   masters.step(5);
   masters.request(kReadA, 3);  // it has the memory, so it goes before those that wait
   masters.step(60);
-  EXPECT_EQ(masters.accepted[kReadA], (std::vector<std::uint64_t>{1, 7})) << "a clock to be chosen";
+  EXPECT_EQ(masters.accepted[kReadA], (std::vector<std::uint64_t>{1, 7})) << "a cycle to be chosen";
   EXPECT_EQ(masters.moved[kReadA], (std::vector<std::uint64_t>{11, 12, 13, 14, 17, 18, 19}));
   EXPECT_EQ(masters.accepted[kReadB], from(20, 1));
   EXPECT_EQ(masters.moved[kReadB], from(30, 1));

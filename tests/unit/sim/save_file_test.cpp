@@ -57,7 +57,7 @@ class SaveFile : public InFolder {
 };
 
 TEST_F(SaveFile, StartsWhereTheViewSays) {
-  // 41 ns: the register has its value in clock 21, at 42 ns; the view begins 10 ns before.
+  // 41 ns: the register has its value in cycle 21, at 42 ns; the view begins 10 ns before.
   EXPECT_THAT(save(), Says("[timestart] 32\n", "\n*-4.5 -1 -1 "));
 }
 

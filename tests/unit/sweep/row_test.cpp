@@ -12,10 +12,10 @@ namespace gemm64 {
 namespace {
 
 /// A row of a sweep of two points, of which the report has one layer.
-SweepRow row(const Sweep& sweep, std::size_t index, std::uint64_t clocks) {
+SweepRow row(const Sweep& sweep, std::size_t index, std::uint64_t cycles) {
   LayerReport layer;
   layer.shape = {2, 3, 4};
-  layer.counters[counter::kTotalClocks] = clocks;
+  layer.counters[counter::kTotalClocks] = cycles;
   layer.counters[counter::kComputeCompute] = 10;
   layer.counters[counter::kComputeWaitActivations] = 7;
   layer.counters[counter::kComputeIdle] = 3;
@@ -57,7 +57,7 @@ TEST_F(Rows, OfATableShowWhatDiffers) {
   EXPECT_THAT(table, Lacks("verified")) << "nothing was compared";
 }
 
-TEST_F(Rows, WithoutClocksHaveNoFigures) {
+TEST_F(Rows, WithoutCyclesHaveNoFigures) {
   const SweepRow empty = make_row(sweep_, 0, RunReport());
   for (const char* key : {"cycles", "utilization", "bytes", "main_wait", "device_share"}) {
     EXPECT_TRUE(empty[key].is_null()) << key;
@@ -71,11 +71,11 @@ TEST_F(Rows, ArePlottedByName) {
 }
 
 /// A row of a design on an array of `array`, with a memory of `latency`.
-SweepRow design_row(const SweepRow& from, int array, int latency, std::uint64_t clocks) {
+SweepRow design_row(const SweepRow& from, int array, int latency, std::uint64_t cycles) {
   SweepRow row = from;
   row["array"] = array;
   row["memory_latency"] = latency;
-  row["cycles"] = clocks;
+  row["cycles"] = cycles;
   return row;
 }
 

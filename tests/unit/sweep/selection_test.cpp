@@ -4,8 +4,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "host/util/error.hpp"
 #include "host/sweep/front.hpp"
+#include "host/util/error.hpp"
 #include "tests/says.hpp"
 
 namespace gemm64 {

@@ -4,12 +4,12 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "host/cycles/tlm_device.hpp"
 #include "host/device/array_geometry.hpp"
 #include "host/sweep/sweep_plot.hpp"
-#include "host/cycles/tlm_device.hpp"
+#include "tests/says.hpp"
 #include "tests/unit/device/wrapped_device.hpp"
 #include "tests/unit/onnx_data.hpp"
-#include "tests/says.hpp"
 
 namespace gemm64 {
 namespace {
@@ -32,7 +32,7 @@ class WrongDevice final : public WrappedDevice<TlmDevice> {
 DeviceRegistry registry(bool wrong = false) {
   DeviceKind kind;
   kind.name = "rtl";
-  kind.has_clocks = true;
+  kind.has_cycles = true;
   kind.arrays = {4, 8};
   kind.make = [wrong](const DeviceOptions& options) -> std::unique_ptr<Device> {
     if (wrong) return std::make_unique<WrongDevice>(options);
@@ -58,7 +58,7 @@ std::string refusal(const std::string& text) {
 }
 
 // Numbers that others publish for AlexNet's first Linear layer on an array of 64x64.
-TEST(SweepRunner, PutsPublishedFormulasBesideItsClocks) {
+TEST(SweepRunner, PutsPublishedFormulasBesideItsCycles) {
   const auto rows =
       rows_of(R"({"networks": ["64x9216x4096", "64x4096x4096", "64x4096x1000", "1x9216x4096"]})");
   EXPECT_EQ(rows[0]["cycles"], 590534);

@@ -10,12 +10,12 @@
 #include <string>
 #include <vector>
 
-#include "host/util/error.hpp"
 #include "host/tiling/packing.hpp"
 #include "host/tiling/window_cut.hpp"
-#include "tests/unit/tiling/known_programs.hpp"
+#include "host/util/error.hpp"
 #include "tests/random.hpp"
 #include "tests/says.hpp"
+#include "tests/unit/tiling/known_programs.hpp"
 
 namespace gemm64 {
 namespace {
@@ -85,7 +85,7 @@ TEST(WindowCut, TakesTheFewestAndMostEqualBlocks) {
   ASSERT_EQ(cut.strips.size(), 1u);
   EXPECT_FALSE(cut.in_strips());
   EXPECT_EQ(rows_of(cut.strips[0].plan), (std::vector<std::uint32_t>{85, 84}));
-  // 97 blocks of 128 rows and less would leave 33 rows for the last, which takes 64 clocks a tile.
+  // 97 blocks of 128 rows and less would leave 33 rows for the last, which takes 64 cycles a tile.
   for (const std::uint32_t rows :
        rows_of(cut_convolution(same(64, 64, 111, 3), Geometry{}).strips[0].plan)) {
     EXPECT_GE(rows, 127u);

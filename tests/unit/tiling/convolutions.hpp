@@ -15,8 +15,8 @@
 
 #include "host/device/device.hpp"
 #include "host/util/error.hpp"
-#include "tests/unit/tiling/window_program.hpp"
 #include "tests/random.hpp"
+#include "tests/unit/tiling/window_program.hpp"
 
 namespace gemm64 {
 

@@ -15,8 +15,8 @@
 #include "host/device/snapshot.hpp"
 #include "host/device/window_taps.hpp"
 #include "host/run/program_prediction.hpp"
-#include "tests/unit/tiling/known_programs.hpp"
 #include "tests/random.hpp"
+#include "tests/unit/tiling/known_programs.hpp"
 
 namespace gemm64 {
 namespace {
@@ -36,11 +36,11 @@ JobProgram list_of(const std::vector<GemmShape>& shapes, const Geometry& geometr
 }
 
 std::uint64_t cycles_of(const JobProgram& list, const Geometry& geometry) {
-  std::uint64_t clocks = 0;
+  std::uint64_t cycles = 0;
   for (const Counters& layer : predict_program(list, geometry, {}).layers) {
-    clocks += layer[counter::kTotalClocks];
+    cycles += layer[counter::kTotalClocks];
   }
-  return clocks;
+  return cycles;
 }
 
 std::vector<Opcode> opcodes(const JobProgram& list) {

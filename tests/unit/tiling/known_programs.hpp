@@ -34,8 +34,8 @@ struct KnownLayer {
 struct KnownProgram {
   const char* name;
   bool small;  // enough for the RTL
-  /// Clocks beyond those of the tiles alone, N = 64, a memory of latency 100. A program starts and
-  /// ends once, a block takes a clock, and where a layer ends and the next begins the array hardly
+  /// Cycles beyond those of the tiles alone, N = 64, a memory of latency 100. A program starts and
+  /// ends once, a block takes a cycle, and where a layer ends and the next begins the array hardly
   /// waits.
   std::uint64_t overhead;
   std::vector<KnownLayer> layers;

@@ -10,8 +10,8 @@
 
 #include "host/device/commands.hpp"
 #include "host/device/depthwise.hpp"
+#include "host/tiling/depthwise_tiling.hpp"
 #include "host/tiling/job_commands.hpp"
-#include "host/tiling/lanes_cut.hpp"
 
 namespace gemm64 {
 namespace {
@@ -66,10 +66,10 @@ std::vector<std::uint64_t> operand_words(const JobCommands& job, std::uint64_t f
   return words;
 }
 
-TEST(LanesCut, AddsWholeMapsByWindowsThatEndWithTheirLastPixel) {
+TEST(DepthwiseTiling, AddsWholeMapsByWindowsThatEndWithTheirLastPixel) {
   Convolution c = whole_map(8, 10);
   c.zero = 5;
-  const std::optional<LanesCut> cut = cut_for_lanes(c, small(), LaneSum::kValues);
+  const std::optional<DepthwiseTiling> cut = cut_for_lanes(c, small(), LaneSum::kValues);
   ASSERT_TRUE(cut);
   EXPECT_EQ(cut->command().flags, flag::kAccumulate);
   EXPECT_EQ(cut->command().kernel_height, 3U);
@@ -78,22 +78,23 @@ TEST(LanesCut, AddsWholeMapsByWindowsThatEndWithTheirLastPixel) {
   EXPECT_EQ(depthwise_refusal(cut->command()), "");
   EXPECT_EQ(cut->plane_rows(), 2U);
   EXPECT_EQ(cut->plane_words(), 2U * 80);
-  EXPECT_EQ(depthwise_clocks(cut->command()), 4U * 80 + 1) << "a word a clock, and the last window";
+  EXPECT_EQ(depthwise_cycles(cut->command()), 4U * 80 + 1)
+      << "a word per cycle, and the last window";
   const std::vector<std::uint8_t> weights = pack_lane_weights(*cut, {}, kColumns);
   EXPECT_EQ(weights, std::vector<std::uint8_t>(2 * 9 * std::size_t{kColumns}, 1));
-  const std::optional<LanesCut> largest = cut_for_lanes(c, small(), LaneSum::kMaximum);
+  const std::optional<DepthwiseTiling> largest = cut_for_lanes(c, small(), LaneSum::kMaximum);
   ASSERT_TRUE(largest);
   EXPECT_EQ(largest->command().flags, flag::kAccumulate | flag::kMaximum);
   EXPECT_EQ(largest->command().zero, 0x80U);
 }
 
-TEST(LanesCut, TakesMapsWhoseSumALaneHolds) {
+TEST(DepthwiseTiling, TakesMapsWhoseSumALaneHolds) {
   EXPECT_TRUE(cut_for_lanes(whole_map(128, 128), small(), LaneSum::kValues));
   EXPECT_FALSE(cut_for_lanes(whole_map(129, 128), small(), LaneSum::kValues));
   EXPECT_FALSE(cut_for_lanes(whole_map(9, 10), small(), LaneSum::kProducts)) << "other weights";
 }
 
-TEST(LanesCut, TakesWholeMapsOfAnyWidthByRowsThatAreAPartOfThem) {
+TEST(DepthwiseTiling, TakesWholeMapsOfAnyWidthByRowsThatAreAPartOfThem) {
   const auto cut = cut_for_lanes(whole_map(3, 200), small(), LaneSum::kValues);
   ASSERT_TRUE(cut);
   EXPECT_FALSE(cut->in_strips());
@@ -103,7 +104,7 @@ TEST(LanesCut, TakesWholeMapsOfAnyWidthByRowsThatAreAPartOfThem) {
   EXPECT_FALSE(cut_for_lanes(whole_map(1, 131), small(), LaneSum::kValues)) << "a prime";
 }
 
-TEST(LanesCut, TakesAnImageOfOneColumnAsARow) {
+TEST(DepthwiseTiling, TakesAnImageOfOneColumnAsARow) {
   Convolution c = maps(2, 6, 9, 1);
   c.kernel_height = c.stride_height = 2;
   c.out_height = 4;
@@ -125,7 +126,7 @@ Convolution dilated(std::uint32_t kernel, std::uint32_t dilation, std::uint32_t 
   return c;
 }
 
-TEST(LanesCut, KeepsADilationForWhichTheWindowHasWords) {
+TEST(DepthwiseTiling, KeepsADilationForWhichTheWindowHasWords) {
   struct Case {
     std::uint32_t kernel, dilation, command_kernel, command_dilation;
   };
@@ -148,7 +149,7 @@ TEST(LanesCut, KeepsADilationForWhichTheWindowHasWords) {
   }
 }
 
-TEST(LanesCut, PutsDilatedTapsOfEvenKernelsBetweenZeros) {
+TEST(DepthwiseTiling, PutsDilatedTapsOfEvenKernelsBetweenZeros) {
   Convolution c = dilated(2, 8, 14);
   c.out_height = c.out_width = 6;
   const auto cut = cut_for_lanes(c, small(), LaneSum::kProducts);
@@ -162,7 +163,7 @@ TEST(LanesCut, PutsDilatedTapsOfEvenKernelsBetweenZeros) {
   EXPECT_EQ(taps, (std::vector<std::uint8_t>{1, 0, 2, 0, 0, 0, 3, 0, 4}));
 }
 
-TEST(LanesCut, CutsDilatedRowsThatALineDoesNotHoldIntoStrips) {
+TEST(DepthwiseTiling, CutsDilatedRowsThatALineDoesNotHoldIntoStrips) {
   Geometry geometry = small();
   geometry.accumulator_rows = 128;
   const auto cut = cut_for_lanes(dilated(3, 4, 65), geometry, LaneSum::kProducts);
@@ -187,7 +188,7 @@ Convolution wide_rows() {
   return c;
 }
 
-TEST(LanesCut, CutsRowsThatAreTooWideIntoStripsThatShareColumns) {
+TEST(DepthwiseTiling, CutsRowsThatAreTooWideIntoStripsThatShareColumns) {
   Geometry geometry = small();
   geometry.accumulator_rows = 128;
   const auto cut = cut_for_lanes(wide_rows(), geometry, LaneSum::kProducts);
@@ -220,7 +221,7 @@ TEST(LanesCut, CutsRowsThatAreTooWideIntoStripsThatShareColumns) {
   EXPECT_EQ(left->command().width, 78U);
 }
 
-TEST(LanesCut, HasNoStripsBeyondTheBorderNorOfTooFewWords) {
+TEST(DepthwiseTiling, HasNoStripsBeyondTheBorderNorOfTooFewWords) {
   Geometry geometry = small();
   geometry.accumulator_rows = 3;  // a strip for each column
   Convolution c = wide_rows();

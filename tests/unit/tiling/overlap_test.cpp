@@ -167,7 +167,7 @@ TEST(ProgramsOfConvolutions, HardlyTakeMoreThanTheirTiles) {
       jobs.push_back(make_job("layer", layer.convolution, geometry, kInt8));
       jobs.back().source = layer.source;
       const WindowPlan& plan = jobs.back().plan.window->strips[0].plan;
-      for (const WindowBlock& block : plan.blocks) tiles += block_clocks(plan, block);
+      for (const WindowBlock& block : plan.blocks) tiles += block_cycles(plan, block);
     }
     const Counters counters =
         predict_counters(make_job_program(jobs, geometry).program, geometry, memory);

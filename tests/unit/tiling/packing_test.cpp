@@ -10,8 +10,8 @@
 #include <stdexcept>
 #include <vector>
 
-#include "tests/unit/tiling/plans.hpp"
 #include "tests/says.hpp"
+#include "tests/unit/tiling/plans.hpp"
 
 namespace gemm64 {
 namespace {

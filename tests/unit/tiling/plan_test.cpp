@@ -7,8 +7,8 @@
 #include <cstdint>
 #include <string>
 
-#include "tests/unit/tiling/plans.hpp"
 #include "tests/says.hpp"
+#include "tests/unit/tiling/plans.hpp"
 
 namespace gemm64 {
 namespace {

@@ -10,11 +10,11 @@
 #include <utility>
 #include <vector>
 
-#include "host/util/error.hpp"
 #include "host/tiling/job_commands.hpp"
 #include "host/tiling/overlap.hpp"
-#include "tests/unit/tiling/plans.hpp"
+#include "host/util/error.hpp"
 #include "tests/says.hpp"
+#include "tests/unit/tiling/plans.hpp"
 
 namespace gemm64 {
 namespace {

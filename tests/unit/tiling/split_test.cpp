@@ -7,8 +7,8 @@
 
 #include "host/device/reference_device.hpp"
 #include "host/driver/driver.hpp"
-#include "host/tiling/packing.hpp"
 #include "host/numerics/reference.hpp"
+#include "host/tiling/packing.hpp"
 #include "tests/random_matrix.hpp"
 
 namespace gemm64 {

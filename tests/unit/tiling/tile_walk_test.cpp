@@ -141,7 +141,7 @@ TEST(TileWalk, MeetsEachTileOfBandsOnce) {
   EXPECT_EQ(rows.size(), 13u * 13 * plan.n_tiles);
 }
 
-TEST(TileWalk, TakesALayerOfTheLanesForOneTileOfAllItsClocks) {
+TEST(TileWalk, TakesALayerOfTheLanesForOneTileOfAllItsCycles) {
   Convolution c;
   c.channels = c.out_channels = c.groups = 20;
   c.images = 1;
@@ -153,7 +153,7 @@ TEST(TileWalk, TakesALayerOfTheLanesForOneTileOfAllItsClocks) {
   TileWalk walk(job);
   ASSERT_FALSE(walk.done());
   EXPECT_EQ(job.program.at(walk.command()).opcode, Opcode::kDepthwise);
-  EXPECT_EQ(walk.tile().rows, job.plan.lanes->clocks());
+  EXPECT_EQ(walk.tile().rows, job.plan.lanes->cycles());
   EXPECT_TRUE(walk.tile().begins_block && walk.tile().ends_block);
   EXPECT_EQ(walk.tile().result, 0U);
   walk.next();

@@ -9,10 +9,10 @@
 #include <string>
 
 #include "host/util/error.hpp"
-#include "tests/unit/cycles/windows.hpp"
-#include "tests/unit/tiling/window_program.hpp"
 #include "tests/random.hpp"
 #include "tests/says.hpp"
+#include "tests/unit/cycles/windows.hpp"
+#include "tests/unit/tiling/window_program.hpp"
 
 namespace gemm64 {
 namespace {

@@ -61,12 +61,12 @@ TEST(Table, CountsCharactersNotBytes) {
 TEST(Table, ContinuesBelowWhereTheWidthEnds) {
   Table table;
   table.add_column("layer", Align::kLeft);
-  table.add_column("clocks");
+  table.add_column("cycles");
   table.add_column("bytes");
   table.add_row({"one", "10", "20"});
   for (const std::string& line : lines(table.render(14))) EXPECT_LE(line.size(), 14U) << line;
   EXPECT_EQ(lines(table.render(14)),
-            (std::vector<std::string>{"layer  clocks", "-------------", "one        10", "",
+            (std::vector<std::string>{"layer  cycles", "-------------", "one        10", "",
                                       "layer  bytes", "------------", "one       20"}));
   EXPECT_EQ(lines(table.render(20)).size(), 3U);
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Where the clocks went: each engine's by cause, and the array's layer by layer.
+// Where the cycles went: each engine's by cause, and the array's layer by layer.
 
-/// Rows of stacked causes: `rows` are {name, causes: [[cause, clocks]]}, each drawn to the same length.
+/// Rows of stacked causes: `rows` are {name, causes: [[cause, cycles]]}, each drawn to the same length.
 function causeChart(label, rows, compact = false) {
   const parts = rows.flatMap((row, place) => {
     const all = total(row.causes.map(([, clocks]) => clocks)) || 1;
@@ -48,21 +48,21 @@ function clocks(report, layers) {
     const name = chosen.length === 1 ? printable(chosen[0].name) : "all layers";
     place.replaceChildren(
         causeChart(`Clocks of each engine by cause, ${name}`, engineRows(counters)),
-        folded("clocks by engine and cause", table({caption: `clocks by engine and cause, ${name}`, rows: counters.filter(isClocks),
-               columns: [column("engine", (c) => c.engine), column("cause", (c) => words(c.cause)), numeric("clocks", (c) => c.counted),
+        folded("cycles by engine and cause", table({caption: `clocks by engine and cause, ${name}`, rows: counters.filter(isClocks),
+               columns: [column("engine", (c) => c.engine), column("cause", (c) => words(c.cause)), numeric("cycles", (c) => c.counted),
                          numeric("share", (c) => c.counted / total(chosen.map((l) => l.clocks)), percent)]})));
   };
-  const parts = [paragraph("Every engine spends every clock on exactly one cause. Blue is work; grey is idle, when there is " +
+  const parts = [paragraph("Every engine spends every cycle on exactly one cause. Blue is work; grey is idle, when there is " +
                            "nothing to do; the other colours are waits."),
                  layerChoice(counted, show), place];
   show(counted);
   if (counted.length > 1) {
     const rows = counted.map((layer) => ({name: layer.name, causes: entries(layer.counters.compute)}));
-    parts.push(element("h3", {}, "The array, layer by layer"), causeChart("Clocks of the array by cause, a bar a layer", rows, true));
+    parts.push(element("h3", {}, "The array, layer by layer"), causeChart("Cycles of the array by cause, a bar a layer", rows, true));
     const causes = [...new Set(rows.flatMap((row) => row.causes.map(([cause]) => cause)))];
-    parts.push(folded("the array’s clocks by layer", table({caption: "the array’s clocks by layer and cause", rows: counted, columns: [
+    parts.push(folded("the array’s cycles by layer", table({caption: "the array’s cycles by layer and cause", rows: counted, columns: [
       column("layer", (l) => l.name),
       ...causes.map((cause) => numeric(words(cause), (l) => l.counters.compute[cause]))]})));
   }
-  return section("clocks", "Where the clocks went", ...parts);
+  return section("clocks", "Where the cycles went", ...parts);
 }

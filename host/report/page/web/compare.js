@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Two runs side by side: clocks, causes and bytes, layer by layer.
+// Two runs side by side: cycles, causes and bytes, layer by layer.
 
 const kSides = ["A", "B"];
 const kSideColors = ["var(--c-work)", "var(--c-memory)"];
@@ -9,7 +9,7 @@ function deltaTile(name, [a, b], text) {
   return [name, `${text(a)} → ${text(b)}`, isNumber(a) && isNumber(b) ? (a === b ? "the same" : signed(text(b - a), b - a) + change) : null];
 }
 
-/// More is worse: of clocks and bytes.
+/// More is worse: of cycles and bytes.
 const worse = (v) => (v > 0 ? "more" : v < 0 ? "less" : "");
 
 /// `value(row, side)`: of A (0) and of B (1).
@@ -52,12 +52,12 @@ function compareCauses(pairs) {
     const [ofA, ofB] = sides.map(engineRows);
     const engines = [...new Set([...ofA, ...ofB].map((row) => row.name))].flatMap((engine) =>
         [ofA, ofB].map((side, i) => ({name: `${engine}, ${kSides[i]}`, causes: side.find((row) => row.name === engine)?.causes ?? []})));
-    place.replaceChildren(causeChart("Clocks of each engine by cause, in A and in B", engines),
+    place.replaceChildren(causeChart("Cycles of each engine by cause, in A and in B", engines),
                           table({caption: "every counter", rows, columns: [column("counter", (r) => r.key), ...deltas("", (row, side) => [row.a, row.b][side], whole, () => "")
                               .map((col, i) => ({...col, label: col.label.trim()}))]}));
   };
   show(both);
-  return section("clocks", "Where the clocks went", paragraph("Over the layers that both runs have."), layerChoice(both, show), place);
+  return section("clocks", "Where the cycles went", paragraph("Over the layers that both runs have."), layerChoice(both, show), place);
 }
 
 function compare() {
@@ -78,14 +78,14 @@ function compare() {
                                             element("br"), element("span", {class: "soft"}, settings[i])), verdict(report))),
       tiles([deltaTile("clocks", both.clocks, whole), deltaTile("bytes moved", both.bytes, bytes),
              ["utilization", both.utilization.map(percent).join(" → "), "of all MACs of the array"],
-             ["layers with clocks", reports.map((_, i) => whole(common.length + only[i].length)).join(" → "), `${whole(common.length)} in both`]]),
+             ["layers with cycles", reports.map((_, i) => whole(common.length + only[i].length)).join(" → "), `${whole(common.length)} in both`]]),
       paragraph(`Clocks, bytes and utilization are those ${count}.`), ...alone.filter(Boolean));
-  if (common.length === 0) return [head, [section("layers", "Clocks by layer", paragraph("No layer has clocks in both."))]];
+  if (common.length === 0) return [head, [section("layers", "Cycles by layer", paragraph("No layer has cycles in both."))]];
   const sum = pairs.length > 1 ? totals : null;
   const sections = [
-    section("layers", "Clocks by layer",
-            pairBars("Clocks by layer, A above B", pairs, (l) => l.clocks, whole),
-            table({caption: "clocks by layer", rows: pairs, sum, columns: [
+    section("layers", "Cycles by layer",
+            pairBars("Cycles by layer, A above B", pairs, (l) => l.clocks, whole),
+            table({caption: "cycles by layer", rows: pairs, sum, columns: [
               column("layer", (p) => p.name), column("size", (p) => p.a.size ?? null), ...deltas("clocks", (p, side) => p.clocks[side])]})),
     compareCauses(pairs),
     section("bytes", "Bytes by layer", pairBars("Bytes by layer, A above B", pairs, (l) => total(Object.values(l.bytes)), bytes),

@@ -25,6 +25,6 @@ document.body.append(
     element("a", {class: "skip", href: "#main"}, "Skip to the figures"), head,
     element("nav", {"aria-label": "parts of the report"}, element("ul", {}, links)),
     element("main", {id: "main", tabindex: -1}, sections),
-    element("footer", {}, "Clocks are those of one simulated accelerator. Every chart has a table with the same figures; this page needs no network. " +
+    element("footer", {}, "Cycles are those of one simulated accelerator. Every chart has a table with the same figures; this page needs no network. " +
                           "Charts: D3 and Observable Plot (ISC licence)."));
 document.documentElement.dataset.ready = "yes";

@@ -34,12 +34,12 @@ function predicted(report, layers) {
       Plot.tip(points, Plot.pointer({y: "place", x: "ratio",
                title: (p) => `${printable(p.layer.name)}\n${kFormulas[p.formula] ?? words(p.formula)}\n${whole(p.clocks)} clocks, ${figures(p.ratio, 5)}× the ${of}`})),
     ], r: {type: "identity"}}), legend(names.map((name) => ({name: kFormulas[name], ...look(name)}))));
-  const parts = [drawn, folded("clocks by formula", table({caption: `clocks, ${of} and by formula`, rows: timed, columns: [
+  const parts = [drawn, folded("cycles by formula", table({caption: `clocks, ${of} and by formula`, rows: timed, columns: [
     column("layer", (l) => l.name), numeric(of, (l) => l.clocks),
     ...names.map((name) => numeric(kFormulas[name], (l) => (name === "predicted" ? l.predicted : l.published[name])))]}))];
   const counted = timed.filter((layer) => layer.counters && layer.predictedCounters);
   if (counted.length !== 0) parts.unshift(...countersTable(counted));
-  return section("predicted", isAnalysis(report) ? "Predicted clocks beside published formulas" : "Predicted against counted", ...parts);
+  return section("predicted", isAnalysis(report) ? "Predicted cycles beside published formulas" : "Predicted against counted", ...parts);
 }
 
 /// A statement about all counters, and the table of one layer's.

@@ -29,7 +29,7 @@ const isAnalysis = (report) => report.array !== null && typeof report.array === 
 const peakOf = (report) => (isNumber(report.rows) ? report.rows * report.columns : arrayOf(report) ** 2);
 const arrayOf = (report) => (isAnalysis(report) ? report.array.n : report.array);
 
-/// Bytes a clock of each port (or of all, where they share a memory).
+/// Bytes a cycle of each port (or of all, where they share a memory).
 function portWidth(report) {
   if (report.port_bytes) return 1;  // counted in beats
   const n = arrayOf(report);
@@ -70,7 +70,7 @@ const kLayerColumns = [
   numeric("tiles", (l) => l.raw.tiles ?? l.raw.array?.tiles),
   column("results", (l) => (typeof l.raw.results === "string" ? l.raw.results : null)),
   numeric("MACs", (l) => l.macs),
-  numeric("clocks", (l) => l.clocks),
+  numeric("cycles", (l) => l.clocks),
   numeric("predicted", (l) => (l.raw.predicted_cycles === undefined ? null : l.predicted)),
   numeric("utilization", (l) => l.utilization, percent),
   numeric("of its roofline", (l) => l.roofline, percent),

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The roofline: how many MACs a clock each layer reaches, under what its bytes and the array allow.
+// The roofline: how many MACs per cycle each layer reaches, under what its bytes and the array allow.
 
 const kBounds = ["MACs", "weights", "activations", "results", "memory", "sums"];
 
@@ -24,7 +24,7 @@ function roofline(report, layers) {
     return Plot.plot({
       width: wide, height: 410, marginLeft: 62, marginRight: 20, marginTop: 24, marginBottom: 40,
       x: {type: "log", domain: [low, high], label: `MACs per ${unit} of the busiest port`, grid: true, ticks: 6, tickFormat: (v) => figures(v, 3)},
-      y: {type: "log", domain: [bottom, peak * 1.3], label: "MACs a clock", grid: true, ticks: 5, tickFormat: (v) => figures(v, 3)},
+      y: {type: "log", domain: [bottom, peak * 1.3], label: "MACs per cycle", grid: true, ticks: 5, tickFormat: (v) => figures(v, 3)},
       color: {domain: kinds, range: kinds.map((kind) => kKindColors[kBounds.indexOf(kind)])},
       symbol: {domain: kinds, range: kinds.map((kind) => symbolOf(kBoundSymbols[kBounds.indexOf(kind)]))},
       marks: [
@@ -46,11 +46,11 @@ function roofline(report, layers) {
                    color: kKindColors[kBounds.indexOf(kind)], symbol: kBoundSymbols[kBounds.indexOf(kind)]})))),
                  folded("roofline", table({caption: "roofline, a point a layer", rows: points, columns: [
                    column("layer", (p) => p.layer.name), numeric(`MACs a ${unit}`, (p) => p.x, (v) => figures(v, 4)),
-                   numeric("MACs a clock", (p) => p.y, (v) => figures(v, 4)),
+                   numeric("MACs per cycle", (p) => p.y, (v) => figures(v, 4)),
                    numeric("of its roof", (p) => p.layer.roofline, percent), column("bound by", (p) => p.bound)]})));
 }
 
-/// The layers with the most clocks, as far as their names do not cover each other.
+/// The layers with the most cycles, as far as their names do not cover each other.
 function labelled(points, x, y, wide) {
   const taken = [];
   return [...points].sort((a, b) => b.layer.clocks - a.layer.clocks).slice(0, 24).filter((p) => {

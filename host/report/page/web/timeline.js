@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The timeline: the engines' tracks over the clocks, to be zoomed with wheel, fingers, buttons or keys.
+// The timeline: the engines' tracks over the cycles, to be zoomed with wheel, fingers, buttons or keys.
 
 const kTrack = {height: 24, gap: 5, label: 92, top: 8, right: 14, axis: 26};
 
@@ -93,7 +93,7 @@ function timelineView(tracks, label) {
     const [from, to] = x.domain().map(Math.round);
     const rows = tracks.slice(1).flatMap((track) => causesWithin(track, from, to).map(([cause, clocks]) => ({track, cause, clocks})));
     sums.replaceChildren(table({caption: `clocks ${whole(from)} to ${whole(to)}, by engine and cause`, rows, columns: [
-      column("engine", (r) => r.track.name), column("cause", (r) => words(r.cause)), numeric("clocks", (r) => Math.round(r.clocks)),
+      column("engine", (r) => r.track.name), column("cause", (r) => words(r.cause)), numeric("cycles", (r) => Math.round(r.clocks)),
       numeric("share", (r) => r.clocks / Math.max(1, to - from), percent)]}));
   };
 
@@ -165,12 +165,12 @@ function timelineView(tracks, label) {
   const causes = tracks.slice(1).flatMap((t) => t.slices.flatMap((s) => (s.causes ? s.causes.map(([cause]) => cause) : [s.cause])));
   return [
     element("div", {class: "buttons"}, button("+", "zoom in", () => by(2)), button("−", "zoom out", () => by(0.5)),
-            button("←", "earlier", () => move(-0.5)), button("→", "later", () => move(0.5)), button("all", "show all clocks", () => show(...all)), layers),
+            button("←", "earlier", () => move(-0.5)), button("→", "later", () => move(0.5)), button("all", "show all cycles", () => show(...all)), layers),
     element("figure", {}, place, causeLegend(causes)), pointed,
     element("p", {class: "soft", id: "timeline-keys"}, "Drag to move; zoom with the wheel while the timeline has the focus, or with Ctrl. Keys: ",
             ...["← →", " move, ", "+ −", " zoom, ", "0", " all, ", "↑ ↓", " choose an engine, ", "n p", " its next and previous slice."]
                 .map((text, i) => (i % 2 === 0 ? element("kbd", {}, text) : text))),
-    folded("clocks in view, by engine and cause", sums),
+    folded("cycles in view, by engine and cause", sums),
   ];
 }
 
@@ -179,9 +179,9 @@ function timeline(report, layers) {
   const tracks = recording ? recordedTracks(recording) : summedTracks(layers);
   if (tracks.length === 0 || tracks.every((track) => track.slices.length === 0)) return null;
   const text = recording
-      ? "What each engine did, as recorded clock by clock." +
+      ? "What each engine did, as recorded clock by cycle." +
             (recording.shortest > 1 ? ` Neighbouring slices of fewer than ${whole(recording.shortest)} clocks stand as one, named after what most of them were; the file of --timeline has them all.` : "")
-      : `${isAnalysis(report) ? "Predicted clocks" : "Clocks"} of the layers, one after the other.` +
+      : `${isAnalysis(report) ? "Predicted cycles" : "Clocks"} of the layers, one after the other.` +
             (isAnalysis(report) ? "" : " Within a layer only sums are known: an engine’s causes stand above each other, as high as their shares. A run with --timeline FILE.json beside --report shows every command and tile.");
   return section("timeline", "Timeline", paragraph(text),
                  ...timelineView(tracks, `Timeline of ${tracks.length} tracks: ${tracks.map((t) => printable(t.name)).join(", ")}`));

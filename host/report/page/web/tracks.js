@@ -43,7 +43,7 @@ function sliceAt(slices, clock) {
   return d3.bisector((slice) => slice.end).right(slices, clock);
 }
 
-/// Clocks of a track in [begin, end) by cause.
+/// Cycles of a track in [begin, end) by cause.
 function causesWithin(track, begin, end) {
   const sums = new Map();
   for (let i = sliceAt(track.slices, begin); i < track.slices.length && track.slices[i].begin < end; ++i) {

@@ -13,7 +13,7 @@
 #include "host/driver/gemm64_matmul.h"
 
 #define PLACES 64u
-#define LIMIT 10000000u /* clocks that a product may take */
+#define LIMIT 10000000u /* cycles that a product may take */
 
 /* The SoC: what PORTING.md asks for. */
 
@@ -182,7 +182,7 @@ static int run(const char *name, const struct gemm64_product *product,
     printf("\n");
     return 0;
   }
-  printf("firmware: %s: %lux%lux%lu, %lu clocks, %lu of them with a row for the array\n", name,
+  printf("firmware: %s: %lux%lux%lu, %lu cycles, %lu of them with a row for the array\n", name,
          (unsigned long)product->m, (unsigned long)product->k, (unsigned long)product->n,
          (unsigned long)counter(GEMM64_COUNTER_TOTAL_CLOCKS),
          (unsigned long)counter(GEMM64_COUNTER_COMPUTE_COMPUTE));
@@ -296,7 +296,7 @@ int main(void) {
     printf("firmware: the accelerator: %s\n", gemm64_result_text(result));
   }
   if (result == GEMM64_OK && convolution() && linears() && wrong == 0) {
-    printf("firmware: VERIFIED, %u values, after %lu clocks\n", compared, (unsigned long)now());
+    printf("firmware: VERIFIED, %u values, after %lu cycles\n", compared, (unsigned long)now());
   } else {
     printf("firmware: WRONG\n");
   }

@@ -10,7 +10,7 @@
 /* The hooks of the accelerator's driver. */
 const struct gemm64_hooks *board_hooks(void);
 
-/* Clocks since the platform began. */
+/* Cycles since the platform began. */
 uint64_t board_clock(void);
 
 /* Hard reset of the accelerator. */

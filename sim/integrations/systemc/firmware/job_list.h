@@ -26,8 +26,8 @@ struct job_list {
   uint32_t attempts; /* at each job, at least 1 */
   uint64_t ring;     /* address */
   uint32_t places;   /* in the ring */
-  uint32_t watchdog; /* of the accelerator, in clocks; 0: its own */
-  uint64_t limit;    /* clocks that a wait for an interrupt may take */
+  uint32_t watchdog; /* of the accelerator, in cycles; 0: its own */
+  uint64_t limit;    /* cycles that a wait for an interrupt may take */
   /* What came of it. */
   uint32_t resets;      /* soft ones, after errors */
   uint32_t hard_resets; /* where a soft one did not end */

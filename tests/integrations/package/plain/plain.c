@@ -71,7 +71,7 @@ static int try_device(const char *device) {
   hooks.invalidate = invalidate;
   hooks.wait = wait;
   failed = product(&hooks, memory, &clocks) || try_example(&hooks);
-  printf("C, %s: %s, %llu clocks\n", device, failed ? "FAILED" : "a product of 5x6x7 is right",
+  printf("C, %s: %s, %llu cycles\n", device, failed ? "FAILED" : "a product of 5x6x7 is right",
          (unsigned long long)clocks);
   /* What is refused is told. */
   failed = failed || gemm64_sim_read(sim, 0xffc, &value) != -1 || gemm64_sim_error(sim)[0] == 0;

@@ -81,10 +81,10 @@ struct Software : sc_core::sc_module {
       }
       return software.interrupt.read() ? 1 : 0;
     };
-    uint64_t clocks = 0;
-    result = product(&hooks, memory.bytes.data(), &clocks);
-    std::printf("%s: %s, %llu clocks\n", name(), result ? "FAILED" : "a product of 5x6x7 is right",
-                static_cast<unsigned long long>(clocks));
+    uint64_t cycles = 0;
+    result = product(&hooks, memory.bytes.data(), &cycles);
+    std::printf("%s: %s, %llu cycles\n", name(), result ? "FAILED" : "a product of 5x6x7 is right",
+                static_cast<unsigned long long>(cycles));
   }
 };
 

@@ -9,8 +9,8 @@
 #include <string>
 
 #include "host/analysis/analysis.hpp"
-#include "tests/unit/onnx_data.hpp"
 #include "tests/says.hpp"
+#include "tests/unit/onnx_data.hpp"
 
 namespace gemm64 {
 namespace {

@@ -7,12 +7,12 @@
 
 #include <string>
 
-#include "host/util/error.hpp"
 #include "host/graph/onnx/graph_check.hpp"
+#include "host/util/error.hpp"
 #include "tests/folder.hpp"
+#include "tests/says.hpp"
 #include "tests/unit/onnx_data.hpp"
 #include "tests/unit/onnx_text.hpp"
-#include "tests/says.hpp"
 
 namespace gemm64 {
 namespace {

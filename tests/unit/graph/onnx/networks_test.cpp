@@ -6,9 +6,9 @@
 #include <algorithm>
 #include <cmath>
 
-#include "host/util/error.hpp"
 #include "host/graph/onnx/graph_check.hpp"
 #include "host/graph/onnx/model.hpp"
+#include "host/util/error.hpp"
 #include "tests/says.hpp"
 
 namespace gemm64 {

@@ -12,8 +12,8 @@
 
 #include "host/util/error.hpp"
 #include "tests/folder.hpp"
-#include "tests/unit/onnx_text.hpp"
 #include "tests/says.hpp"
+#include "tests/unit/onnx_text.hpp"
 
 namespace gemm64 {
 namespace {

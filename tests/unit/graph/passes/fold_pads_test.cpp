@@ -6,8 +6,8 @@
 #include <gtest/gtest.h>
 
 #include "host/graph/onnx/graph_check.hpp"
-#include "host/graph/proto/attribute.hpp"
 #include "host/graph/passes/quantized_graph.hpp"
+#include "host/graph/proto/attribute.hpp"
 #include "tests/unit/onnx_text.hpp"
 
 namespace gemm64 {

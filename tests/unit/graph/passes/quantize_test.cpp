@@ -7,8 +7,8 @@
 #include "host/execute/calibration.hpp"
 #include "host/graph/passes/fold_batch_normalization.hpp"
 #include "host/graph/passes/quantized_graph.hpp"
-#include "tests/unit/onnx_text.hpp"
 #include "tests/says.hpp"
+#include "tests/unit/onnx_text.hpp"
 
 namespace gemm64 {
 namespace {

@@ -3,9 +3,9 @@
 
 #include <gtest/gtest.h>
 
-#include "host/kernels/tensor.hpp"
 #include "host/graph/onnx/graph_check.hpp"
 #include "host/graph/proto/tensor_data.hpp"
+#include "host/kernels/tensor.hpp"
 #include "tests/unit/onnx_text.hpp"
 
 namespace gemm64 {

@@ -7,10 +7,10 @@
 
 #include <tuple>
 
-#include "host/util/error.hpp"
 #include "host/graph/passes/rewrite_report.hpp"
-#include "tests/unit/onnx_text.hpp"
+#include "host/util/error.hpp"
 #include "tests/says.hpp"
+#include "tests/unit/onnx_text.hpp"
 
 namespace gemm64 {
 namespace {

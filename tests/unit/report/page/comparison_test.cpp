@@ -13,11 +13,11 @@ using Json = nlohmann::ordered_json;
 using testing::ElementsAre;
 using testing::Pair;
 
-Json layer(const char* name, std::uint64_t clocks, std::uint64_t weights) {
+Json layer(const char* name, std::uint64_t cycles, std::uint64_t weights) {
   return {{"name", name},
-          {"cycles", clocks},
+          {"cycles", cycles},
           {"bytes", {{"weights", weights}, {"results", 10}}},
-          {"counters", {{"compute", {{"compute", 100}, {"wait_weights", clocks - 100}}}}}};
+          {"counters", {{"compute", {{"compute", 100}, {"wait_weights", cycles - 100}}}}}};
 }
 
 Json report(const Json& layers) {
@@ -42,7 +42,7 @@ TEST(Comparison, TellsEveryDifference) {
   EXPECT_EQ(comparison_tables(a, b, 0),
             "memory/latency: 100 in A, 300 in B\n"
             "\n"
-            "                clocks  clocks  clocks    clocks  bytes  bytes  bytes    bytes\n"
+            "                cycles  cycles  cycles    cycles  bytes  bytes  bytes    bytes\n"
             "layer                A       B   B - A    change      A      B  B - A   change\n"
             "------------------------------------------------------------------------------\n"
             "fc1              1,200   1,500    +300  +25.00 %  4,106  4,010    -96  -2.34 %\n"
@@ -50,9 +50,9 @@ TEST(Comparison, TellsEveryDifference) {
             "------------------------------------------------------------------------------\n"
             "layers of both   1,500   1,800    +300  +20.00 %  4,216  4,120    -96  -2.28 %\n"
             "\n"
-            "Only in A: gone (500 clocks).\n"
+            "Only in A: gone (500 cycles).\n"
             "\n"
-            "Only in B: new\\x1b[2J (700 clocks).\n"
+            "Only in B: new\\x1b[2J (700 cycles).\n"
             "\n"
             "counters that differ      A      B  B - A    change\n"
             "---------------------------------------------------\n"
@@ -79,8 +79,8 @@ TEST(Comparison, CountsOnlyWhatBothHave) {
   const std::string text = comparison_tables(a, b, 0);
   EXPECT_THAT(text, testing::AllOf(
                         Says("layers of both   1,200   1,200       0  0.00 %",
-                             "\nOnly in A: conv (900 clocks; on the host in B), end (100 clocks; "
-                             "without clocks of its own in B).\n"),
+                             "\nOnly in A: conv (900 cycles; on the host in B), end (100 cycles; "
+                             "without cycles of its own in B).\n"),
                         Lacks("Only in B")));
   const Json both = compare(a, b);
   EXPECT_EQ(both["both"]["clocks"], Json({1200, 1200}));
@@ -91,7 +91,7 @@ TEST(Comparison, CountsOnlyWhatBothHave) {
 TEST(Comparison, SaysWhereNothingIsInBoth) {
   const std::string text = comparison_tables(report(Json::array({layer("x", 200, 1)})),
                                              report(Json::array({layer("y", 300, 1)})), 0);
-  EXPECT_THAT(text, Says("No layer has clocks in both.\n", "Only in A: x (200 clocks).\n"));
+  EXPECT_THAT(text, Says("No layer has cycles in both.\n", "Only in A: x (200 cycles).\n"));
 }
 
 TEST(Comparison, UsesTheMacsOfLayersThatBothHave) {
@@ -99,7 +99,7 @@ TEST(Comparison, UsesTheMacsOfLayersThatBothHave) {
   a["layers"][0]["macs"] = 32000U;
   a["layers"][1]["macs"] = 64000U;
   Json b = report(Json::array({a["layers"][0]}));
-  EXPECT_EQ(compare(a, b)["both"]["utilization"], Json({0.5, 0.5}));  // of 64 MACs a clock
+  EXPECT_EQ(compare(a, b)["both"]["utilization"], Json({0.5, 0.5}));  // of 64 MACs per cycle
 }
 
 TEST(Comparison, OfAnalysesReadsWhatTheArrayCosts) {

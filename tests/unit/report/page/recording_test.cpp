@@ -50,8 +50,8 @@ TEST_F(Recording, PutsWaitsBetweenThePartsOfATile) {
     "causes": ["layer", "idle", "compute", "wait_weights", "drain"],
     "texts": ["fc", "idle", "k0 n0", "wait_weights", "k1 n0", "drain"],
     "tracks": [
-      {"name": "layers", "gaps": [0], "clocks": [40], "causes": [0], "texts": [0]},
-      {"name": "compute", "gaps": [0, 0, 0, 0, 0, 2], "clocks": [10, 5, 4, 11, 4, 1],
+      {"name": "layers", "gaps": [0], "cycles": [40], "causes": [0], "texts": [0]},
+      {"name": "compute", "gaps": [0, 0, 0, 0, 0, 2], "cycles": [10, 5, 4, 11, 4, 1],
        "causes": [1, 2, 3, 2, 2, 4], "texts": [1, 1, 1, -1, 2, 1]}]})"));
 }
 
@@ -70,7 +70,7 @@ TEST_F(Recording, MakesNeighboursOneWhereThereAreTooMany) {
   const Json& track = recording["tracks"][0];
   EXPECT_LE(track["clocks"].size(), 40U);
   std::uint64_t sum = 0;
-  for (const Json& clocks : track["clocks"]) sum += clocks.get<std::uint64_t>();
+  for (const Json& cycles : track["clocks"]) sum += cycles.get<std::uint64_t>();
   EXPECT_EQ(sum, 400U);
   EXPECT_EQ(track["clocks"].back(), 208);  // what is long stays
   EXPECT_EQ(recording["causes"][track["causes"][0].get<std::size_t>()], "transfer");
@@ -99,7 +99,7 @@ TEST_F(Recording, RefusesWhatIsNoTimeline) {
       "{\"traceEvents\":[\n"
       "{\"ph\":\"X\",\"tid\":1,\"name\":\"n\",\"cat\":\"wait\",\"ts\":5,\"dur\":5},\n"
       "{\"ph\":\"X\",\"tid\":1,\"name\":\"n\",\"cat\":\"wait\",\"ts\":7,\"dur\":5}\n],\n",
-      "slices at clock 7 overlap");
+      "slices at cycle 7 overlap");
   EXPECT_THROW(page_recording("/nonexistent/timeline.json", 100), UsageError);
 }
 

@@ -22,11 +22,11 @@ class AcceleratorEngine;
 struct AcceleratorOptions {
   int n = 64;                         // rows and columns of the array: 2, 4, 8 or 64
   double clock_ns = 1;                // period of its clock
-  std::uint64_t quantum = 20;         // clocks that it may run ahead of SystemC's time
-  std::uint32_t bytes_per_cycle = 0;  // that each memory port carries in a clock; 0: n
+  std::uint64_t quantum = 20;         // cycles that it may run ahead of SystemC's time
+  std::uint32_t bytes_per_cycle = 0;  // that each memory port carries in a cycle; 0: n
   enum class Sharing { kIndependent, kShared, kExclusive };
   Sharing sharing = Sharing::kIndependent;  // of one memory by the three ports
-  double stall_probability = 0;             // that a channel of a port stalls in a clock
+  double stall_probability = 0;             // that a channel of a port stalls in a cycle
   std::uint32_t seed = 1;                   // of the stalls
   bool debug = false;  // RtlAccelerator: the model that can be looked into, which is slower
 };
@@ -35,7 +35,7 @@ struct AcceleratorOptions {
 /// transactions are blocking (b_transport) and loosely timed:
 /// - a register access takes place when the accelerator's clock has come to the caller's local
 ///   time, or, where the accelerator has run ahead, when the accelerator is: its delay says when;
-/// - the accelerator runs at most `quantum` clocks ahead, and never past a rise of its interrupt;
+/// - the accelerator runs at most `quantum` cycles ahead, and never past a rise of its interrupt;
 /// - while it is idle its clock passes without being simulated.
 /// Registers are words of 32 bits at the offsets of rtl/gemm64.json, 4 KiB in all. A register that
 /// refuses an access answers TLM_GENERIC_ERROR_RESPONSE (SLVERR). Of the memory, TLM_OK is OKAY,
@@ -51,7 +51,7 @@ class Accelerator : public sc_core::sc_module {
   /// Hard reset, at the time of its clock.
   void hard_reset();
 
-  /// The clock that it has come to; may be ahead of SystemC's time.
+  /// The cycle that it has come to; may be ahead of SystemC's time.
   std::uint64_t clock() const;
 
   /// Told of register accesses, of changes of the interrupt line, of transactions, with the clock.
@@ -72,8 +72,8 @@ class Accelerator : public sc_core::sc_module {
   /// To be called in the constructor of what derives from it.
   void start(std::unique_ptr<AcceleratorEngine> engine);
 
-  /// One transaction into the memory, at the clock that the engine has come to. Says what the
-  /// target answered, and how many clocks it took, rounded up.
+  /// One transaction into the memory, at the cycle that the engine has come to. Says what the
+  /// target answered, and how many cycles it took, rounded up.
   std::pair<tlm::tlm_response_status, std::uint64_t> transport(bool write, std::uint64_t address,
                                                                std::uint8_t* data,
                                                                const std::uint8_t* enables,

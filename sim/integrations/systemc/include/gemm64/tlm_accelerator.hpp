@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The accelerator as an approximately timed model: the same registers, commands, results and
-// errors, in predicted clocks, fast.
+// errors, in predicted cycles, fast.
 #pragma once
 
 #include "gemm64/accelerator.hpp"
