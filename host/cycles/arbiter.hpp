@@ -37,7 +37,7 @@ class Arbiter {
     MemoryPort& memory;
     std::vector<Requester*> users;
     Requester* user = nullptr;  // whose request comes next
-    Cycle asked = kUnknown;     // clock in which it is handed over
+    Cycle asked = kUnknown;     // cycle in which it is handed over
     bool found = false;         // the two are so, whatever happens elsewhere
     bool elsewhere = false;     // it is handed to the other memory, and one to this no earlier
     Cycle valid() const { return asked + 1; }

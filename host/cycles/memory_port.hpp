@@ -141,7 +141,7 @@ class MemoryPort {
     answered_ = std::max(dram_->crossing.there(end) + latency_, answered_ + 1);
     return last;
   }
-  /// Clock in which it was answered: the last beat of a read, the answer to a write.
+  /// Cycle in which it was answered: the last beat of a read, the answer to a write.
   Cycle answered() const { return answered_; }
 
  private:

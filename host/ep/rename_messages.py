@@ -8,7 +8,7 @@ import os
 import re
 import sys
 
-NAMES = {"host/graph/proto/onnx.proto": "host/ep_pb/onnx.proto", "gemm64.onnx": "gemm64.onep"}
+NAMES = {"host/graph/proto/onnx.proto": "host/graph/ep_pb/onnx.proto", "gemm64.onnx": "gemm64.onep"}
 
 
 def main():
@@ -22,7 +22,7 @@ def main():
             sys.exit(f"rename_messages.py: {source} does not name {name}")
         text = text.replace(f'"{name}"', f'"{new}"') if name.endswith(".proto") else text
         text = text.replace(name, new)
-    text = text.replace('#include "host/ep_pb/', '#include "host/graph/proto/')
+    text = text.replace('#include "host/graph/ep_pb/', '#include "host/graph/proto/')
     os.makedirs(os.path.dirname(target), exist_ok=True)
     open(target, "w", encoding="utf-8").write(text)
 

@@ -78,13 +78,13 @@ Moves predict(const DramTiming& timing, unsigned width, const std::vector<Reques
   std::deque<MemoryPort> ports;
   for (unsigned port = 0; port < kPorts; ++port) ports.emplace_back(kLatency, budget, dram, width);
   Moves moves;
-  Clock offered = 0;
+  Cycle offered = 0;
   for (const Request& request : requests) {
     MemoryPort& port = ports[request.port];
-    const auto at = static_cast<Clock>(request.clock);
+    const auto at = static_cast<Cycle>(request.clock);
     port.accept(at);
     const auto move = [&](const Beats& beats) {
-      for (Clock i = 0; i < beats.count; ++i) {
+      for (Cycle i = 0; i < beats.count; ++i) {
         moves[request.port].push_back(static_cast<std::uint64_t>(beats.first + i));
       }
     };
