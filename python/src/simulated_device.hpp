@@ -55,7 +55,7 @@ class SimulatedDevice {
   /// Diagnoses a job of this device that failed, as RunOptions::investigate.
   void look_again(const JobRun& run, Failure& failure) const;
 
-  /// C[M x N] = a[M x K] * w[N x K]^T, every sum, clock and byte checked; from a reset.
+  /// C[M x N] = a[M x K] * w[N x K]^T, every sum, cycle and byte checked; from a reset.
   Product multiply(const MatrixI8& a, const MatrixI8& w, Accumulate accumulate);
 
   /// Reads the counters from their registers, which takes cycles of the RTL.

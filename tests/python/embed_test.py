@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""python -m gemm64.embed, by a tiny seeded network with a tokenizer of as many words."""
+"""python -m llm.embed, by a tiny seeded network with a tokenizer of as many words."""
 
 import json
 import sys
@@ -9,8 +9,8 @@ import onnx
 import onnxruntime
 import pytest
 import transformers
-from gemm64.embed import _cli
-from gemm64.text._oracle import OnnxRuntime
+from llm.embed import _cli
+from llm.text._oracle import OnnxRuntime
 from words import WORDS, write_tokenizer
 
 SENTENCES = ["w5 w80 w12", "w9", "w5 w80 w13 w44"]
@@ -115,7 +115,7 @@ def test_bad_input_gets_one_line(folder, capsys, arguments, told):
     assert embed(folder, *arguments, "--device", "tlm") == 2
     error = capsys.readouterr().err
     assert error.count("\n") == 1
-    assert error.startswith("gemm64.embed: ")
+    assert error.startswith("llm.embed: ")
     assert told in error
 
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""python -m gemm64.generate, by tiny seeded networks with a tokenizer of as many words."""
+"""python -m llm.generate, by tiny seeded networks with a tokenizer of as many words."""
 
 import io
 import json
@@ -10,9 +10,9 @@ import onnx
 import onnxruntime
 import pytest
 import transformers
-from gemm64.generate import _cli
-from gemm64.generate._choice import Choice
-from gemm64.text._oracle import OnnxRuntime
+from llm.generate import _cli
+from llm.generate._choice import Choice
+from llm.text._oracle import OnnxRuntime
 from onnxruntime.quantization import QuantType, quantize_dynamic
 from words import WORDS, write_tokenizer
 
@@ -195,7 +195,7 @@ def test_bad_input_gets_one_line(folder, capsys, arguments, told):
     assert generate(folder, *arguments, "--device", "tlm") == 2
     error = capsys.readouterr().err
     assert error.count("\n") == 1
-    assert error.startswith("gemm64.generate: ")
+    assert error.startswith("llm.generate: ")
     assert told in error
 
 

@@ -9,6 +9,7 @@ import gemm64
 import pytest
 
 USE = pathlib.Path(__file__).with_name("typed_use.py")
+EXAMPLES = pathlib.Path(__file__).parents[2] / "python" / "examples" / "llm"
 
 
 @pytest.fixture(scope="module")
@@ -25,7 +26,7 @@ def mypy(tmp_path_factory):
 
 
 def test_mypy_finds_nothing(mypy):
-    result = mypy(USE)
+    result = mypy(USE, EXAMPLES)
     assert result.returncode == 0, result.stdout + result.stderr
 
 

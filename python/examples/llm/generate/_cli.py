@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The command python -m gemm64.generate."""
+"""The command python -m llm.generate."""
 
 from __future__ import annotations
 
@@ -7,7 +7,8 @@ import argparse
 from collections.abc import Sequence
 from pathlib import Path
 
-from .._errors import InvalidArgument
+from gemm64 import InvalidArgument
+
 from ..text._command import EXIT_CODES, add_how, add_tokenizer, exit_code, networks, number, read_text, save, whole
 from ..text._network import Cost, Encoder
 from ..text._tokens import Tokens
@@ -29,7 +30,7 @@ _share = number(float, lambda value: 0 < value <= 1, "a number above 0 and at mo
 
 def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(
-        prog="python -m gemm64.generate", allow_abbrev=False, epilog=_NOTES,
+        prog="python -m llm.generate", allow_abbrev=False, epilog=_NOTES,
         formatter_class=argparse.RawDescriptionHelpFormatter,
         description="Writes text by a language model on the accelerator, and tells the cycles of each token.")
     parser.add_argument("files", nargs="+", metavar="FILE", type=Path,
@@ -101,4 +102,4 @@ def _write(options: argparse.Namespace) -> Cost:
 def main(arguments: Sequence[str]) -> int:
     """Returns the exit code."""
     options = _parser().parse_args(arguments)
-    return exit_code("gemm64.generate", lambda: _write(options))
+    return exit_code("llm.generate", lambda: _write(options))

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import sys
 
-from ..cluster._progress import Progress
+from gemm64.cluster._progress import Progress
 from ._network import Cost
 
 

@@ -6,7 +6,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-from .._errors import InvalidArgument
+from gemm64 import InvalidArgument
 
 _STARTS = ("<|startoftranscript|>", "<pad>", "<s>")  # of decoders behind an encoder
 _ENDS = ("</s>", "<|im_end|>", "<|endoftext|>", "<|eot_id|>", "<eos>", "[SEP]")

@@ -11,9 +11,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from .._device import Device
-from .._errors import DeviceError, InvalidArgument, OutputError, VerificationError
-from .._session import InferenceSession
+from gemm64 import Device, DeviceError, InferenceSession, InvalidArgument, OutputError, VerificationError
 from ._network import Cost, Network
 from ._oracle import OnnxRuntime
 

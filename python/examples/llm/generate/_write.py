@@ -7,7 +7,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
-from .._errors import InvalidArgument
+from gemm64 import InvalidArgument
+
 from ..text._network import Cost, Encoder
 from ..text._tokens import Tokens
 from ._choice import Choice

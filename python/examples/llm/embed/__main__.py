@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""python -m gemm64.generate."""
+"""python -m llm.embed."""
 
 import sys
 
-from gemm64.generate._cli import main
+from llm.embed._cli import main
 
 if __name__ == "__main__":
     sys.exit(main(sys.argv[1:]))

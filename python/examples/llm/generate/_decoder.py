@@ -9,7 +9,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from .._session import NodeArg
+from gemm64 import NodeArg
+
 from ..text._network import Arrays, Network
 
 _PAST = re.compile(r"^past(_key_values)?(?=[._])")

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The command python -m gemm64.embed."""
+"""The command python -m llm.embed."""
 
 from __future__ import annotations
 
@@ -7,10 +7,8 @@ import argparse
 from collections.abc import Sequence
 from pathlib import Path
 
-from .._device import Device
-from .._errors import InvalidArgument
-from .._session import InferenceSession
-from .._tools import quantize
+from gemm64 import Device, InferenceSession, InvalidArgument, quantize
+
 from ..text._command import EXIT_CODES, add_how, add_tokenizer, exit_code, networks, read_text, save, whole
 from ..text._network import Cost, Encoder, Network, with_cause
 from ..text._tokens import Tokens
@@ -25,7 +23,7 @@ A sentence's vector is the mean of its tokens' hidden states, of length 1.
 
 def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(
-        prog="python -m gemm64.embed", allow_abbrev=False, epilog=_NOTES,
+        prog="python -m llm.embed", allow_abbrev=False, epilog=_NOTES,
         formatter_class=argparse.RawDescriptionHelpFormatter,
         description="Makes vectors of sentences by a language model on the accelerator, and tells how near they are "
                     "to each other and the cycles of each.")
@@ -96,4 +94,4 @@ def _embed(options: argparse.Namespace) -> Cost:
 def main(arguments: Sequence[str]) -> int:
     """Returns the exit code."""
     options = _parser().parse_args(arguments)
-    return exit_code("gemm64.embed", lambda: _embed(options))
+    return exit_code("llm.embed", lambda: _embed(options))

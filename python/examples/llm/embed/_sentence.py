@@ -9,7 +9,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from .._errors import InvalidArgument
+from gemm64 import InvalidArgument
+
 from ..text._network import Arrays, Cost, Encoder
 from ..text._tokens import Tokens
 

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from .._errors import InvalidArgument
+from gemm64 import InvalidArgument
 from ._network import Arrays
 
 

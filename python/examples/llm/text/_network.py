@@ -10,9 +10,7 @@ from typing import Any, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from .._errors import InvalidArgument
-from .._report import Report
-from .._session import InferenceSession
+from gemm64 import InferenceSession, InvalidArgument, Report
 
 Arrays = dict[str, NDArray[Any]]
 

@@ -1,0 +1,2 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Text from language models on the accelerator: `python -m llm.generate --help`."""

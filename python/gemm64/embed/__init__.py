@@ -1,2 +1,0 @@
-# SPDX-License-Identifier: Apache-2.0
-"""Sentences as vectors, by language models on the accelerator: `python -m gemm64.embed --help`."""

@@ -1,2 +1,0 @@
-# SPDX-License-Identifier: Apache-2.0
-"""Text from language models on the accelerator: `python -m gemm64.generate --help`."""
