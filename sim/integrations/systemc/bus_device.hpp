@@ -37,9 +37,6 @@ class BusDevice : public sc_core::sc_module, public Device {
   /// std::logic_error.
   void run(const sc_core::sc_time& time);
 
-  /// While it is on, a rise of the line ends run().
-  void set_attentive(bool on) { attentive_ = on; }
-
  private:
   std::uint32_t access(bool write, std::uint32_t offset, std::uint32_t value);
   void check(std::uint64_t address, std::size_t bytes) const;
