@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A device that can be looked into: what happens inside, clock by cycle, and faults put there.
+// A device that can be looked into: what happens inside, cycle by cycle, and faults put there.
 #pragma once
 
 #include <cstddef>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Runs jobs through a driver, and checks every value, clock and byte.
+// Runs jobs through a driver, and checks every value, cycle and byte.
 #pragma once
 
 #include <functional>

@@ -173,7 +173,7 @@ std::string rows_verdict(const std::vector<SweepRow>& rows) {
   const bool ran = std::any_of(rows.begin(), rows.end(),
                                [](const SweepRow& row) { return !row.at("verified").is_null(); });
   return warnings +
-         (ran ? fmt::format("VERIFIED: every value, clock and byte of {}.", counted(all, "point"))
+         (ran ? fmt::format("VERIFIED: every value, cycle and byte of {}.", counted(all, "point"))
               : fmt::format("{} predicted; nothing ran, so nothing is verified.",
                             counted(all, "point")));
 }

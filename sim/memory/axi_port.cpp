@@ -112,7 +112,7 @@ void AxiPort::fill_with_noise(std::uint8_t* bytes) {
 }
 
 void AxiPort::fail(const std::string& rule) const {
-  throw std::logic_error("AXI port " + name_ + ", clock " + std::to_string(clock_) + ": " + rule);
+  throw std::logic_error("AXI port " + name_ + ", cycle " + std::to_string(clock_) + ": " + rule);
 }
 
 void AxiPort::fail_dropped(const char* channel) const {

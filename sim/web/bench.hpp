@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The simulated accelerator with one work, clock by cycle, and all that the page shows of it.
+// The simulated accelerator with one work, cycle by cycle, and all that the page shows of it.
 #pragma once
 
 #include <array>

@@ -136,11 +136,11 @@ TEST_F(SweepProgram, WritesTheSampleAsTableCsvJsonAndPlot) {
   const Outcome table = run(std::string("sweep ") + kSample);
   EXPECT_EQ(table.code, 0);
   EXPECT_THAT(table.out, Says("40x64x48", " exclusive",
-                              "VERIFIED: every value, clock and byte of 36 points.\n"));
+                              "VERIFIED: every value, cycle and byte of 36 points.\n"));
   const Outcome files =
       run(std::string("sweep ") + kSample + " --csv a.csv --json a.json --plot a.svg --jobs 1");
   EXPECT_EQ(files.code, 0);
-  EXPECT_EQ(files.out, "VERIFIED: every value, clock and byte of 36 points.\n");
+  EXPECT_EQ(files.out, "VERIFIED: every value, cycle and byte of 36 points.\n");
   const std::string csv = read("a.csv");
   EXPECT_EQ(std::count(csv.begin(), csv.end(), '\n'), 37);
   EXPECT_THAT(csv, StartsWith("point,mode,device,network,batch,depthwise,array,"));

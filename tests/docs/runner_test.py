@@ -48,7 +48,7 @@ class Documents(unittest.TestCase):
         self.expect(1, "exit code 2", f"{F}sh\nbuild/tool usage\nbuild/tool\n{F}\n")
 
     def test_a_stale_figure_is_found(self):
-        good = f"{F}\n$ build/tool x\n...\nclocks 1,234 in 9 s\nend x\n{F}\n"
+        good = f"{F}\n$ build/tool x\n...\ncycles 1,234 in 9 s\nend x\n{F}\n"
         self.expect(0, "ok", good)
         self.expect(1, "does not print: cycles 1,235", good.replace("1,234", "1,235"))
         self.expect(1, "does not print: end y", good.replace("end x", "end y"))
@@ -85,13 +85,13 @@ class Documents(unittest.TestCase):
         self.expect(0, "long: for ever", page, "--list")
 
     def test_update_writes_current_output(self):
-        page = f"Text\n\n{F}\n$ build/tool x\n...\nclocks 1,235 in 9 s\nend y\n{F}\n\n{F}\nbegin\n...\nend of y\n{F}\n"
+        page = f"Text\n\n{F}\n$ build/tool x\n...\ncycles 1,235 in 9 s\nend y\n{F}\n\n{F}\nbegin\n...\nend of y\n{F}\n"
         new = page.replace("cycles 1,235 in 9 s", "cycles  1,234 in 5.6 s").replace("end y", "end x").replace("end of y", "end x")
         self.assertIn("updated", self.outcome(page, "--update", updated=new)[1])
         self.assertIn("ok", self.outcome(new, updated=new)[1])
 
     def test_update_keeps_lines_that_differ_in_time_only(self):
-        page = f"{F}\n$ build/tool x\nbegin\nclocks 1,234 in 9 s\nend of x\n{F}\n"
+        page = f"{F}\n$ build/tool x\nbegin\ncycles 1,234 in 9 s\nend of x\n{F}\n"
         self.outcome(page, "--update", updated=page.replace("end of x", "end x"))
 
     def test_update_inserts_and_removes_lines(self):

@@ -360,8 +360,8 @@ class Networks(QuantizedTest):
                     continue
                 # Which parts of a concatenation need another scale shows when ranges are measured.
                 self.assertEqual(len(found), len(wanted))
-                clocks = [sum(clocks for _, clocks in each) for each in (found, wanted)]
-                self.assertLess(abs(clocks[0] - clocks[1]), 0.08 * clocks[1])
+                cycles = [sum(cycles for _, cycles in each) for each in (found, wanted)]
+                self.assertLess(abs(cycles[0] - cycles[1]), 0.08 * cycles[1])
 
     def test_dynamic(self):
         # No means: float sums depend on their order, and ONNX Runtime's is its processor's.

@@ -19,7 +19,7 @@ from harness import ProgramTest, saturates
 CASES = int(os.environ.get("GEMM64_CASES", "12"))
 SEED = int(os.environ.get("GEMM64_SEED", "1"))
 ARRAYS = [int(size) for size in os.environ.get("GEMM64_ARRAYS", "4 8 64").split()]
-CLOCKS = 2_000_000    # that no case may take
+MAX_CYCLES = 2_000_000    # that no case may take
 ROWS = 350_000        # of the smallest array, so that stalls do not bring a case near that
 
 
@@ -206,7 +206,7 @@ class RandomConvolutions(ProgramTest):
         session = onnxruntime.InferenceSession(model.SerializeToString(), options,
                                                providers=["CPUExecutionProvider"])
         wanted = session.run(None, {"x": x})[0]
-        clocks = {}
+        cycles = {}
         for array in ARRAYS:
             stalls = case.random.choice(case.stalls)
             latency = case.random.choice([1, 20, 100])
@@ -223,16 +223,16 @@ class RandomConvolutions(ProgramTest):
             self.assertEqual(report["total"]["device_share"], 1, what)
             self.assertTrue(report["verified"], what)
             self.on_lanes += sum(layer["tiles"] == 0 for layer in report["layers"])
-            clocks[array] = report["total"]["cycles"]
-            self.assertLessEqual(clocks[array], CLOCKS, what)
-        return clocks
+            cycles[array] = report["total"]["cycles"]
+            self.assertLessEqual(cycles[array], MAX_CYCLES, what)
+        return cycles
 
     def check_all(self, kind):
         self.on_lanes = 0
         most = dict.fromkeys(ARRAYS, 0)
         for number in range(CASES):
-            for array, clocks in self.check(kind(f"{SEED} {number}"), number).items():
-                most[array] = max(most[array], clocks)
+            for array, cycles in self.check(kind(f"{SEED} {number}"), number).items():
+                most[array] = max(most[array], cycles)
         self.assertGreater(self.on_lanes, 0)
         print(f"{CASES} convolutions, {self.on_lanes} layers on the lanes, at most {most} cycles each", flush=True)
 

@@ -94,7 +94,7 @@ class Trial {
 
   void check() {
     const bool due = !done_at_.empty() && done_at_.front() == bench_.clock();
-    EXPECT_EQ(bench_->done_o, due) << "clock " << bench_.clock();
+    EXPECT_EQ(bench_->done_o, due) << "cycle " << bench_.clock();
     if (due) {
       done_at_.pop_front();
       ++done_;

@@ -109,7 +109,7 @@ class Trial {
   }
 
   void check() {
-    EXPECT_EQ(bench->ahead_o, arrived_ - next_) << "clock " << bench.clock();
+    EXPECT_EQ(bench->ahead_o, arrived_ - next_) << "cycle " << bench.clock();
     if (read_ > 0) {
       EXPECT_TRUE(is_memory_word(bench->word_o, reads_[read_ - 1].address)) << read_;
     }

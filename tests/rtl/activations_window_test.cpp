@@ -203,7 +203,7 @@ class Trial {
   }
 
   void check() {
-    EXPECT_EQ(bench->ahead_o, ahead_) << "clock " << bench.clock();
+    EXPECT_EQ(bench->ahead_o, ahead_) << "cycle " << bench.clock();
     if (read_ > 0) {
       const Read& last = work_.reads[read_ - 1];
       if (last.window && !last.inside) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Stimulus of the systolic array, clock by cycle, with the sums that must come out. The same
+// Stimulus of the systolic array, cycle by cycle, with the sums that must come out. The same
 // vectors go through Verilator (array_test.cpp) and through Icarus Verilog (tests/rtl/icarus).
 #pragma once
 

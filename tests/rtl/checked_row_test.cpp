@@ -56,11 +56,11 @@ void run(Bench<Vchecked_row_d8>& bench, const std::vector<Row>& rows, std::size_
     }
     bench->wrong_i = t == found || t == rows[later].clock + kDelay;
     bench.settle();
-    ASSERT_EQ(bench->error_o != 0, t > found) << "clock " << t;
+    ASSERT_EQ(bench->error_o != 0, t > found) << "cycle " << t;
     if (t > found) {
-      ASSERT_EQ(bench->tag_o, rows[first].tag) << "clock " << t;
-      ASSERT_EQ(bench->tile_o, rows[first].tile) << "clock " << t;
-      ASSERT_EQ(bench->row_o, rows[first].row) << "clock " << t;
+      ASSERT_EQ(bench->tag_o, rows[first].tag) << "cycle " << t;
+      ASSERT_EQ(bench->tile_o, rows[first].tile) << "cycle " << t;
+      ASSERT_EQ(bench->row_o, rows[first].row) << "cycle " << t;
     }
     bench.edge();
   }

@@ -102,7 +102,7 @@ class Checksum : public testing::Test {
       drive(*bench, t, random);
       bench->rst_ni = t != reset_at || reset_at == 0;
       bench.settle();
-      ASSERT_EQ(bench->wrong_o != 0, wrong[t]) << "clock " << t;
+      ASSERT_EQ(bench->wrong_o != 0, wrong[t]) << "cycle " << t;
       bench.edge();
     }
   }

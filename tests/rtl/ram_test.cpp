@@ -61,7 +61,7 @@ TEST(Ram, AgreesWithAnArrayAtRandom) {
       if (read) shown = words[from];
       if (write) words[to] = value;
       bench.settle();
-      ASSERT_EQ(bench->data_o, shown) << "clock " << t;
+      ASSERT_EQ(bench->data_o, shown) << "cycle " << t;
     }
   });
 }

@@ -30,7 +30,7 @@ void sends_all(unsigned divisor) {
     for (unsigned clock = 0; clock < 10 * divisor; ++clock) {
       bench.settle();
       ASSERT_EQ(bench->line_o, bits >> clock / divisor & 1)
-          << "byte " << byte << ", clock " << clock;
+          << "byte " << byte << ", cycle " << clock;
       ASSERT_EQ(bench->ready_o, 0);
       bench.edge();
     }

@@ -122,7 +122,7 @@ class Trial {
 
   void check() {
     if (!bench->stop_i) {
-      EXPECT_EQ(bench->words_o, arrived_ - next_word()) << "clock " << bench.clock();
+      EXPECT_EQ(bench->words_o, arrived_ - next_word()) << "cycle " << bench.clock();
     }
     if (shows_ && !bench->stop_i) {
       EXPECT_TRUE(is_memory_word(bench->word_o, words_[shown_])) << shown_;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The array of 64x64 once more, with assertions and with noise in what nothing resets: AlexNet's
-// Linear layers, and every register beside the fast model's, clock by cycle.
+// Linear layers, and every register beside the fast model's, cycle by cycle.
 #include <Vgemm64_n64.h>
 #include <Vgemm64_n64___024root.h>
 #include <Vgemm64_n64_checked.h>
@@ -89,7 +89,7 @@ class States {
       if (agreed_[word_]) {
         fast_hash = (fast_hash ^ in_fast ^ word_) * 0x100000001b3;
         checked_hash = (checked_hash ^ in_checked ^ word_) * 0x100000001b3;
-        EXPECT_EQ(in_fast, in_checked) << name << ", byte " << at << ", clock " << cycles;
+        EXPECT_EQ(in_fast, in_checked) << name << ", byte " << at << ", cycle " << cycles;
       }
       agreed_[word_] = in_fast == in_checked;
       same = same && in_fast == in_checked;

@@ -124,7 +124,7 @@ std::string list_only(const Json& layers, const char* there) {
   for (const Json& layer : layers) {
     const auto why = layer["there"].get<std::string>();
     names.push_back(fmt::format("{} ({}{})", escaped(layer["name"].get<std::string>()),
-                                counted(layer["clocks"].get<std::uint64_t>(), "clock"),
+                                counted(layer["clocks"].get<std::uint64_t>(), "cycle"),
                                 why.empty() ? "" : fmt::format("; {} in {}", why, there)));
   }
   return fmt::format("{}", fmt::join(names, ", "));
@@ -232,7 +232,7 @@ std::string comparison_tables(const Json& a, const Json& b, std::size_t width) {
   const Json comparison = compare(a, b);
   Table table;
   table.add_column("layer", Align::kLeft);
-  for (const char* what : {"clocks", "bytes"}) {
+  for (const char* what : {"cycles", "bytes"}) {
     for (const char* heading : {"A", "B", "B - A", "change"})
       table.add_column(fmt::format("{}\n{}", what, heading));
   }

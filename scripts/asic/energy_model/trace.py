@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Signals of the RTL in a tile of a program's own run, clock by cycle."""
+"""Signals of the RTL in a tile of a program's own run, cycle by cycle."""
 
 import os
 

@@ -62,7 +62,7 @@ module array_tb;
                     compared = compared + 1;
                     if (sum[32*c +: 32] !== expected[t][32*c +: 32]) begin
                         differences = differences + 1;
-                        $display("clock %0d column %0d: %h, not %h", t, c, sum[32*c +: 32], expected[t][32*c +: 32]);
+                        $display("cycle %0d column %0d: %h, not %h", t, c, sum[32*c +: 32], expected[t][32*c +: 32]);
                     end
                 end
             @(posedge clk);

@@ -306,7 +306,7 @@ int main(int argc, char** argv) {
 
   machine.head = find("head_q", "gemm64.u_commands").data;
 
-  // The run without a flip, clock by cycle
+  // The run without a flip, cycle by cycle
   machine.model->clk_i = 0;
   machine.model->eval();
   std::vector<Machine::State> states(1);

@@ -257,7 +257,7 @@ TEST(WordBuffer, FreesPlacesOfManyWordsAtOnce) {
   EXPECT_EQ(buffer.empty(), 41);
 }
 
-// Against the rule itself, clock by cycle (sim/README.md): a beat moves where there is credit for
+// Against the rule itself, cycle by cycle (sim/README.md): a beat moves where there is credit for
 // it, and a cycle without use leaves one beat of credit.
 TEST(Budget, MovesBeatsAsTheMemoryDoes) {
   std::mt19937 random(1);
@@ -325,7 +325,7 @@ TEST(Ledger, CountsWhatWasSpentBeforeAnyClock) {
   Counters counters{};
   Ledger ledger(counters);
   ledger.keep_history(rate);
-  std::vector<std::size_t> spent;  // clock by cycle
+  std::vector<std::size_t> spent;  // cycle by cycle
   ledger.spend(kIdle, 4);
   spent.resize(4, kIdle);
   for (int burst = 0; burst < 3; ++burst) {

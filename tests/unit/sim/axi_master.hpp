@@ -113,10 +113,10 @@ class ReadMaster : public AxiMaster<AxiReadPort, ReadMaster> {
       Beat beat{clock, port.rid(), port.rresp(), port.rlast(),
                 std::vector<std::uint8_t>(port.rdata(), port.rdata() + port.width())};
       if (held_) {
-        EXPECT_EQ(beat.id, held_beat.id) << "clock " << clock;
-        EXPECT_EQ(beat.response, held_beat.response) << "clock " << clock;
-        EXPECT_EQ(beat.last, held_beat.last) << "clock " << clock;
-        EXPECT_EQ(beat.data, held_beat.data) << "clock " << clock;
+        EXPECT_EQ(beat.id, held_beat.id) << "cycle " << clock;
+        EXPECT_EQ(beat.response, held_beat.response) << "cycle " << clock;
+        EXPECT_EQ(beat.last, held_beat.last) << "cycle " << clock;
+        EXPECT_EQ(beat.data, held_beat.data) << "cycle " << clock;
       }
       held_ = !ready;
       held_beat = beat;
@@ -215,8 +215,8 @@ class WriteMaster : public AxiMaster<AxiWritePort, WriteMaster> {
     drive.bready = ready;
     if (port.bvalid()) {
       if (held_) {
-        EXPECT_EQ(port.bid(), held_response.id) << "clock " << clock;
-        EXPECT_EQ(port.bresp(), held_response.response) << "clock " << clock;
+        EXPECT_EQ(port.bid(), held_response.id) << "cycle " << clock;
+        EXPECT_EQ(port.bresp(), held_response.response) << "cycle " << clock;
       }
       held_ = !ready;
       held_response = {clock, port.bid(), port.bresp()};

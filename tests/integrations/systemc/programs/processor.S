@@ -48,7 +48,7 @@ jumps:
   li t0, 0xf0000000
   jr t0
 #elif defined(TIMERS)
-# Ten interrupts of the timer, 1000 clocks apart, each asleep; prints a dot for each, exits with 10
+# Ten interrupts of the timer, 1000 cycles apart, each asleep; prints a dot for each, exits with 10
 # when the loop between them was never disturbed.
   la t0, handler
   csrw mtvec, t0

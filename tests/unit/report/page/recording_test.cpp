@@ -50,8 +50,8 @@ TEST_F(Recording, PutsWaitsBetweenThePartsOfATile) {
     "causes": ["layer", "idle", "compute", "wait_weights", "drain"],
     "texts": ["fc", "idle", "k0 n0", "wait_weights", "k1 n0", "drain"],
     "tracks": [
-      {"name": "layers", "gaps": [0], "cycles": [40], "causes": [0], "texts": [0]},
-      {"name": "compute", "gaps": [0, 0, 0, 0, 0, 2], "cycles": [10, 5, 4, 11, 4, 1],
+      {"name": "layers", "gaps": [0], "clocks": [40], "causes": [0], "texts": [0]},
+      {"name": "compute", "gaps": [0, 0, 0, 0, 0, 2], "clocks": [10, 5, 4, 11, 4, 1],
        "causes": [1, 2, 3, 2, 2, 4], "texts": [1, 1, 1, -1, 2, 1]}]})"));
 }
 

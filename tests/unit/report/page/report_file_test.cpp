@@ -86,8 +86,8 @@ TEST_F(ReportFile, RefusesFieldsThatAreNotOfTheirKind) {
                  "layers[0].counters.compute is not an object");
   expect_refused(with_layer(R"({"name": "l", "counters": {"compute": {"idle": 0.5}}})"),
                  "layers[0].counters.compute.idle is not a whole number");
-  expect_refused(with_layer(R"({"name": "l", "array": {"cycles": []}})"),
-                 "layers[0].array.cycles is not a whole number");
+  expect_refused(with_layer(R"({"name": "l", "array": {"clocks": []}})"),
+                 "layers[0].array.clocks is not a whole number");
 }
 
 TEST_F(ReportFile, NamesAFileThatIsNotThere) {
