@@ -35,10 +35,14 @@ function(gemm64_precompile_tests name)
   target_link_libraries(${name} PRIVATE gemm64_base)  # all must agree on the processor
 endfunction()
 
-# gemm64_label_tests(<program> [MATCHING <regular expression>] LABELS <label>...)
-# Labels the tests of a program whose names match; gtest_discover_tests() knows one label only.
+# gemm64_label_tests(<program> [MATCHING <regular expression>] [COST <seconds>] LABELS <label>...)
+# Labels the tests of a program whose names match; gtest_discover_tests() knows one label only. ctest starts those of a high
+# COST first.
 function(gemm64_label_tests name)
-  cmake_parse_arguments(arg "" "MATCHING" "LABELS" ${ARGN})
+  cmake_parse_arguments(arg "" "MATCHING;COST" "LABELS" ${ARGN})
+  if(arg_COST)
+    set(arg_COST "COST ${arg_COST}")
+  endif()
   get_property(files DIRECTORY PROPERTY TEST_INCLUDE_FILES)
   list(LENGTH files count)
   set(script ${CMAKE_CURRENT_BINARY_DIR}/${name}_labels_${count}.cmake)
@@ -46,7 +50,7 @@ function(gemm64_label_tests name)
 set(tests ${@name@_TESTS})
 list(FILTER tests INCLUDE REGEX "@arg_MATCHING@")
 if(tests)
-  set_tests_properties(${tests} PROPERTIES LABELS "@arg_LABELS@")
+  set_tests_properties(${tests} PROPERTIES LABELS "@arg_LABELS@" @arg_COST@)
 endif()
 ]])
   set_property(DIRECTORY APPEND PROPERTY TEST_INCLUDE_FILES ${script})

@@ -32,7 +32,7 @@ TEST_F(Dut, LargeArraysAreNotProven) {
 }
 
 TEST_F(Dut, ExitCodesTellHeldFromFailed) {
-  const std::string cache = " --cache cache ";
+  const std::string cache = " --cache " GEMM64_DUT_CACHE " ";
   const Outcome held = run("dut check " + kArrays + "/no_backpressure.toml --no-trace --score" +
                            cache + "--json held.json --junit held.xml");
   EXPECT_EQ(held.code, 0) << held.err;

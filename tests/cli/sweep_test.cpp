@@ -180,7 +180,7 @@ TEST_F(SweepProgram, GoesOnWhereItWasKilledWithTheSameFile) {
                     "while kill -0 $pid 2> /dev/null && "
                     "[ $(cat cut.csv.part 2> /dev/null | wc -l) -le " +
                     std::to_string(rows) +
-                    " ]; do :; done; kill -9 $pid 2> /dev/null; wait $pid; "
+                    " ]; do sleep 0.01; done; kill -9 $pid 2> /dev/null; wait $pid; "
                     "[ -e cut.csv.part ] || [ -e cut.csv ]"),
               0);
     if (!exists("cut.csv")) {
@@ -201,8 +201,8 @@ TEST_F(SweepProgram, OfWhichTheFileChangedDoesNotGoOn) {
   EXPECT_THAT(run("sweep s.json --csv a.csv --resume").err,
               Says("a.csv.part: the program has changed since its points were finished"));
   EXPECT_EQ(shell("$G sweep s.json --csv b.csv --jobs 1 2> /dev/null & pid=$!; "
-                  "while kill -0 $pid && [ $(cat b.csv.part 2> /dev/null | wc -l) -le 2 ]; do :; "
-                  "done; kill -9 $pid; wait $pid; [ -e b.csv.part ]"),
+                  "while kill -0 $pid && [ $(cat b.csv.part 2> /dev/null | wc -l) -le 2 ]; do "
+                  "sleep 0.01; done; kill -9 $pid; wait $pid; [ -e b.csv.part ]"),
             0);
   write("s.json", read("s.json") + "\n");
   const Outcome outcome = run("sweep s.json --csv b.csv --resume");

@@ -28,6 +28,8 @@ ROOT = pathlib.Path(__file__).parents[2]
 COUNTED = ("cycles", "predicted_cycles", "bytes", "predicted_bytes", "counters", "macs", "m", "k", "n", "results",
            "mismatches", "program")
 TLM = ("--device", "tlm", "--array", 8)
+# `make regression` sets it and runs these only (-k test_long).
+LONG = unittest.skipUnless(os.environ.get("GEMM64_LONG"), "takes long; GEMM64_LONG=1 runs it")
 
 
 class HostTest(ProgramTest):
@@ -106,7 +108,8 @@ class Networks(HostTest):
                                      per_channel=per_channel, activation_type=types[0], weight_type=types[1])
         return target, {value.name: batches[3]}
 
-    def test_quantized(self):
+    @LONG
+    def test_long_quantized(self):
         for name in NETWORKS:
             for form, types, per_channel in itertools.product(QuantFormat, PAIRS, (False, True)):
                 with self.subTest(network=name, form=form.name, types=types, per_channel=per_channel):
@@ -125,7 +128,8 @@ class Networks(HostTest):
                 shape = [dim.dim_value for dim in value.type.tensor_type.shape.dim]
                 self.compare(target, {value.name: values(*shape)})
 
-    def test_transformers(self):
+    @LONG
+    def test_long_transformers(self):
         for kind, form in itertools.product(transformers.KINDS, TABLE.FORMS):
             network = TABLE.Seeded(transformers, kind)
             model = TABLE.quantize(network, form, self.folder)
@@ -373,7 +377,8 @@ class Failures(HostTest):
 
 
 class NodeTests(unittest.TestCase):
-    def test_bytes_of_onnx_runtime(self):
+    @LONG
+    def test_long_bytes_of_onnx_runtime(self):
         """A sample of ONNX's own tests that ONNX Runtime runs; operators that the program itself lacks among them."""
         warnings.simplefilter("ignore")
         equal, bad = 0, []
