@@ -48,7 +48,7 @@ compile = cmake --build $(BUILD) --parallel $(JOBS)
 # are kept for `make testplan`, by the target's name, $(2).
 run_tests = ctest --test-dir $(BUILD) --output-on-failure --no-tests=error -j $(JOBS) \
     $(if $(filter -L% -R% -I% --label% --tests%,$(ARGS)),,$(1) '^regression$$') \
-    $(if $(ARGS),,--output-junit $(abspath $(BUILD))/results-$(2).xml) $(ARGS)
+    $(if $(ARGS)$(PARTS),,--output-junit $(abspath $(BUILD))/results-$(2).xml) $(ARGS)
 
 build:
 	@$(SETUP) build
@@ -119,7 +119,8 @@ test:
 	@$(call run_tests,-LE,test)
 
 # The tests that `make test` leaves out because they take long, and the programs that only they need. With SEED=N or
-# SEED=new also random tests, campaigns of faults and mutants of the RTL and of the host with that seed or a new one.
+# SEED=new also random tests, campaigns of faults and mutants of the RTL and of the host with that seed or a new one. PARTS=4:
+# a quarter of the tests, another with each commit.
 fresh_options = $(if $(filter new,$(SEED)),,--seed $(SEED))
 regression:
 	@$(SETUP) build test $(if $(SEED),mutants)
@@ -127,7 +128,8 @@ regression:
 	@scripts/setup/charts.sh --test $(BUILD)/page || echo "make: the tests of pages will fail" >&2
 	@cmake -S . -B $(BUILD) -DGEMM64_FUNCTIONAL=ON >$(BUILD)/functional.log || { cat $(BUILD)/functional.log >&2; exit 1; }
 	@$(compile) --target all gemm64_regression
-	@status=0; $(call run_tests,-L,regression) || status=1; \
+	$(if $(PARTS),@scripts/ci/part.py --build $(BUILD) --parts $(PARTS) --out $(BUILD)/part.txt)
+	@status=0; $(call run_tests,-L,regression) $(if $(PARTS),-I $(abspath $(BUILD)/part.txt)) || status=1; \
 	    $(if $(SEED),scripts/ci/fresh_draw.py --build $(BUILD) --jobs $(JOBS) $(fresh_options) || status=1;) exit $$status
 
 # To be imported from build/python; `pip install .` makes a package of it.
