@@ -98,7 +98,7 @@ int run(int argc, const char* const* argv, const PlatformCommands& platform) {
   if (platform.add_firmware != nullptr) {
     platform.add_firmware(app, result);
   } else {
-    add_command_of_another_build(app, "firmware", "make firmware");
+    add_command_of_another_build(app, "firmware", "make -C sim firmware");
   }
   add_info_command(app, result);
   add_replay_command(app, result);

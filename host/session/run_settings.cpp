@@ -55,7 +55,7 @@ const Settings<DeviceOptions>& device_settings() {
           "self-check",
           "a device that finds faults of its own\n"
           "Checksums beside its array and checks beside its memories stop the work at what is "
-          "wrong, and the program runs once more. `make self-check` builds it.",
+          "wrong, and the program runs once more. `make -C sim self-check` builds it.",
           0, 1, [](auto& of) -> auto& { return of.self_check; }),
       plain_setting<Row>(
           "memory-latency", "memory latency in cycles, from request to answer", 1, 1000000,

@@ -96,10 +96,11 @@ const gemm64_torchscript_plugin* load(const std::filesystem::path& path, std::st
       reinterpret_cast<gemm64_torchscript_entry>(dlsym(library, GEMM64_TORCHSCRIPT_SYMBOL));
   const gemm64_torchscript_plugin* const plugin = entry == nullptr ? nullptr : entry();
   if (plugin == nullptr) {
-    why = "is no plug-in of gemm64's; make torchscript builds one";
+    why = "is no plug-in of gemm64's; make -C scripts/models torchscript builds one";
   } else if (plugin->version != GEMM64_TORCHSCRIPT_VERSION) {
     why = fmt::format(
-        "speaks version {} of the interface, this program version {}; make torchscript builds the "
+        "speaks version {} of the interface, this program version {}; make -C scripts/models "
+        "torchscript builds the "
         "right one",
         plugin->version, GEMM64_TORCHSCRIPT_VERSION);
     return nullptr;
@@ -186,7 +187,7 @@ std::filesystem::path find_torchscript_plugin(const std::string& file) {
   }
   throw UsageError(fmt::format(
       "{}: TorchScript files need the plug-in {}, which is neither beside the program nor named by "
-      "{}; make torchscript builds it",
+      "{}; make -C scripts/models torchscript builds it",
       printable(file), kFileName, kVariable));
 }
 

@@ -11,15 +11,12 @@ import time
 
 from energy_model import electrical, liberty, measure, netlist, outputs, parts
 from synthesis import cells
+from synthesis.tools import Problem
 
 # An 8 kB cache takes 10 pJ for 64 bits at 45 nm and 0.9 V (M. Horowitz, "Computing's energy problem", ISSCC 2014). Loads grow with the
 # length, 180/45, and energy with the voltage squared, (1.8/0.9)^2.
 SRAM_PJ_PER_BIT = 10 / 64 * 180 / 45 * (1.8 / 0.9) ** 2
 MOST_DIFFERENCE = 0.05  # between this sum and OpenSTA's
-
-
-class Problem(Exception):
-    """What the person who called the script must mend."""
 
 
 def arguments(argv):
@@ -217,7 +214,7 @@ def main():
         if options.json:
             outputs.write_json(options.json, figures(measured))
         if options.summary:
-            outputs.write_json(options.summary, outputs.summary("Energy", "make energy", time.monotonic() - started, summary_rows(measured)))
+            outputs.write_json(options.summary, outputs.summary("Energy", "make -C scripts/asic energy", time.monotonic() - started, summary_rows(measured)))
     except outputs.OutputLost as problem:
         print(f"energy: {problem}", file=sys.stderr)
         return 3

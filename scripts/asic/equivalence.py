@@ -1,6 +1,6 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: Apache-2.0
-"""Proves that the gates which `make synth` maps do what the RTL does."""
+"""Proves that the gates which `make -C scripts/asic synth` maps do what the RTL does."""
 
 import argparse
 import concurrent.futures
@@ -102,7 +102,7 @@ def summary(rows, seconds):
     functions = [sum(counts) for counts in zip(*map(proved, rows))]
     broken, noticed = (sum(row[key] for row in rows) for key in ("broken", "noticed"))
     causes = "; ".join(f"{row['part']}: {row['cause']}" for row in rows if row["cause"])
-    return outputs.summary("Netlist", "make equivalence", seconds, [
+    return outputs.summary("Netlist", "make -C scripts/asic equivalence", seconds, [
         ("gates equal the RTL", f"{equal} of {len(rows)} parts", "all", equal == len(rows), causes if equal < len(rows) else ""),
         ("functions proved", "{:,} of {:,}".format(*functions), "all", functions[0] == functions[1] > 0, ""),
         ("broken cells noticed", f"{noticed} of {broken}", "all", noticed == broken, causes if noticed < broken else "")])

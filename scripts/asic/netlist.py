@@ -1,6 +1,6 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: Apache-2.0
-"""Writes the accelerator's netlist of standard cells, as `make synth` maps it, as Verilog that a simulator runs."""
+"""Writes the accelerator's netlist of standard cells, as `make -C scripts/asic synth` maps it, as Verilog that a simulator runs."""
 
 import argparse
 import collections
@@ -216,8 +216,8 @@ def write(top, parameters, broken, seed, library, verilog):
         gates.take(port["bits"])
     clocks = {clock for clock, _ in registers.values()}
     if len(clocks) != 1:
-        raise tools.ToolFailure(f"{top}: {len(cycles)} cycles, where one is known")
-    body.append(f"  always @(posedge {net(*cycles)}) begin")
+        raise tools.ToolFailure(f"{top}: {len(clocks)} clocks, where one is known")
+    body.append(f"  always @(posedge {net(*clocks)}) begin")
     body += [f"    n{q} <= {gates.text(d)};" for q, (_, d) in registers.items()] + told + ["  end"]
     body += memories + gates.lines()
     named = set(re.findall(r"\bn\d+\b", "\n".join(body)))

@@ -14,6 +14,7 @@ import sys
 
 from energy_model import electrical, liberty, netlist, outputs, trace
 from synthesis import cells
+from synthesis.tools import Problem
 
 # A larger array has stages that read each other's sums.
 COLUMN_WIDTH = {2: 1, 4: 2}
@@ -41,10 +42,6 @@ write_json {folder}/netlist.json
 """
 OPERATORS = {"!": -1, "&": -2, "|": -3, "^": -4}
 RANDOM = 2_000  # cycles with random registers, in which a fault that can be seen at all is seen
-
-
-class Problem(Exception):
-    """What the person who called the script must mend."""
 
 
 def arguments(argv):

@@ -98,7 +98,7 @@ def main(argv):
                                                "designs": [report.facts(made) for made in chips]}, indent=1) + "\n")
         if "summary" in outputs:
             write(outputs["summary"], json.dumps({
-                "part": "Timing", "command": "make synth" + (f' ARGS="--array {options.array}"' if options.array != SIZES else ""),
+                "part": "Timing", "command": "make -C scripts/asic synth" + (f' ARGS="--array {options.array}"' if options.array != SIZES else ""),
                 "seconds": round(time.monotonic() - started), "rows": rows}, indent=1) + "\n")
     except OSError as problem:
         print(f"synth: {problem.filename}: {problem.strerror}", file=sys.stderr)

@@ -50,7 +50,7 @@ ENDS = "-from [all_registers -clock_pins] -to [all_registers -data_pins]"
 
 def arguments(argv):
     parser = argparse.ArgumentParser(
-        prog="scripts/asic/wires.py", description=__doc__ + " As make synth maps it, by qflow: graywolf places, qrouter routes; OpenSTA reads the wires' resistance "
+        prog="scripts/asic/wires.py", description=__doc__ + " As make -C scripts/asic synth maps it, by qflow: graywolf places, qrouter routes; OpenSTA reads the wires' resistance "
         "and capacitance, which come from the technology's LEF file. There is no clock tree, and no gate is sized again.",
         epilog="Exit: 0 routed and timed, 1 a tool failed, or a net has no route, 2 bad usage or a missing tool, 3 a file was not written.")
     parser.add_argument("--module", help="a module of rtl/ without memories (default: a column of the array's stage)")

@@ -217,7 +217,7 @@ def main():
     if options.json:
         summary.write("coverage", options.json, {"modules": modules, "missing": missing})
     if options.summary:
-        summary.write("coverage", options.summary, {"part": "Coverage", "command": "make coverage", "seconds": round(seconds),
+        summary.write("coverage", options.summary, {"part": "Coverage", "command": "make -C scripts/ci coverage", "seconds": round(seconds),
                                                     "rows": rows})
     return 0 if all(row["met"] is not False for row in rows) else 1
 

@@ -104,7 +104,7 @@ def main():
     options = arguments()
     began = time.monotonic()
     if options.built and not os.path.exists(os.path.join(options.build, PROGRAM)):
-        print("functional_coverage: skipped: make coverage builds what it needs")
+        print("functional_coverage: skipped: make -C scripts/ci coverage builds what it needs")
         return 77
     if not options.built and not options.counted:
         quiet("cmake", "-S", ROOT, "-B", options.build, "-DGEMM64_FUNCTIONAL=ON")
@@ -146,7 +146,7 @@ def main():
     met = shares["all"] >= options.least and not wrongly and not failed
     if options.summary:
         summary.write("functional_coverage", options.summary, {
-            "part": "Functional coverage", "command": "make coverage", "seconds": round(seconds),
+            "part": "Functional coverage", "command": "make -C scripts/ci coverage", "seconds": round(seconds),
             "rows": [{"what": "bins of functional coverage that tests reach, without those waived", "figure": f"{shares['all']:.1f} %",
                       "goal": f"{options.least:g} %", "met": met, "cause": "" if met else f"{len(holes)} are not reached"}]})
     return 0 if met else 1

@@ -86,6 +86,14 @@ verilog_files() {
   return $bad
 }
 
+# Editors, linters and duplicate finders know a script by its suffix.
+suffixes() {
+  local found
+  found=$(git ls-files -s | awk '$1 == 100755 {print $4}' | grep -vE '[.](py|sh)$|^[.]ci/run$|^tests/signoff/mutation/') || return 0
+  echo "$found: needs the suffix .py or .sh"
+  return 1
+}
+
 # The container has Debian 12, and its packages from scripts/setup/setup.sh, in groups that it knows.
 container() {
   local file=.devcontainer/Dockerfile groups status=0 bad=0
@@ -131,6 +139,7 @@ check "generated files" scripts/codegen/generate.py --check
 check "includes" scripts/ci/check-includes.py
 check "licence lines" licence
 check "Verilog files" verilog_files
+check "suffixes of scripts" suffixes
 check "container" container
 check "prose" scripts/ci/prose.py
 exit $failed

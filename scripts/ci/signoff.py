@@ -14,18 +14,18 @@ import sys
 import time
 
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
-# name, its make target, options beside --summary
+# name, folder and target of make, options in addition to --summary
 CHECKS = [
-    ("timing", "synth", ""),
-    ("netlist", "equivalence", ""),
-    ("energy", "energy", ""),
-    ("fpga", "fpga", ""),
-    ("proofs", "formal", "--cover"),
-    ("functional-coverage", "functional-coverage", ""),
-    ("coverage", "coverage", ""),
-    ("mutants", "mutants", ""),
-    ("tidy", "tidy", ""),
-    ("host-mutants", "host-mutants", ""),
+    ("timing", "scripts/asic", "synth", ""),
+    ("netlist", "scripts/asic", "equivalence", ""),
+    ("energy", "scripts/asic", "energy", ""),
+    ("fpga", "scripts/fpga", "fpga", ""),
+    ("proofs", "tests/signoff", "formal", "--cover"),
+    ("functional-coverage", "scripts/ci", "functional-coverage", ""),
+    ("coverage", "scripts/ci", "coverage", ""),
+    ("mutants", "tests/signoff", "mutants", ""),
+    ("tidy", "scripts/ci", "tidy", ""),
+    ("host-mutants", "tests/signoff", "host-mutants", ""),
 ]
 KEYS = {"what", "figure", "goal", "met", "cause"}
 
@@ -48,7 +48,7 @@ def run(name, target, arguments, folder, make):
     """The rows of one check, and its seconds. One that ended in an error without a missed goal has a row that says so."""
     summary, log = (os.path.join(folder, name + end) for end in (".json", ".log"))
     begin = time.time()
-    command = [make, target, "ARGS=" + f"{arguments} --summary {summary}".strip()]
+    command = [make, *target, "ARGS=" + f"{arguments} --summary {summary}".strip()]
     with open(log, "w", encoding="utf-8") as file:
         code = subprocess.run(command, cwd=ROOT, stdout=file, stderr=subprocess.STDOUT, check=False).returncode
     try:
@@ -87,7 +87,7 @@ def table(rows):
 
 
 def main():
-    names = [name for name, _, _ in CHECKS]
+    names = [name for name, *_ in CHECKS]
     parser = argparse.ArgumentParser(prog="signoff", description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter,
                                      epilog="Exit: 0 all goals met, 1 a goal missed or a check failed, 2 bad usage.")
     parser.add_argument("--only", metavar="NAME,...", help="these checks alone: " + ", ".join(names))
@@ -102,11 +102,11 @@ def main():
     folder = os.path.join(ROOT, options.build, "signoff")
     os.makedirs(folder, exist_ok=True)
     rows = []
-    for name, target, arguments in CHECKS:
+    for name, where, target, arguments in CHECKS:
         if name not in wanted:
             continue
-        print(f"signoff: {name} (make {target}) ...", end="", flush=True)
-        found, seconds = run(name, target, arguments, folder, options.make)
+        print(f"signoff: {name} (make -C {where} {target}) ...", end="", flush=True)
+        found, seconds = run(name, ("-C", where, target), arguments, folder, options.make)
         print(f" {seconds / 60:.1f} min", flush=True)
         rows += [(name, row) for row in found]
     missed = sum(row["met"] is False for _, row in rows)

@@ -194,7 +194,7 @@ def page(plan, record, fresh=None):
         "[tests/testplan.hjson](../../tests/testplan.hjson). The test `testplan.map` fails for a testpoint",
         "without a test, a test of the RTL without a testpoint, and a command, flag, format, error,",
         "register, memory, engine, counter or port that no testpoint names.", "",
-        "`make testplan` prints the results of the last `make test` and `make regression` by testpoint.", "",
+        "`make -C scripts/ci testplan` prints the results of the last `make test` and `make regression`.", "",
         "## Stages", "",
         "The stages are OpenTitan's. A testpoint has the stage by which it has to pass.", "",
         "| stage | means | testpoints | passed | failed |", "|---|---|---|---|---|"]

@@ -151,7 +151,7 @@ def main():
     if options.summary:
         rows = [{"what": f"clang-tidy: findings in {len(names)} files", "figure": str(len(findings) + len(failures)),
                  "goal": "0", "met": not findings and not failures, "cause": ""}]
-        write_whole(options.summary, json.dumps({"part": "C++", "command": "make tidy", "seconds": round(seconds), "rows": rows}))
+        write_whole(options.summary, json.dumps({"part": "C++", "command": "make -C scripts/ci tidy", "seconds": round(seconds), "rows": rows}))
     return 2 if failures else 1 if findings else 0
 
 

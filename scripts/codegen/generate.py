@@ -12,6 +12,9 @@ import re
 import sys
 import textwrap
 
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."))
+from problem import Problem  # noqa: E402
+
 JSON = "rtl/gemm64.json"
 VERILOG = "rtl/gemm64_defs.vh"
 CPP = "host/device/registers.hpp"
@@ -41,10 +44,6 @@ OPERANDS = ("WEIGHTS", "ACTIVATIONS", "PARAMETERS", "OPERANDS", "RESULTS", "COUN
 WALK = ("run", "runs", "step", "passes", "blocks")  # fields that tell how many words, and how they lie
 TILES = ("N", "SET")  # words of a tile: as many as the array has rows, or a set of parameters
 WORD = r"[a-z][a-z0-9]*(_[a-z0-9]+)*"
-
-
-class Problem(Exception):
-    """Something that the person who edits a source file must mend."""
 
 
 # ------------------------------------------------------------------------------ reading, checking

@@ -13,7 +13,9 @@ import subprocess
 import sys
 import time
 
-from energy_model import outputs
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "asic"))
+from energy_model import outputs  # noqa: E402
+from synthesis.tools import Problem  # noqa: E402
 
 # Parameters of gemm64_ulx3s at each size. The clock is 25 MHz * MULTIPLIER / DIVIDER.
 BOARDS = {
@@ -23,10 +25,6 @@ TOP = "gemm64_ulx3s"
 PINS = "rtl/board/ulx3s.lpf"
 # As nextpnr calls them, in the table's order.
 RESOURCES = {"LUTs": "TRELLIS_COMB", "flip-flops": "TRELLIS_FF", "MULT18X18D": "MULT18X18D", "block RAMs": "DP16KD"}
-
-
-class Problem(Exception):
-    """What the person who called the script must mend."""
 
 
 class ToolFailure(Exception):

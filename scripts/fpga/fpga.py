@@ -9,8 +9,10 @@ import shutil
 import sys
 import time
 
-from energy_model import outputs
-from fpga_model import devices, synthesis
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "asic"))
+from energy_model import outputs  # noqa: E402
+from synthesis.tools import Problem  # noqa: E402
+from fpga_model import devices, synthesis  # noqa: E402
 
 # Synthesized apart from the rest, side by side: the largest.
 HEAVY = ("gemm64_requantize", "gemm64_stage", "gemm64_set_ram", "gemm64_elementwise", "gemm64_depthwise")
@@ -19,10 +21,6 @@ PARTS = {"gemm64_stage": "array: stages", "gemm64_skew": "array: skews", "gemm64
          "gemm64_ram": "scratchpad, weight buffer", "gemm64_elementwise": "vector path",
          **dict.fromkeys(("gemm64_depthwise", "gemm64_depthwise_walk", "gemm64_im2col"), "lanes")}
 MEMORIES = ("scratchpad, weight buffer", "accumulator", "parameters, lanes' weights")
-
-
-class Problem(Exception):
-    """What the person who called the script must mend."""
 
 
 def arguments(argv):
@@ -136,7 +134,7 @@ def main():
             outputs.write_json(options.json, {"family": "UltraScale+", "sizes": [
                 {"n": n, "resources": used, "parts": parts, "device": devices.smallest(used)} for n, (used, parts, _) in result.items()]})
         if options.summary:
-            outputs.write_json(options.summary, outputs.summary("FPGA", "make fpga", time.monotonic() - started, summary_rows(result)))
+            outputs.write_json(options.summary, outputs.summary("FPGA", "make -C scripts/fpga fpga", time.monotonic() - started, summary_rows(result)))
     except outputs.OutputLost as problem:
         print(f"fpga: {problem}", file=sys.stderr)
         return 3

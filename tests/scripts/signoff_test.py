@@ -7,11 +7,11 @@ import textwrap
 import unittest
 
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
-# In place of make: what "$1" is to do, then its summary's place as the last word of ARGS=.
+# In place of make -C FOLDER TARGET: "$3" is the target; the last word of ARGS= is the file of its summary.
 MAKE = """\
 #!/bin/bash
-summary=${2##* }
-case $1 in
+summary=${4##* }
+case $3 in
   synth) echo '{"rows": [{"what": "worst path", "figure": "5.7 ns", "goal": "5.8 ns", "met": true, "cause": ""}]}' >"$summary" ;;
   energy) echo '{"rows": [{"what": "a MAC", "figure": "20 pJ", "goal": "", "met": null, "cause": ""}]}' >"$summary" ;;
   formal) echo '{"rows": [{"what": "time", "figure": "25 min", "goal": "20 min", "met": false, "cause": "a slow solver"}]}' >"$summary"; exit 1 ;;

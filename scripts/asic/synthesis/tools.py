@@ -4,10 +4,10 @@
 import os
 import shutil
 import subprocess
+import sys
 
-
-class Problem(Exception):
-    """What the person who called the script must mend."""
+sys.path.insert(0, os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__)))))
+from problem import Problem  # noqa: E402  pylint: disable=wrong-import-position
 
 
 class ToolFailure(Problem):

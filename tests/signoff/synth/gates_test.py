@@ -1,6 +1,6 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: Apache-2.0
-"""What scripts/asic/netlist.py writes is what was synthesized, but for the cell that is broken; what tests/signoff/netlist/reset says of it; what scripts/asic/wires.py reads
+"""What scripts/asic/netlist.py writes is what was synthesized, but for the cell that is broken; what tests/signoff/netlist/reset.py says of it; what scripts/asic/wires.py reads
 are qrouter's wires."""
 
 import importlib.machinery
@@ -69,7 +69,7 @@ class Gates(SmallDesigns):
                          f"always @(posedge clk_i) begin data_o <= go_i; if ({reset}) valid_o <= 1'b0; "
                          "else valid_o <= ready_i ? data_o : valid_o; end\nendmodule\n")
                 script("netlist").write("gemm64", {}, 1, 1, cells.Cells(cells.OSU018), os.path.abspath("out/gemm64.v"))
-                run = subprocess.run([os.path.join(ROOT, "tests/signoff/netlist/reset"), "out/gemm64.json"], capture_output=True, text=True, check=False)
+                run = subprocess.run([os.path.join(ROOT, "tests/signoff/netlist/reset.py"), "out/gemm64.json"], capture_output=True, text=True, check=False)
                 self.assertEqual(run.returncode, 1 if wrong else 0, run.stdout + run.stderr)
                 self.assertIn(wrong, run.stderr)
                 if not wrong:

@@ -91,7 +91,7 @@ class Command(unittest.TestCase):
             self.assertEqual(figures["designs"][1]["memories"][0]["bits"], 1024 * 512)
             self.assertEqual(figures["designs"][1]["critical_module"], "gemm64_reader")
             self.assertEqual((summary["part"], summary["command"], [row["met"] for row in summary["rows"]]),
-                             ("Timing", 'make synth ARGS="--array 8,64"', [None, False, False]))
+                             ("Timing", 'make -C scripts/asic synth ARGS="--array 8,64"', [None, False, False]))
             self.assertTrue(os.path.exists(os.path.join(folder, "gemm64_N64.svg")))
             self.assertEqual(self.exit_code(*argv, chips=[a_chip(8, 4, 5), a_chip(64, 5.5, 5)]), 0)
             self.assertRegex(self.output.getvalue(), r"N=64 +40 .* 5\.50 +5\.50 +gemm64_stage")

@@ -65,10 +65,10 @@ TEST_F(TorchScriptPlugin, SaysNothingItself) {
 }
 
 TEST_F(TorchScriptPlugin, OfAnotherVersionIsRefused) {
-  EXPECT_THAT(
-      refusal(GEMM64_FAKE_PLUGIN_OF_ANOTHER_VERSION, file("net.pt")),
-      testing::AllOf(Says("speaks version 999", "this program version 1", "make torchscript"),
-                     Lacks("net.pt")));
+  EXPECT_THAT(refusal(GEMM64_FAKE_PLUGIN_OF_ANOTHER_VERSION, file("net.pt")),
+              testing::AllOf(Says("speaks version 999", "this program version 1",
+                                  "make -C scripts/models torchscript"),
+                             Lacks("net.pt")));
 }
 
 TEST_F(TorchScriptPlugin, WithoutTheSymbolIsRefused) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The kept corpus of files that must be refused: tests/data/malformed/generate writes it.
+// The kept corpus of files that must be refused: tests/data/malformed/generate.py writes it.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Runs what the documents show, and compares what they say is printed.
 
-    tests/docs/run --build build [--long] [--list] [--update] [--without FOLDER]... [DOCUMENT...]
+    tests/docs/run.py --build build [--long] [--list] [--update] [--without FOLDER]... [DOCUMENT...]
 
 Each document's blocks run in its order in a folder of its own that holds what a reader has after a
 clone and a build. README.md specifies the marks. --update writes what is printed now, and values of

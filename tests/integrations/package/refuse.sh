@@ -15,7 +15,7 @@ refused() {
     echo "installed nothing, and said it went well ($*)"
     exit 1
   fi
-  tr -s ' \n' ' ' <"$place/log" | grep "$words.* make package" >/dev/null || { cat "$place/log"; exit 1; }
+  tr -s ' \n' ' ' <"$place/log" | grep "$words.* make -C sim package" >/dev/null || { cat "$place/log"; exit 1; }
 }
 refused "configured without the SystemC platform"
 refused "libgemm64.a is missing" -DBUILT="$place/libgemm64.a"

@@ -66,7 +66,7 @@ class SameHardware(unittest.TestCase):
                 self.assertEqual(job["wrong"], 0, what)
                 self.assertEqual([value for row in job["results"] for value in row], results, what)
             clocks += found["clocks"]
-        print(f"{chosen.works} random works at N = 4, 8 and 16: {cycles} cycles, counters and results as native and as predicted")
+        print(f"{chosen.works} random works at N = 4, 8 and 16: {clocks} cycles, counters and results as native and as predicted")
 
     def test_going_back_gives_what_was_there(self):
         shown = show("#array=8&m=64&k=256&n=256")

@@ -116,7 +116,7 @@ def check(netlist):
 
 def main(argv):
     parser = argparse.ArgumentParser(
-        prog="tests/signoff/netlist/reset", description=__doc__, epilog="Exit: 0 every handshake is known from the reset's first cycle on, and no register "
+        prog="tests/signoff/netlist/reset.py", description=__doc__, epilog="Exit: 0 every handshake is known from the reset's first cycle on, and no register "
         "that is known becomes unknown; 1 something is wrong, 2 bad usage or no such file.")
     parser.add_argument("netlist", metavar="JSON", help="as scripts/asic/netlist.py keeps it beside its Verilog")
     options = parser.parse_args(argv)

@@ -1,6 +1,6 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: Apache-2.0
-"""Breaks the SoC of `make litex`, one place at a time and in a copy, and sees whether its run says so."""
+"""Breaks the SoC of `make -C scripts/fpga litex`, one place at a time and in a copy, and sees whether its run says so."""
 
 import argparse
 import os
@@ -26,16 +26,16 @@ FAULTS = [
 
 
 def main():
-    parser = argparse.ArgumentParser(prog="tests/integrations/litex/run", description=__doc__ + " `make litex` first; each fault then takes a minute or two.",
-                                     epilog="Exit: 0 each fault was told; 1 one was not; 2 bad usage, or `make litex` has not run.")
-    parser.add_argument("--build", default="build/litex", help="that of make litex (default: %(default)s)")
+    parser = argparse.ArgumentParser(prog="tests/integrations/litex/run.py", description=__doc__ + " `make -C scripts/fpga litex` first; each fault then takes a minute or two.",
+                                     epilog="Exit: 0 each fault was told; 1 one was not; 2 bad usage, or `make -C scripts/fpga litex` has not run.")
+    parser.add_argument("--build", default="build/litex", help="that of make -C scripts/fpga litex (default: %(default)s)")
     parser.add_argument("--jobs", type=int, default=os.cpu_count(), help="compilers at a time (default: the processor's cores)")
     parser.add_argument("--only", metavar="NAME", choices=[fault[0] for fault in FAULTS], help="one fault: " + ", ".join(fault[0] for fault in FAULTS))
     options = parser.parse_args()
     os.chdir(ROOT)
     venv = os.path.abspath(f"{options.build}/venv")
     if not os.path.exists(f"{venv}/bin/python"):
-        print(f"tests/integrations/litex/run: there is no {venv}; `make litex` makes it", file=sys.stderr)
+        print(f"tests/integrations/litex/run.py: there is no {venv}; `make -C scripts/fpga litex` makes it", file=sys.stderr)
         return 2
     missed = 0
     for name, path, old, new, words in FAULTS:

@@ -15,6 +15,7 @@ import xml.etree.ElementTree
 ROOT = os.path.abspath(os.path.join(os.path.dirname(os.path.abspath(__file__)), "../../.."))
 sys.path.insert(0, os.path.join(ROOT, "scripts", "asic"))
 from energy_model import outputs  # noqa: E402
+from synthesis.tools import Problem  # noqa: E402
 
 # Words that are read by an address. `gemm64 faults` flips bits of these.
 MEMORIES = {("gemm64_ram", "memory_q"), ("gemm64_set_ram", "memory_q"), ("gemm64_accumulator_column", "sums_0_q"),
@@ -27,13 +28,9 @@ WORDS = {"masked": "masked", "found": "device finds", "driver": "driver finds", 
          "silent": "no interrupt", "counts": "miscounted", "wrong": "unnoticed"}
 
 
-class Problem(Exception):
-    """What the person who called the script must mend."""
-
-
 def arguments(argv):
     parser = argparse.ArgumentParser(
-        prog="tests/signoff/faults/run", description=__doc__ + " A run begins with the reset and ends 20 cycles after the interrupt; each flip has a run "
+        prog="tests/signoff/faults/run.py", description=__doc__ + " A run begins with the reset and ends 20 cycles after the interrupt; each flip has a run "
         "of its own from its clock on.", epilog="Exit: 0 every flip was tried, whatever came of it; 1 a tool failed; 2 bad usage or a missing tool; 3 a file was not written.")
     parser.add_argument("--array", type=int, default=4, choices=(2, 4, 8), help="N (default: %(default)s)")
     parser.add_argument("--self-check", type=int, default=2, choices=(0, 1, 2), help="parameter SELF_CHECK (default: %(default)s)")

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Is that the answer? docs/course/check EXERCISE ANSWER, as in: docs/course/check 1.1 18,496
+"""Is that the answer? docs/course/check.py EXERCISE ANSWER, as in: docs/course/check.py 1.1 18,496
 
 Numbers may have separators and a unit; a share may be 84 %, 84 or 0.84.
 
@@ -46,7 +46,7 @@ def rounded(answer):
 def main():
     answers = json.loads(ANSWERS.read_text(encoding="utf-8"))
     if len(sys.argv) != 3 or sys.argv[1] not in answers:
-        print(f"Usage: docs/course/check EXERCISE ANSWER\nExercises: {', '.join(answers)}", file=sys.stderr)
+        print(f"Usage: docs/course/check.py EXERCISE ANSWER\nExercises: {', '.join(answers)}", file=sys.stderr)
         return 2
     exercise, answer = sys.argv[1:]
 

@@ -1,6 +1,6 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: Apache-2.0
-"""Tests the plug-in for TorchScript files: `make torchscript` builds it and calls this.
+"""Tests the plug-in for TorchScript files: `make -C scripts/models torchscript` builds it and calls this.
 
 Runs with Debian's python3, which has torch and torchvision. Exit: 0 all tests pass, 1 one does not,
 2 something is not built or installed.
@@ -14,7 +14,7 @@ import unittest
 
 def main():
     root = pathlib.Path(__file__).resolve().parents[2]
-    parser = argparse.ArgumentParser(prog="tests/torchscript/run",
+    parser = argparse.ArgumentParser(prog="tests/torchscript/run.py",
                                      description=__doc__.partition("\n")[0])
     parser.add_argument("--build", default=root / "build", type=pathlib.Path,
                         help="where the program is (default: build)")
@@ -23,7 +23,7 @@ def main():
     options = parser.parse_args()
     for name in ("gemm64", "gemm64_torchscript.so"):
         if not (options.build / name).exists():
-            print(f"torchscript: {options.build / name} is not built; run make torchscript",
+            print(f"torchscript: {options.build / name} is not built; run make -C scripts/models torchscript",
                   file=sys.stderr)
             return 2
     try:
