@@ -19,7 +19,7 @@ def fetch(folder, **environment):
 
 class FetchOnnxRuntime(unittest.TestCase):
     def test_version_is_that_of_the_tests(self):
-        pinned = [re.search(r"^onnxruntime==\S+", (ROOT / "scripts" / name).read_text(), re.MULTILINE)[0]
+        pinned = [re.search(r"^onnxruntime==\S+", (ROOT / "scripts" / "setup" / name).read_text(), re.MULTILINE)[0]
                   for name in ("onnxruntime-packages.txt", "requirements.txt")]
         self.assertEqual(pinned[0], pinned[1])
 

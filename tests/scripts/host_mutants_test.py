@@ -23,7 +23,7 @@ if [[ $passed == 0 ]]; then echo "[  FAILED  ] Some.Test (1 ms)"; exit 1; fi
 
 
 def mutant(number):
-    return {"number": number, "folder": "job", "file": "host/tiling/a.cpp", "mutant": f"mutant {number}", "line": number, "operator": "==",
+    return {"number": number, "folder": "tiling", "file": "host/tiling/a.cpp", "mutant": f"mutant {number}", "line": number, "operator": "==",
             "was": "a == b", "is": "a != b"}
 
 
