@@ -48,8 +48,8 @@ const Setting<NetworkOptions>& host_setting() {
       "what runs the nodes that the device does not\n"
       "onnxruntime: ONNX Runtime, with gemm64 as its execution provider; "
       "scripts/setup/fetch-onnxruntime.sh installs it. own: the program's executor, for one more "
-      "release. Without this option it runs compiled files, --one-program and --jobs, "
-      "and all networks if ONNX Runtime is missing.",
+      "release. Without this option it runs compiled files, and all "
+      "networks if ONNX Runtime is missing.",
       std::vector<std::pair<std::string, HostRuntime>>{{"onnxruntime", HostRuntime::kOnnxRuntime},
                                                        {"own", HostRuntime::kOwn}},
       [](auto& of) -> auto& { return of.host; });
@@ -58,14 +58,12 @@ const Setting<NetworkOptions>& host_setting() {
 
 /// Returns what sessions of ONNX Runtime do not have yet; nullptr: nothing of that.
 const char* only_by_own_host(const NetworkOptions& options) {
-  if (options.one_program) return "--one-program";
   if (!options.model.empty() && is_executable_file(options.model)) return "a compiled file";
   return nullptr;
 }
 
 /// Chooses the host if the user did not: ONNX Runtime, unless the run needs the program's own
-/// executor, --jobs was given, or there is no ONNX Runtime. Throws UsageError if the
-/// user chose one that cannot run.
+/// executor, or there is no ONNX Runtime. Throws UsageError if the user chose one that cannot run.
 void settle_host(NetworkOptions& options) {
   if (options.host == HostRuntime::kOwn) return;
   const char* const needs_own = only_by_own_host(options);
@@ -74,7 +72,7 @@ void settle_host(NetworkOptions& options) {
     throw UsageError(
         fmt::format("{} is not supported with --host onnxruntime; use --host own", needs_own));
   }
-  if (needs_own == nullptr && options.jobs == 0) {
+  if (needs_own == nullptr) {
     options.why_own_host = ep::why_no_onnxruntime();
     if (options.why_own_host.empty()) return;
   }
@@ -184,6 +182,7 @@ RunOptions NetworkCommand::run_options() {
     run.parallel_for = device_.parallel_for(jobs_or_cores(options_.jobs));
     return run;
   }
+  run.finishes_later = true;
   const DebugOptions& debug = options_.debug;
   if (!debug.inject.empty() || !debug.trace.empty()) observers_ = run.observers;
   for (JobObserver*& observer : run.observers) {
@@ -210,7 +209,7 @@ NetworkCommand::NetworkCommand(NetworkOptions options)
   outputs_.open(source_.model, files_);
   if (in_onnxruntime()) {
     bar_.show("loading ONNX Runtime", 0);
-    onnxruntime_.emplace(session_, observers_);
+    onnxruntime_.emplace(session_, observers_, device_.parallel_for(jobs_or_cores(options_.jobs)));
     onnxruntime_->open(source_.model, source_.exact.get(), options_.dumps);
   } else {
     session_.open(source_.model, source_.exact.get(), source_.executable.get());
@@ -232,7 +231,7 @@ NetworkRun NetworkCommand::run() {
     NetworkRun run =
         onnxruntime_->run(source_.inputs, report(), progress, dump_ ? &*dump_ : nullptr);
     bar_.erase();
-    tell_one_job(options_, "in ONNX Runtime, programs take turns on one device");
+    tell_one_job(options_, device_.why_one_job().empty() ? run.why_one_job : device_.why_one_job());
     return run;
   }
   NodeObserver after;

@@ -9,24 +9,29 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <deque>
 #include <exception>
+#include <functional>
+#include <future>
 #include <map>
+#include <mutex>
 #include <optional>
 #include <set>
 #include <string>
+#include <system_error>
 #include <utility>
 
 #include "host/ep/factory.hpp"
 #include "host/ep/local_library.hpp"
 #include "host/ep/options.hpp"
 #include "host/ep/run_log.hpp"
+#include "host/ep/session_accelerator.hpp"
 #include "host/execute/linear.hpp"
 #include "host/graph/onnx/linear_layer.hpp"
 #include "host/graph/onnx/supported.hpp"
 #include "host/graph/onnx/work.hpp"
 #include "host/ort/find.hpp"
 #include "host/ort/library.hpp"
-#include "host/session/device_schedule.hpp"
 #include "host/session/float64_reference.hpp"
 #include "host/session/network_pass.hpp"
 #include "host/session/passes.hpp"
@@ -71,109 +76,6 @@ UsageError as_usage_error(const std::string& model, const ort::Error& error) {
   while (!message.empty() && message.back() == '\n') message.pop_back();
   return UsageError(fmt::format("{}: ONNX Runtime: {}", model, printable(message, kMostMessage)));
 }
-
-/// Runs groups by the runner of the program's session, and goes on after values that differ.
-class SessionAccelerator : public Accelerator {
- public:
-  SessionAccelerator(Session& session, bool announces) : session_(session), announces_(announces) {}
-
-  const Geometry& geometry() const override { return session_.runner().geometry(); }
-  CompileOptions compile_options() const override {
-    return gemm64::compile_options(session_.runner().options());
-  }
-  RunReport empty_report() const override { return session_.report("", 0); }
-  NamedSizes known_sizes() const override { return sizes_; }
-  bool knows_all_sizes() const override { return true; }
-  void left_open() override { all_known_ = false; }
-  void set_known_sizes(NamedSizes sizes) { sizes_ = std::move(sizes); }
-
-  void compiled(const OnnxModel& model, const Executable& executable) override {
-    ++groups_;
-    const Executor executor(model);
-    for (const Step& step : executor.steps()) {
-      nodes_.emplace_back(
-          step.context.node,
-          node_label(*step.context.node, static_cast<int>(index_of(executor, step))));
-    }
-    if (!announces_) return;
-    const DeviceSchedule schedule =
-        make_schedule(executor, session_.runner(), whole(executable) ? &executable : nullptr);
-    jobs_.insert(jobs_.end(), schedule.jobs.begin(), schedule.jobs.end());
-  }
-
-  NetworkRun run(const OnnxModel& model, const Executable& compiled, NamedTensors inputs) override {
-    const std::lock_guard<std::mutex> lock(mutex_);
-    const auto begin = WallClock::now();
-    const RunProgress progress = [this](const std::string& name, double done) { show(name, done); };
-    try {
-      session_.open(model, nullptr, whole(compiled) ? &compiled : nullptr);
-      NetworkRun made = session_.run(NetworkInputs::of(std::move(inputs)),
-                                     session_.report(model.name(), 1), after_, progress);
-      ++finished_;
-      seconds_ += seconds_since(begin);
-      return made;
-    } catch (...) {
-      error_ = std::current_exception();
-      throw;
-    }
-  }
-  std::string why_ends(const RunReport& report) const override { return report.error; }
-
-  /// Forgets what was compiled: another session begins.
-  void reset() {
-    groups_ = 0;
-    all_known_ = true;
-    jobs_.clear();
-    nodes_.clear();
-  }
-  /// Nodes of groups, in QOperator form.
-  const NamedNodes& nodes() const { return nodes_; }
-
-  /// Begins `passes` runs of the network.
-  void begin(std::int64_t passes, RunProgress progress, ActivationDump* dump) {
-    progress_ = std::move(progress);
-    after_ = nullptr;
-    if (dump != nullptr) {
-      after_ = [dump](const Step& step, const Tensors& outputs) { (*dump)(step, outputs); };
-      after_.wants_inner = [dump](const onnx::NodeProto& node) { return dump->has(node); };
-    }
-    all_ = static_cast<double>(groups_ * static_cast<std::size_t>(passes));
-    finished_ = 0;
-    seconds_ = 0;
-    error_ = nullptr;
-  }
-  const std::vector<Job>& jobs() const { return jobs_; }
-  /// Are these all that will run?
-  bool all_known() const { return all_known_; }
-  /// Of wall time, in groups.
-  double seconds() const { return seconds_; }
-  /// The exception that ended a group's run, since ONNX Runtime keeps its text only.
-  const std::exception_ptr& error() const { return error_; }
-
- private:
-  static bool whole(const Executable& executable) { return executable.options.why_sums.empty(); }
-
-  void show(const std::string& name, double done) const {
-    if (!progress_) return;
-    // A body of a Loop runs more than once.
-    progress_(name, all_ == 0 ? 0 : std::min((static_cast<double>(finished_) + done) / all_, 1.0));
-  }
-
-  Session& session_;
-  const bool announces_;
-  NamedSizes sizes_;
-  std::mutex mutex_;
-  std::size_t groups_ = 0;
-  bool all_known_ = true;
-  std::size_t finished_ = 0;
-  double all_ = 0;
-  double seconds_ = 0;
-  std::vector<Job> jobs_;
-  NamedNodes nodes_;
-  RunProgress progress_;
-  NodeObserver after_;
-  std::exception_ptr error_;
-};
 
 /// Do sums of products of uint8 with int8 saturate in ONNX Runtime? They do without VNNI.
 bool saturates() {
@@ -332,6 +234,51 @@ void add_pass(RunReport& report, RunReport pass) {
   report.error = std::move(pass.error);
 }
 
+/// Runs passes ahead of those that count, one for each device.
+class PassesAhead {
+ public:
+  PassesAhead(SessionAccelerator& accelerator, RunLog& log, const ort::Session& session,
+              const NetworkInputs& inputs)
+      : accelerator_(accelerator), log_(log), session_(session), inputs_(inputs) {
+    accelerator_.begin_parallel();
+  }
+  ~PassesAhead() { accelerator_.end_parallel(); }  // then passes_ waits for the threads
+  PassesAhead(const PassesAhead&) = delete;
+  PassesAhead& operator=(const PassesAhead&) = delete;
+
+  /// Returns the inputs of the next pass, and replays its groups.
+  NamedTensors next() {
+    while (passes_.size() < accelerator_.jobs() && begun_ < inputs_.passes()) begin();
+    Pass pass = std::move(passes_.front());
+    passes_.pop_front();
+    accelerator_.replay(pass.groups.get());
+    return std::move(pass.values);
+  }
+
+ private:
+  struct Pass {
+    NamedTensors values;
+    std::future<SessionAccelerator::GroupRuns> groups;
+  };
+
+  void begin() {
+    const NetworkInputs given = inputs_.pass(begun_++);
+    Pass pass{given.take(0, given.images), {}};
+    pass.groups = std::async(std::launch::async, [this, values = pass.values] {
+      const RunLog::Pause pause(log_);
+      return accelerator_.run_ahead([&] { session_.run(values); });
+    });
+    passes_.push_back(std::move(pass));
+  }
+
+  SessionAccelerator& accelerator_;
+  RunLog& log_;
+  const ort::Session& session_;
+  const NetworkInputs& inputs_;
+  std::int64_t begun_ = 0;
+  std::deque<Pass> passes_;
+};
+
 bool any_floats(const RunReport& report) {
   return std::any_of(report.layers.begin(), report.layers.end(), [](const LayerReport& layer) {
     return layer.arithmetic != Arithmetic::kIntegers;
@@ -351,9 +298,12 @@ std::string why_no_onnxruntime() {
 
 class NetworkSession::Impl {
  public:
-  Impl(Session& session, std::vector<JobObserver*> observers)
+  Impl(Session& session, std::vector<JobObserver*> observers, SideBySide parallel_for)
       : observers_(std::move(observers)),
-        accelerator_(session, !observers_.empty()),
+        accelerator_(session, !observers_.empty(), std::move(parallel_for),
+                     [this](const OnnxModel& model, const NamedTensors& inputs) {
+                       return predicted(model, inputs);
+                     }),
         attachment_{accelerator_, log_},
         environment_(library()),
         session_of_device_(session) {
@@ -362,6 +312,7 @@ class NetworkSession::Impl {
   }
   ~Impl() {
     session_.reset();
+    predictors_.clear();
     try {
       environment_.unregister_provider(kRegistered);
     } catch (const ort::Error&) {  // the program ends soon
@@ -414,16 +365,53 @@ class NetworkSession::Impl {
     for (const std::string& note : inputs.nans) {
       report.warnings.push_back(note + "; results that depend on them are meaningless");
     }
-    announce(inputs.passes());
-    accelerator_.begin(inputs.passes(), progress, dump);
     report.host.emplace();
     report.host->runtime = "ONNX Runtime " + environment_.api().library_version();
+    announce(inputs.passes());
+    const std::string why_one_job = accelerator_.why_one_job(inputs.passes(), dump != nullptr);
+    if (accelerator_.jobs() > 1 && why_one_job.empty()) {
+      accelerator_.begin(inputs.passes(), progress, nullptr);
+      if (std::optional<NetworkRun> made = run_in_parallel(inputs, report, progress)) {
+        return *std::move(made);
+      }
+    }
+    accelerator_.begin(inputs.passes(), progress, dump);
+    const auto values_of = [&inputs](std::int64_t pass) {
+      const NetworkInputs given = inputs.pass(pass);
+      return given.take(0, given.images);
+    };
+    NetworkRun run = run_passes(inputs, std::move(report), progress, dump, values_of);
+    run.why_one_job = why_one_job;
+    return run;
+  }
+
+ private:
+  /// Runs the passes on several devices; returns nothing if one of them failed.
+  std::optional<NetworkRun> run_in_parallel(const NetworkInputs& inputs, const RunReport& report,
+                                            const RunProgress& progress) {
+    try {
+      PassesAhead ahead(accelerator_, log_, *session_, inputs);
+      NetworkRun run = run_passes(inputs, report, progress, nullptr,
+                                  [&ahead](std::int64_t) { return ahead.next(); });
+      if (!accelerator_.failed()) return run;
+    } catch (const std::system_error&) {  // no thread
+    } catch (const std::exception&) {
+      if (!accelerator_.failed()) throw;
+    }
+    return std::nullopt;
+  }
+
+  /// Runs the passes; ends early if the other devices failed. `values_of` returns a pass's inputs.
+  NetworkRun run_passes(const NetworkInputs& inputs, RunReport report, const RunProgress& progress,
+                        ActivationDump* dump,
+                        const std::function<NamedTensors(std::int64_t)>& values_of) {
     NetworkRun run;
     Passes passes;
+    bool has_exact = false;
     double seconds = 0;  // of the network's own runs
     for (std::int64_t i = 0; i < inputs.passes() && report.error.empty(); ++i) {
-      const NetworkInputs given = inputs.pass(i);
-      const NamedTensors values = given.take(0, given.images);
+      const NamedTensors values = values_of(i);
+      if (accelerator_.failed()) return run;
       const auto begin = WallClock::now();
       NamedTensors outputs = run_pass(values, report);
       seconds += seconds_since(begin);
@@ -436,15 +424,16 @@ class NetworkSession::Impl {
       report.host->reference_seconds += seconds_since(comparing);
       passes.add(model_->graph(), std::move(outputs), exact.present() ? &exact : nullptr,
                  inputs.images_of(i), inputs.at_once);
-      has_exact_ = has_exact_ || exact.present();
+      has_exact = has_exact || exact.present();
     }
+    finish_program(report, progress);
     run.outputs = passes.outputs();
     const auto& names = model_->graph().output();
     if (report.error.empty() && !names.empty()) run.first = run.outputs.at(names[0].name());
     report.host->seconds += seconds - accelerator_.seconds();
     describe_host(report, inputs.passes());
     describe(inputs, report);
-    if (has_exact_) {
+    if (has_exact) {
       report.quality = passes.quality();
       run.exact = passes.exact();
     }
@@ -453,12 +442,47 @@ class NetworkSession::Impl {
     return run;
   }
 
- private:
+  /// Runs the one program of all layers, if the options ask for it.
+  void finish_program(RunReport& report, const RunProgress& progress) {
+    JobRunner& runner = session_of_device_.runner();
+    if (!runner.options().one_program || !report.error.empty()) return;
+    ProgressShare all(progress);
+    all.next(1);
+    try {
+      runner.finish(report.layers, all);
+    } catch (const DeviceError& error) {
+      report.error = error.what();
+    }
+  }
+
+  /// What a group computes, by ONNX Runtime's own kernels.
+  std::optional<NamedTensors> predicted(const OnnxModel& model, const NamedTensors& inputs) {
+    ort::Session* session = nullptr;
+    {
+      const std::lock_guard<std::mutex> lock(predicting_);
+      const auto [found, is_new] = predictors_.try_emplace(&model);
+      if (is_new) {
+        try {
+          found->second.emplace(
+              make_session(environment_, own_model(model, true), false, saturates()));
+        } catch (const ort::Error&) {  // then the group's results are waited for
+        }
+      }
+      if (!found->second) return std::nullopt;
+      session = &*found->second;
+    }
+    try {
+      return session->run(inputs);
+    } catch (const ort::Error&) {
+      return std::nullopt;
+    }
+  }
+
   void announce(std::int64_t passes) const {
     if (!accelerator_.all_known()) return;
     std::vector<Job> jobs;
     for (std::int64_t i = 0; i < passes; ++i) {
-      jobs.insert(jobs.end(), accelerator_.jobs().begin(), accelerator_.jobs().end());
+      jobs.insert(jobs.end(), accelerator_.announced().begin(), accelerator_.announced().end());
     }
     for (JobObserver* const observer : observers_) observer->announce(jobs);
   }
@@ -612,12 +636,14 @@ class NetworkSession::Impl {
   std::set<std::string> added_;  // outputs that are no outputs of the file's
   std::optional<Executor> executor_;
   std::vector<const Step*> compared_;  // layers of the executor's that are compared with double
-  bool has_exact_ = false;
+  std::mutex predicting_;
+  std::map<const OnnxModel*, std::optional<ort::Session>> predictors_;  // of groups
 };
 
-NetworkSession::NetworkSession(Session& session, std::vector<JobObserver*> observers) {
+NetworkSession::NetworkSession(Session& session, std::vector<JobObserver*> observers,
+                               SideBySide parallel_for) {
   try {
-    impl_ = std::make_unique<Impl>(session, std::move(observers));
+    impl_ = std::make_unique<Impl>(session, std::move(observers), std::move(parallel_for));
   } catch (const ort::Error& error) {
     throw UsageError(fmt::format("--host onnxruntime: {}", printable(error.what(), kMostMessage)));
   }

@@ -25,9 +25,10 @@ std::string why_no_onnxruntime();
 class NetworkSession {
  public:
   /// Loads ONNX Runtime. All groups run by the runner of `session`, which outlives this.
-  /// `observers` are announced the jobs of all groups together before the first one runs. Throws
+  /// `observers` are announced the jobs of all groups together before the first one runs.
+  /// `parallel_for`: devices like the session's, on which groups run in parallel if they can. Throws
   /// UsageError if there is no ONNX Runtime.
-  NetworkSession(Session& session, std::vector<JobObserver*> observers);
+  NetworkSession(Session& session, std::vector<JobObserver*> observers, SideBySide parallel_for);
   ~NetworkSession();
   NetworkSession(const NetworkSession&) = delete;
   NetworkSession& operator=(const NetworkSession&) = delete;

@@ -56,6 +56,7 @@ void RunLog::add_not_claimed(std::vector<NotClaimed> nodes, std::vector<HostLaye
 
 void RunLog::begin_run() {
   const std::lock_guard<std::mutex> lock(mutex_);
+  if (is_paused()) return;
   last_begun_ = std::this_thread::get_id();
   runs_[last_begun_] = empty_;
 }
@@ -67,6 +68,7 @@ std::map<std::thread::id, RunReport>::iterator RunLog::run_of_this_thread() {
 
 void RunLog::add(RunReport report, ProfileEvent event) {
   const std::lock_guard<std::mutex> lock(mutex_);
+  if (is_paused()) return;
   if (profiled_) events_.push_back(std::move(event));
   const auto run = run_of_this_thread();
   if (run != runs_.end()) join(run->second, std::move(report));
@@ -74,10 +76,20 @@ void RunLog::add(RunReport report, ProfileEvent event) {
 
 void RunLog::end_run() {
   const std::lock_guard<std::mutex> lock(mutex_);
+  if (is_paused()) return;
   const auto run = run_of_this_thread();
   if (run == runs_.end()) return;
   last_ = std::move(run->second);
   runs_.erase(run);
+}
+
+void RunLog::set_paused(bool paused) {
+  const std::lock_guard<std::mutex> lock(mutex_);
+  if (paused) {
+    paused_.insert(std::this_thread::get_id());
+  } else {
+    paused_.erase(std::this_thread::get_id());
+  }
 }
 
 std::optional<RunReport> RunLog::last_run() const {

@@ -42,6 +42,17 @@ class RunLog {
   void add(RunReport report, ProfileEvent event);
   /// Ends the run on this thread, whose report is the last one from now on.
   void end_run();
+  /// While one lives, the log ignores runs on this thread.
+  class Pause {
+   public:
+    explicit Pause(RunLog& log) : log_(log) { log_.set_paused(true); }
+    ~Pause() { log_.set_paused(false); }
+    Pause(const Pause&) = delete;
+    Pause& operator=(const Pause&) = delete;
+
+   private:
+    RunLog& log_;
+  };
 
   /// The last run's; absent before the first.
   std::optional<RunReport> last_run() const;
@@ -55,6 +66,8 @@ class RunLog {
 
  private:
   std::map<std::thread::id, RunReport>::iterator run_of_this_thread();
+  void set_paused(bool paused);
+  bool is_paused() const { return paused_.count(std::this_thread::get_id()) != 0; }
 
   mutable std::mutex mutex_;
   RunReport empty_;
@@ -63,6 +76,7 @@ class RunLog {
   std::set<std::pair<std::string, std::string>> known_;  // names and operators of these
   std::map<std::thread::id, RunReport> runs_;
   std::thread::id last_begun_;
+  std::set<std::thread::id> paused_;
   std::optional<RunReport> last_;
   bool profiled_ = false;
   std::vector<ProfileEvent> events_;

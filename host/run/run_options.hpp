@@ -62,8 +62,9 @@ struct RunOptions {
   bool lanes = true;                       // depthwise ones on the lanes beside the array
   MemoryTiming memory;
   bool one_program =
-      false;                // all jobs as one, behind each other with fences; see JobRunner::finish
-  Investigate investigate;  // empty: a failure is only reported
+      false;  // all jobs as one, behind each other with fences; see JobRunner::finish
+  bool finishes_later = false;          // one_program: run_network() leaves finish() to its caller
+  Investigate investigate;              // empty: a failure is only reported
   std::optional<OneJob> alone;          // empty: all run
   SideBySide parallel_for;              // where more than one, there are no observers
   std::vector<JobObserver*> observers;  // of each job; the device must show its cycles

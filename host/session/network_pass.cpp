@@ -724,7 +724,7 @@ Tensors NetworkPass::instead(const Step& step, const Tensors& arguments) {
 }
 
 void NetworkPass::finish_pass() {
-  if (!runner_.options().one_program) return;
+  if (!runner_.options().one_program || runner_.options().finishes_later) return;
   ProgressShare all(progress_);
   all.next(1);
   const auto begin = WallClock::now();
