@@ -48,7 +48,7 @@ const Setting<NetworkOptions>& host_setting() {
       "what runs the nodes that the device does not\n"
       "onnxruntime: ONNX Runtime, with gemm64 as its execution provider; "
       "scripts/setup/fetch-onnxruntime.sh installs it. own: the program's executor, for one more "
-      "release. Without this option it runs compiled files, and all "
+      "release. Without this option it runs all "
       "networks if ONNX Runtime is missing.",
       std::vector<std::pair<std::string, HostRuntime>>{{"onnxruntime", HostRuntime::kOnnxRuntime},
                                                        {"own", HostRuntime::kOwn}},
@@ -56,27 +56,12 @@ const Setting<NetworkOptions>& host_setting() {
   return setting;
 }
 
-/// Returns what sessions of ONNX Runtime do not have yet; nullptr: nothing of that.
-const char* only_by_own_host(const NetworkOptions& options) {
-  if (!options.model.empty() && is_executable_file(options.model)) return "a compiled file";
-  return nullptr;
-}
-
-/// Chooses the host if the user did not: ONNX Runtime, unless the run needs the program's own
-/// executor, or there is no ONNX Runtime. Throws UsageError if the user chose one that cannot run.
+/// Chooses the host if the user did not: ONNX Runtime, or the program's own executor if there is no
+/// ONNX Runtime.
 void settle_host(NetworkOptions& options) {
-  if (options.host == HostRuntime::kOwn) return;
-  const char* const needs_own = only_by_own_host(options);
-  if (options.host_given) {
-    if (needs_own == nullptr) return;
-    throw UsageError(
-        fmt::format("{} is not supported with --host onnxruntime; use --host own", needs_own));
-  }
-  if (needs_own == nullptr) {
-    options.why_own_host = ep::why_no_onnxruntime();
-    if (options.why_own_host.empty()) return;
-  }
-  options.host = HostRuntime::kOwn;
+  if (options.host == HostRuntime::kOwn || options.host_given) return;
+  options.why_own_host = ep::why_no_onnxruntime();
+  if (!options.why_own_host.empty()) options.host = HostRuntime::kOwn;
 }
 
 /// An observer that was announced all jobs before.
@@ -210,7 +195,8 @@ NetworkCommand::NetworkCommand(NetworkOptions options)
   if (in_onnxruntime()) {
     bar_.show("loading ONNX Runtime", 0);
     onnxruntime_.emplace(session_, observers_, device_.parallel_for(jobs_or_cores(options_.jobs)));
-    onnxruntime_->open(source_.model, source_.exact.get(), options_.dumps);
+    onnxruntime_->open(source_.model, source_.exact.get(), options_.dumps,
+                       source_.executable.get());
   } else {
     session_.open(source_.model, source_.exact.get(), source_.executable.get());
   }

@@ -11,7 +11,6 @@
 #include <fstream>
 #include <iterator>
 
-#include "host/compile/executable_file.hpp"
 #include "host/device/counters.hpp"
 #include "host/device/registers.hpp"
 #include "host/graph/passes/quantized_graph.hpp"
@@ -113,6 +112,14 @@ Group::Group(Accelerator& accelerator, RunLog& log, std::string name, const std:
   auto made = std::make_shared<Compiled>(std::move(loaded.model));
   made->executable = std::move(loaded.executable);
   fixed_ = std::move(made);
+}
+
+Group::Group(Accelerator& accelerator, RunLog& log, std::string name, LoadedExecutable compiled)
+    : accelerator_(accelerator), log_(log), name_(std::move(name)) {
+  auto made = std::make_shared<Compiled>(std::move(compiled.model));
+  made->executable = std::move(compiled.executable);
+  fixed_ = std::move(made);
+  accelerator_.compiled(fixed_->model, fixed_->executable);
 }
 
 void Group::open(onnx::ModelProto model) {

@@ -10,6 +10,7 @@
 #include <utility>
 #include <vector>
 
+#include "host/compile/executable_file.hpp"
 #include "host/ep/accelerator.hpp"
 #include "host/ep/run_log.hpp"
 #include "host/graph/proto/onnx.pb.h"
@@ -25,6 +26,8 @@ class Group {
   /// One that payload() returned of a group for the same device. Throws UsageError where it is
   /// damaged, or for another device.
   Group(Accelerator& accelerator, RunLog& log, std::string name, const std::string& payload);
+  /// One that is compiled for this device already.
+  Group(Accelerator& accelerator, RunLog& log, std::string name, LoadedExecutable compiled);
 
   /// Compiles the group for inputs of these shapes, if it is not compiled yet, and can be.
   void prepare(const std::map<std::string, Dims>& shapes);

@@ -169,8 +169,8 @@ void name_nodes_apart(onnx::GraphProto& graph) {
 /// The network with inputs of the shapes that the model knows, without those that are constants of
 /// it. `open`: sizes that the file leaves open stay so. The file's shapes of other values are for
 /// its own sizes of the inputs.
-OwnModel own_model(const OnnxModel& model, bool open) {
-  OwnModel own = without_weights(model.proto());
+OwnModel own_model(const OnnxModel& model, bool open, const onnx::ModelProto& proto) {
+  OwnModel own = without_weights(proto);
   onnx::GraphProto& graph = *own.proto.mutable_graph();
   bool any_other = false;
   google::protobuf::RepeatedPtrField<onnx::ValueInfoProto> inputs;
@@ -322,12 +322,18 @@ class NetworkSession::Impl {
   Impl(const Impl&) = delete;
   Impl& operator=(const Impl&) = delete;
 
-  void open(const OnnxModel& model, const OnnxModel* exact,
-            const std::vector<std::string>& dumped) {
+  void open(const OnnxModel& model, const OnnxModel* exact, const std::vector<std::string>& dumped,
+            const Executable* compiled) {
     model_ = &model;
     exact_model_ = exact;
+    if (compiled != nullptr) {
+      require_same(*compiled, accelerator_.geometry(), accelerator_.compile_options(),
+                   model.name());
+      attachment_.compiled = &compiled_.emplace(model, *compiled);
+    }
     // What runs and what is dumped is known before the first run if no size is open.
-    OwnModel own = own_model(model, observers_.empty() && dumped.empty());
+    OwnModel own = own_model(model, observers_.empty() && dumped.empty(),
+                             compiled_ ? compiled_->graph() : model.proto());
     accelerator_.set_known_sizes(own.sizes);
     const bool has_device = !session_of_device_.is_host_only();
     if (!has_device) compare_layers(*own.proto.mutable_graph());
@@ -463,8 +469,8 @@ class NetworkSession::Impl {
       const auto [found, is_new] = predictors_.try_emplace(&model);
       if (is_new) {
         try {
-          found->second.emplace(
-              make_session(environment_, own_model(model, true), false, saturates()));
+          found->second.emplace(make_session(environment_, own_model(model, true, model.proto()),
+                                             false, saturates()));
         } catch (const ort::Error&) {  // then the group's results are waited for
         }
       }
@@ -590,7 +596,8 @@ class NetworkSession::Impl {
     }
     const OnnxModel& exact = exact_model_ != nullptr ? *exact_model_ : *model_;
     if (!cpu_) {
-      cpu_.emplace(make_session(environment_, own_model(exact, true), false, saturates()));
+      cpu_.emplace(
+          make_session(environment_, own_model(exact, true, exact.proto()), false, saturates()));
     };
     return cpu_->run(inputs).at(exact.graph().output(0).name());
   }
@@ -627,7 +634,8 @@ class NetworkSession::Impl {
   const std::vector<JobObserver*> observers_;
   RunLog log_;
   SessionAccelerator accelerator_;
-  const Attachment attachment_;
+  std::optional<CompiledNetwork> compiled_;
+  Attachment attachment_;
   ort::Environment environment_;
   Session& session_of_device_;
   const OnnxModel* model_ = nullptr;
@@ -652,9 +660,9 @@ NetworkSession::NetworkSession(Session& session, std::vector<JobObserver*> obser
 NetworkSession::~NetworkSession() = default;
 
 void NetworkSession::open(const OnnxModel& model, const OnnxModel* exact,
-                          const std::vector<std::string>& dumped) {
+                          const std::vector<std::string>& dumped, const Executable* compiled) {
   try {
-    impl_->open(model, exact, dumped);
+    impl_->open(model, exact, dumped, compiled);
   } catch (const ort::Error& error) {
     throw Refused(as_usage_error(model.name(), error).what());
   }

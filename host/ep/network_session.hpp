@@ -26,8 +26,8 @@ class NetworkSession {
  public:
   /// Loads ONNX Runtime. All groups run by the runner of `session`, which outlives this.
   /// `observers` are announced the jobs of all groups together before the first one runs.
-  /// `parallel_for`: devices like the session's, on which groups run in parallel if they can. Throws
-  /// UsageError if there is no ONNX Runtime.
+  /// `parallel_for`: devices like the session's, on which groups run in parallel if they can.
+  /// Throws UsageError if there is no ONNX Runtime.
   NetworkSession(Session& session, std::vector<JobObserver*> observers, SideBySide parallel_for);
   ~NetworkSession();
   NetworkSession(const NetworkSession&) = delete;
@@ -36,9 +36,10 @@ class NetworkSession {
   /// The network of run(), as its file has it (QDQ form included), whose inputs have the shapes
   /// that the model knows; and the float network to compare it with, nullptr: none. Both outlive
   /// this. Throws Refused if ONNX Runtime does, UsageError if a group cannot be compiled.
-  /// `dumped`: PATTERN=FOLDER each, whose nodes are outputs of ONNX Runtime's too.
+  /// `dumped`: PATTERN=FOLDER each, whose nodes are outputs of ONNX Runtime's too. `compiled`: what
+  /// the model, which is in QOperator form then, was compiled to; its programs run as they are.
   void open(const OnnxModel& model, const OnnxModel* exact,
-            const std::vector<std::string>& dumped = {});
+            const std::vector<std::string>& dumped = {}, const Executable* compiled = nullptr);
   /// The nodes of the file and of groups, by name. Some are computed within others; of those, nodes
   /// that change the form of values only are there if `dumped` has their very name.
   NamedNodes nodes(const std::vector<std::string>& dumped) const;

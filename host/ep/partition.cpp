@@ -90,40 +90,6 @@ std::unordered_map<std::string, std::size_t> producers_of(const GraphProto& grap
   return producers;
 }
 
-/// Adds to nodes of a graph in order those that lie on a path between two of them.
-Indices closed(const GraphProto& graph, Indices nodes) {
-  if (nodes.empty()) return nodes;
-  const auto first = static_cast<int>(*nodes.begin());
-  const auto last = static_cast<int>(*nodes.rbegin());
-  std::set<std::string> after;  // values that depend on one of them
-  Indices behind = nodes;
-  for (int i = first; i <= last; ++i) {
-    const NodeProto& node = graph.node(i);
-    const auto& inputs = node.input();
-    if (nodes.count(static_cast<std::size_t>(i)) == 0 &&
-        std::none_of(inputs.begin(), inputs.end(),
-                     [&](const std::string& name) { return after.count(name) != 0; })) {
-      continue;
-    }
-    behind.insert(static_cast<std::size_t>(i));
-    for (const std::string& name : node.output()) after.insert(name);
-  }
-  std::set<std::string> before;  // values that one of them depends on
-  for (int i = last; i >= first; --i) {
-    const NodeProto& node = graph.node(i);
-    const auto& outputs = node.output();
-    const auto index = static_cast<std::size_t>(i);
-    const bool reaches = nodes.count(index) != 0 ||
-                         std::any_of(outputs.begin(), outputs.end(), [&](const std::string& name) {
-                           return before.count(name) != 0;
-                         });
-    if (!reaches) continue;
-    before.insert(node.input().begin(), node.input().end());
-    if (behind.count(index) != 0) nodes.insert(index);
-  }
-  return nodes;
-}
-
 /// Pairs of nodes of which the second reads what the first makes.
 std::vector<std::pair<std::size_t, std::size_t>> edges_of(const GraphProto& graph) {
   const auto producers = producers_of(graph);
@@ -234,39 +200,6 @@ class Origins {
   std::unordered_map<std::string, std::size_t> producers_, new_producers_;
   std::set<std::string> given_;
 };
-
-/// Nodes of the model that the device computes together, and the number of their program.
-struct DeviceWork {
-  Indices nodes;
-  std::size_t program = 0;
-};
-
-/// The device's work.
-std::vector<DeviceWork> work_of_device(const OnnxModel& model, const Executable& executable) {
-  std::vector<DeviceWork> work;
-  Indices listed;
-  for (const DeviceProgram& program : executable.plan.programs) {
-    work.push_back({{}, work.size() + 1});
-    Indices& nodes = work.back().nodes;
-    for (const DeviceLayer& layer : program.layers) {
-      for (const int node : layer.nodes()) nodes.insert(static_cast<std::size_t>(node));
-    }
-  }
-  for (const PassItem& item : executable.order) {
-    if (item.kind != PassItem::Kind::kSums) continue;
-    work.push_back({{item.nodes.begin(), item.nodes.end()}, executable.number_of_sums(item.index)});
-    listed.insert(item.nodes.begin(), item.nodes.end());
-  }
-  for (int i = 0; i < model.graph().node_size(); ++i) {
-    const NodeProto& node = model.graph().node(i);
-    const auto index = static_cast<std::size_t>(i);
-    const bool sums = executable.plan.sums.count(i) != 0 && listed.count(index) == 0;
-    const bool floats = is_float_product(node) && executable.plan.on_host.count(i) == 0 &&
-                        why_on_host(model, node).empty();
-    if ((sums && linear_product(model, node)) || floats) work.push_back({{index}, 0});
-  }
-  return work;
-}
 
 class Partitioner {
  public:
@@ -455,6 +388,65 @@ class Partitioner {
 };
 
 }  // namespace
+
+Indices closed(const GraphProto& graph, Indices nodes) {
+  if (nodes.empty()) return nodes;
+  const auto first = static_cast<int>(*nodes.begin());
+  const auto last = static_cast<int>(*nodes.rbegin());
+  std::set<std::string> after;  // values that depend on one of them
+  Indices behind = nodes;
+  for (int i = first; i <= last; ++i) {
+    const NodeProto& node = graph.node(i);
+    const auto& inputs = node.input();
+    if (nodes.count(static_cast<std::size_t>(i)) == 0 &&
+        std::none_of(inputs.begin(), inputs.end(),
+                     [&](const std::string& name) { return after.count(name) != 0; })) {
+      continue;
+    }
+    behind.insert(static_cast<std::size_t>(i));
+    for (const std::string& name : node.output()) after.insert(name);
+  }
+  std::set<std::string> before;  // values that one of them depends on
+  for (int i = last; i >= first; --i) {
+    const NodeProto& node = graph.node(i);
+    const auto& outputs = node.output();
+    const auto index = static_cast<std::size_t>(i);
+    const bool reaches = nodes.count(index) != 0 ||
+                         std::any_of(outputs.begin(), outputs.end(), [&](const std::string& name) {
+                           return before.count(name) != 0;
+                         });
+    if (!reaches) continue;
+    before.insert(node.input().begin(), node.input().end());
+    if (behind.count(index) != 0) nodes.insert(index);
+  }
+  return nodes;
+}
+
+std::vector<DeviceWork> work_of_device(const OnnxModel& model, const Executable& executable) {
+  std::vector<DeviceWork> work;
+  Indices listed;
+  for (const DeviceProgram& program : executable.plan.programs) {
+    work.push_back({{}, work.size() + 1});
+    Indices& nodes = work.back().nodes;
+    for (const DeviceLayer& layer : program.layers) {
+      for (const int node : layer.nodes()) nodes.insert(static_cast<std::size_t>(node));
+    }
+  }
+  for (const PassItem& item : executable.order) {
+    if (item.kind != PassItem::Kind::kSums) continue;
+    work.push_back({{item.nodes.begin(), item.nodes.end()}, executable.number_of_sums(item.index)});
+    listed.insert(item.nodes.begin(), item.nodes.end());
+  }
+  for (int i = 0; i < model.graph().node_size(); ++i) {
+    const NodeProto& node = model.graph().node(i);
+    const auto index = static_cast<std::size_t>(i);
+    const bool sums = executable.plan.sums.count(i) != 0 && listed.count(index) == 0;
+    const bool floats = is_float_product(node) && executable.plan.on_host.count(i) == 0 &&
+                        why_on_host(model, node).empty();
+    if ((sums && linear_product(model, node)) || floats) work.push_back({{index}, 0});
+  }
+  return work;
+}
 
 ModelProto with_sizes(ModelProto graph, const NamedSizes& known, std::int64_t first,
                       std::int64_t size) {

@@ -4,6 +4,7 @@
 
 #include <cstddef>
 #include <map>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -42,6 +43,19 @@ using NamedSizes = std::map<std::string, std::int64_t>;
 /// those that come.
 onnx::ModelProto with_sizes(onnx::ModelProto graph, const NamedSizes& known, std::int64_t first,
                             std::int64_t size);
+
+/// Nodes of a model that the device computes together, and the number of their program; 0: it has
+/// none.
+struct DeviceWork {
+  std::set<std::size_t> nodes;
+  std::size_t program = 0;
+};
+
+/// The device's work of a compiled model, in the order of its programs.
+std::vector<DeviceWork> work_of_device(const OnnxModel& model, const Executable& executable);
+
+/// Adds to nodes of a graph in order those on a path between two of them.
+std::set<std::size_t> closed(const onnx::GraphProto& graph, std::set<std::size_t> nodes);
 
 /// Partitions a graph (host/ort/graph.hpp), whose large constants may lack their data. From shapes
 /// and constants, so before anything runs. Nodes that are not as their operators ask are not

@@ -30,7 +30,6 @@ namespace fs = std::filesystem;
 using Entries = std::vector<std::pair<std::string, std::string>>;
 
 constexpr const char* kEntryPrefix = "ep.gemm64executionprovider.";
-constexpr const char* kContextType = "EPContext";
 /// The last version of ONNX Runtime's API without profilers of providers.
 constexpr std::uint32_t kNoProfiler = 24;
 
@@ -223,6 +222,7 @@ class Provider : public OrtEp {
   const ContextOptions context_;
   std::unique_ptr<OwnedAccelerator> owned_;
   RunLog own_log_;
+  const CompiledNetwork* const compiled_;
   Accelerator* accelerator_ = nullptr;  // nullptr if there is an error
   RunLog& log_;
   std::string report_file_;
@@ -237,6 +237,7 @@ Provider::Provider(const ort::Api& api, const OrtLogger* logger, const Entries& 
       api_(api),
       logger_(logger),
       context_(context_options(entries)),
+      compiled_(attached != nullptr ? attached->compiled : nullptr),
       log_(attached != nullptr ? attached->log : own_log_) {
   ort_version_supported = api.provider_version();
   GetName = get_name;
@@ -310,6 +311,10 @@ void Provider::claim(const OrtGraph& graph, OrtEpGraphSupportInfo& info) {
     proto.set_domain(ort::kOpaqueDomain);
     proto.clear_attribute();
   }
+  if (compiled_ != nullptr) {  // nothing but its groups is for the device
+    log_.add_not_claimed(compiled_->not_claimed(read.model.graph()), compiled_->between());
+    return;
+  }
   CompileOptions options = accelerator_->compile_options();
   const Partition found =
       partition(read.model, accelerator_->geometry(), options, accelerator_->known_sizes());
@@ -355,13 +360,14 @@ std::unique_ptr<ComputeInfo> Provider::open(const OrtGraph& graph, const OrtNode
   const std::string name = ort::name_of(api_, fused);
   std::vector<const OrtNode*> nodes = ort::nodes_of(api_, graph);
   std::unique_ptr<Group> group;
+  // The node of a compiled group has the same names, but not always in the same order.
   std::vector<std::string> inputs = ort::input_names(api_, fused);
   std::vector<std::string> outputs = ort::output_names(api_, fused);
   if (nodes.size() == 1 && ort::operator_type(api_, *nodes[0]) == kContextType) {
-    group = std::make_unique<Group>(*accelerator_, log_, ort::name_of(api_, *nodes[0]),
-                                    payload_of(graph, *nodes[0]));
-    inputs = ort::input_names(api_, *nodes[0]);
-    outputs = ort::output_names(api_, *nodes[0]);
+    const std::string payload = payload_of(graph, *nodes[0]);
+    group = compiled_ != nullptr ? compiled_->make_group(payload, *accelerator_, log_)
+                                 : std::make_unique<Group>(*accelerator_, log_,
+                                                           ort::name_of(api_, *nodes[0]), payload);
   } else {
     group = std::make_unique<Group>(*accelerator_, log_, name,
                                     ort::read_graph(api_, graph, reading).model);

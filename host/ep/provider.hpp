@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "host/ep/accelerator.hpp"
+#include "host/ep/compiled_network.hpp"
 #include "host/ep/run_log.hpp"
 #include "host/ort/api.hpp"
 
@@ -20,10 +21,12 @@ struct ContextOptions {
   std::string file;  // of the model with them; empty: next to the session's model
 };
 
-/// The device and the log of a session, of a program that runs it. Both outlive the session.
+/// The device and the log of a session, of a program that runs it; and its network if it is
+/// compiled, else nullptr. All outlive the session.
 struct Attachment {
   Accelerator& accelerator;
   RunLog& log;
+  const CompiledNetwork* compiled = nullptr;
 };
 
 /// Makes the provider with the options, which are a session's entries. One whose options are at

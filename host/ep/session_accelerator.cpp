@@ -79,7 +79,7 @@ void SessionAccelerator::begin(std::int64_t passes, const RunProgress& progress,
 }
 
 std::string SessionAccelerator::why_one_job(std::int64_t passes, bool dumps) const {
-  if (session_.is_host_only()) return "the host alone runs the network";
+  if (session_.is_host_only()) return "only the host runs the network";
   if (dumps) return "with --dump-activations, programs run in their order";
   const RunOptions& options = session_.runner().options();
   if (options.one_program) return "with --one-program, there is one program";

@@ -11,6 +11,7 @@ import subprocess
 import tempfile
 import unittest
 import warnings
+import zlib
 
 import numpy
 import onnx
@@ -58,7 +59,8 @@ class HostTest(ProgramTest):
     def run_on(self, host, model, feeds, *arguments, code=0):
         """Runs a model; returns its report and its outputs by name."""
         own = self.folder / host
-        own.mkdir(exist_ok=True)
+        shutil.rmtree(own, ignore_errors=True)
+        own.mkdir()
         inputs = []
         for name, array in feeds.items():
             numpy.save(own / f"{name}.npy", array)
@@ -164,6 +166,71 @@ class Networks(HostTest):
             with self.subTest(arguments=arguments):
                 model, feeds = self.quantized("mobilenet", QuantFormat.QDQ, (U8, U8), True)
                 self.compare(model, feeds, *arguments, device=("--device", "rtl", "--array", 8))
+
+
+class Compiled(HostTest):
+    """Compiled files: ONNX Runtime runs the host's nodes, the device the file's own programs."""
+
+    def compare_compiled(self, model, feeds, *arguments, least=1):
+        shapes = [f"{name}={'x'.join(map(str, array.shape))}" for name, array in feeds.items()]
+        self.succeed("compile", model, "--array", 8, "-o", "model.g64", *arguments,
+                     *(word for shape in shapes for word in ("--input-shape", shape)))
+        path = self.folder / "model.g64"
+        builtin, wanted = self.run_on("own", path, feeds, *TLM, *arguments)
+        report, outputs = self.run_on("onnxruntime", path, feeds, *TLM, *arguments)
+        self.compare_reports(report, builtin)
+        self.assertGreaterEqual(len(self.programs(report)), least)
+        of_file, _ = self.run_on("onnxruntime", model, feeds, *TLM, *arguments)
+        self.assertEqual(self.programs(report), self.programs(of_file))
+        for name, array in wanted.items():
+            numpy.testing.assert_allclose(outputs[name], array, rtol=1e-5, atol=1e-6, err_msg=name)
+
+    def test_networks(self):
+        for name in NETWORKS:
+            with self.subTest(network=name):
+                source, target = self.folder / "float.onnx", self.folder / "quantized.onnx"
+                model = NETWORKS[name]()
+                onnx.save(model, source)
+                value = model.graph.input[0]
+                shape = [dim.dim_value for dim in value.type.tensor_type.shape.dim]
+                batches = [values(*shape, seed=seed) for seed in range(4)]
+                quantization.quantize_static(source, target, Reader(value.name, batches[:3]), activation_type=U8,
+                                             weight_type=U8)
+                self.compare_compiled(target, {value.name: batches[3]})
+
+    def test_several_programs(self):
+        onnx.save(several_programs(), self.folder / "several.onnx")
+        self.compare_compiled(self.folder / "several.onnx", {"x": values(3, 20)}, least=5)
+
+    def test_transformers(self):
+        for kind in transformers.KINDS:
+            network = TABLE.Seeded(transformers, kind)
+            path = self.folder / "transformer.onnx"
+            model = TABLE.quantize(network, TABLE.FORMS[0], self.folder)
+            path.write_bytes(model if isinstance(model, bytes) else pathlib.Path(model).read_bytes())
+            with self.subTest(kind=kind):
+                self.compare_compiled(path, network.feeds(2, 16))
+
+    def test_runs_the_weights_of_the_file(self):
+        """Other packed weights than the network's are what the device reads, and a check finds them."""
+        onnx.save(three_layers(), self.folder / "model.onnx")
+        self.succeed("compile", "model.onnx", "--array", 8, "-o", "model.g64")
+        content = bytearray((self.folder / "model.g64").read_bytes())
+        size = int.from_bytes(content[12:16], "little")
+        header = json.loads(content[20:20 + size])
+        section = header["sections"][2]  # of the first layer's weights
+        place = slice(section["offset"], section["offset"] + section["bytes"])
+        content[place] = bytes(byte ^ 0x55 for byte in content[place])
+        section["crc32"] = zlib.crc32(content[place])
+        text = json.dumps(header, separators=(",", ":")).encode()
+        self.assertLessEqual(len(text), size)
+        text = text.ljust(size)
+        content[20:20 + size] = text
+        content[16:20] = zlib.crc32(text).to_bytes(4, "little")
+        (self.folder / "model.g64").write_bytes(content)
+        code, output, complaint = self.run_program("run", "--model", "model.g64", *TLM)
+        self.assertEqual(code, 1, complaint)
+        self.assertIn("FAILED", output)
 
 
 class Forms(HostTest):
@@ -339,10 +406,6 @@ class Failures(HostTest):
         self.assertEqual(result.returncode, code, result.stderr)
         self.assertIn(text, result.stderr)
 
-    def test_refuses_what_is_not_supported(self):
-        self.succeed("compile", "model.onnx", "-o", "model.g64")
-        self.refuse("a compiled file is not supported with --host onnxruntime; use --host own", "--model", "model.g64")
-
     def test_says_where_onnx_runtime_is_missing(self):
         self.refuse("GEMM64_ONNXRUNTIME=/nowhere: there is no libonnxruntime.so", "--model", "model.onnx",
                     environment={"GEMM64_ONNXRUNTIME": "/nowhere"})
@@ -354,11 +417,7 @@ class Failures(HostTest):
         self.assertEqual(result.returncode, 2)
         self.assertIn(f"scripts/setup/fetch-onnxruntime.sh {self.folder}/onnxruntime installs it", result.stderr)
 
-    def test_own_executor_runs_what_onnx_runtime_does_not(self):
-        """Without --host: compiled files, and all if ONNX Runtime is missing."""
-        self.succeed("compile", "model.onnx", "--array", 8, "-o", "model.g64")
-        self.succeed("run", "--model", "model.g64", *TLM, "--json", "report.json")
-        self.assertNotIn("runtime", json.loads((self.folder / "report.json").read_text())["host"])
+    def test_own_executor_runs_if_onnx_runtime_is_missing(self):
         self.succeed("run", "--model", "model.onnx", *TLM, "--json", "report.json")
         self.assertIn("runtime", json.loads((self.folder / "report.json").read_text())["host"])
         result = subprocess.run([self.program, "run", "--model", "model.onnx", *map(str, TLM)], cwd=self.folder, check=True,

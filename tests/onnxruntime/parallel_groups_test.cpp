@@ -98,7 +98,7 @@ TEST_F(ParallelGroups, GiveTheReportOfOneDevice) {
   }
 }
 
-TEST_F(ParallelGroups, RunAheadWithPredictedResultsWithinAPass) {
+TEST_F(ParallelGroups, PredictResultsWithinAPass) {
   const NetworkRun one = run(1, 2);
   const NetworkRun found = run(2, 2);
   expect_same(found, one);
@@ -110,7 +110,7 @@ TEST_F(ParallelGroups, RunAheadWithPredictedResultsWithinAPass) {
   EXPECT_EQ(made_, 0U);
 }
 
-TEST_F(ParallelGroups, ReportTheFirstFailureWithTheCycleOfOneDevice) {
+TEST_F(ParallelGroups, ReportTheFirstFailure) {
   damage(Damage::kFlips, {3, 4, 7});
   const NetworkRun one = run(1);
   const std::vector<std::string> looks = looks_;
@@ -134,12 +134,12 @@ TEST_F(ParallelGroups, ReportTheFirstError) {
   }
 }
 
-TEST_F(ParallelGroups, TellProgressFromNothingToAll) {
-  std::vector<double> told;
-  run(3, 10, [&](const std::string&, double done) { told.push_back(done); });
-  EXPECT_NEAR(told.front(), 0, 0.2);
-  EXPECT_NEAR(told.back(), 1, 1e-9);
-  EXPECT_TRUE(std::is_sorted(told.begin(), told.end()));
+TEST_F(ParallelGroups, ReportProgress) {
+  std::vector<double> shares;
+  run(3, 10, [&](const std::string&, double done) { shares.push_back(done); });
+  EXPECT_NEAR(shares.front(), 0, 0.2);
+  EXPECT_NEAR(shares.back(), 1, 1e-9);
+  EXPECT_TRUE(std::is_sorted(shares.begin(), shares.end()));
 }
 
 }  // namespace
