@@ -394,7 +394,7 @@ Indices closed(const GraphProto& graph, Indices nodes) {
   const auto first = static_cast<int>(*nodes.begin());
   const auto last = static_cast<int>(*nodes.rbegin());
   std::set<std::string> after;  // values that depend on one of them
-  Indices behind = nodes;
+  Indices reached = nodes;
   for (int i = first; i <= last; ++i) {
     const NodeProto& node = graph.node(i);
     const auto& inputs = node.input();
@@ -403,7 +403,7 @@ Indices closed(const GraphProto& graph, Indices nodes) {
                      [&](const std::string& name) { return after.count(name) != 0; })) {
       continue;
     }
-    behind.insert(static_cast<std::size_t>(i));
+    reached.insert(static_cast<std::size_t>(i));
     for (const std::string& name : node.output()) after.insert(name);
   }
   std::set<std::string> before;  // values that one of them depends on
@@ -417,7 +417,7 @@ Indices closed(const GraphProto& graph, Indices nodes) {
                          });
     if (!reaches) continue;
     before.insert(node.input().begin(), node.input().end());
-    if (behind.count(index) != 0) nodes.insert(index);
+    if (reached.count(index) != 0) nodes.insert(index);
   }
   return nodes;
 }
