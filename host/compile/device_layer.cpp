@@ -179,6 +179,19 @@ std::int32_t wrapped(std::int64_t value) {
   return static_cast<std::int32_t>(static_cast<std::uint32_t>(static_cast<std::uint64_t>(value)));
 }
 
+/// Adds the bias of each output channel, which has the node's `bias`, if there is one, and a scale
+/// for each.
+void add_biases(LayerWeights& made, const Tensor& bias) {
+  const Eigen::Index outputs = made.w.rows();
+  if (made.scale.size() == 1) made.scale.resize(static_cast<std::size_t>(outputs), made.scale[0]);
+  for (Eigen::Index i = 0; i < outputs; ++i) {
+    const std::int64_t sum =
+        made.w.row(i).cast<std::int64_t>().sum() - made.w.cols() * std::int64_t{made.weights_zero};
+    const std::int64_t own = bias.present() ? bias.values<std::int32_t>()[i] : 0;
+    made.bias.push_back(wrapped(own - made.input_zero * sum));
+  }
+}
+
 /// A row for each pixel of a map as one for each of a strip, with what all strips have there.
 MatrixI8 in_strips(const MatrixI8& rows, const DeviceLayer& layer) {
   const Strips& strips = *layer.strips;
@@ -322,50 +335,46 @@ LayerWeights layer_weights(const DeviceLayer& layer, const NodeContext& context,
     return {MatrixI8(Eigen::Map<const MatrixI8>(layer.factors->weight.data(), channels, 1)),
             layer.factors->bias, layer.factors->scale};
   }
-  const bool computed = !layer.weights_value.empty();
-  made.w = computed ? stack_weights(layer, inputs[3]) : weights_of(node, inputs[3]);
-  const Eigen::Index outputs = made.w.rows();
+  const DataType type = inputs[0].type();
+  made.input_zero = quantization_of(context, inputs, 1, type).zero + move_to_int8(type);
+  if (layer.sum_columns != 0) made.weights_zero = zero_of_weights(context, inputs);
+  made.scale = byte_results(context, inputs).scales;
+  if (!layer.weights_value.empty()) return made;
+  made.w = weights_of(node, inputs[3]);
   const bool is_convolution = node.op_type() == "QLinearConv";
   static const Tensor none;
   const Tensor& bias = is_convolution              ? optional_input(inputs, 8)
                        : node.op_type() == "QGemm" ? optional_input(inputs, 6)
                                                    : none;
-  ByteResults bytes = byte_results(context, inputs);
-  if (bytes.scales.size() == 1) {
-    bytes.scales.resize(static_cast<std::size_t>(outputs), bytes.scales[0]);
-  }
-  made.scale = std::move(bytes.scales);
-  const DataType type = inputs[0].type();
-  const std::int64_t zero = quantization_of(context, inputs, 1, type).zero + move_to_int8(type);
-  const std::int64_t w_zero = layer.sum_columns == 0 ? 0 : zero_of_weights(context, inputs);
-  for (Eigen::Index i = 0; i < outputs; ++i) {
-    const std::int64_t sum = made.w.row(i).cast<std::int64_t>().sum() - made.w.cols() * w_zero;
-    const std::int64_t own = bias.present() ? bias.values<std::int32_t>()[i] : 0;
-    made.bias.push_back(wrapped(own - zero * sum));
-  }
+  add_biases(made, bias);
   if (layer.strips) return for_strips(made, layer);
-  if (layer.source && !computed) made.w = in_order(made.w, layer);
+  if (layer.source) made.w = in_order(made.w, layer);
   made.w = with_sum_weights(made.w, layer.sum_columns);
   return made;
 }
 
-ProgramLayer program_layer(const DeviceLayer& layer, const NodeContext& context,
-                           const Tensors& inputs) {
-  LayerWeights weights = layer_weights(layer, context, inputs);
+ProgramLayer program_layer(const DeviceLayer& layer, const LayerWeights& constants,
+                           const Tensor& input, const Tensor& weights) {
+  LayerWeights own = constants;
+  if (!layer.weights_value.empty()) {
+    own.w = stack_weights(layer, weights);
+    add_biases(own, {});
+    own.w = with_sum_weights(own.w, layer.sum_columns);
+  }
   ProgramLayer made;
   made.job = layer.job;
   made.products = layer.products();
   made.shared_tiles = layer.shared_tiles;
   made.source = layer.source;
   made.operand = layer.operand;
-  const Eigen::Index k = weights.w.cols() - static_cast<Eigen::Index>(layer.sum_columns);
-  made.a = activations_of(layer, inputs[0], k);
+  const Eigen::Index k = own.w.cols() - static_cast<Eigen::Index>(layer.sum_columns);
+  made.a = activations_of(layer, input, k);
   if (layer.sum_columns != 0) {
-    made.a = with_sums(made.a, layer.sum_columns, zero_of_weights(context, inputs));
+    made.a = with_sums(made.a, layer.sum_columns, own.weights_zero);
   }
-  made.w = std::move(weights.w);
-  made.bias = std::move(weights.bias);
-  made.scale = std::move(weights.scale);
+  made.w = std::move(own.w);
+  made.bias = std::move(own.bias);
+  made.scale = std::move(own.scale);
   made.table = layer.table;
   return made;
 }

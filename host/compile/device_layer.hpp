@@ -14,28 +14,30 @@
 namespace gemm64 {
 
 /// The constants of a layer: weights [N x K], and of each output channel a bias and a scale. Of a
-/// stack of products those of each, one after the other.
+/// stack of products those of each, one after the other. If the network computes the weights, there
+/// are no weights and biases, and perhaps one scale for all.
 struct LayerWeights {
   MatrixI8 w;
   std::vector<std::int32_t> bias;
   std::vector<float> scale;
+  std::int32_t input_zero = 0, weights_zero = 0;  // as int8
 };
 
 /// Those of a layer whose node has these operands; of strips side by side those of each, with
-/// weights of zero for the others. Of the first one only the type counts. A pool's weights have no
-/// columns, its scales are 1, as are a copy's. Throws UsageError where operands do not fit.
+/// weights of zero for the others. Of the first one only the type counts, as of weights that the
+/// network computes. A pool's weights have no columns, its scales are 1, as are a copy's. Throws
+/// UsageError where operands do not fit.
 LayerWeights layer_weights(const DeviceLayer& layer, const NodeContext& context,
                            const Tensors& inputs);
 
-/// The layer for the device, of the operands that its node takes: result = clamp(rint((a * w +
-/// bias) * scale) + zero). uint8 activations and weights are moved down by 128, zero points too, so
-/// that all differences stay the same; the bias is the node's, less the input's zero point times
-/// the weights' sums. Of a layer with a source only the type of its first input counts. Of a
-/// product of two tensors that the network computes the second one is the weights, as it lies: what
-/// its zero point makes of a row is in columns behind the activations (sum_columns()). Throws
-/// UsageError where operands do not fit.
-ProgramLayer program_layer(const DeviceLayer& layer, const NodeContext& context,
-                           const Tensors& inputs);
+/// The layer for the device: result = clamp(rint((a * w + bias) * scale) + zero). uint8 activations
+/// and weights are moved down by 128, zero points too, so that all differences stay the same; the
+/// bias is the node's, less the input's zero point times the weights' sums. Of the `input` of a
+/// layer with a source only the type counts. `weights`: those that the network computes, else
+/// absent. What their zero point makes of a row is in columns behind the activations
+/// (sum_columns()).
+ProgramLayer program_layer(const DeviceLayer& layer, const LayerWeights& constants,
+                           const Tensor& input, const Tensor& weights);
 
 /// The node's results as the job gives them: uint8, or int8 to which uint8 was moved, a row for
 /// each pixel or row, a column for each channel.

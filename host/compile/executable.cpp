@@ -9,7 +9,7 @@
 #include <numeric>
 #include <utility>
 
-#include "host/compile/device_layer.hpp"
+#include "host/compile/layer_buffers.hpp"
 #include "host/graph/onnx/linear_layer.hpp"
 #include "host/graph/onnx/supported.hpp"
 #include "host/tiling/packing.hpp"
@@ -299,24 +299,26 @@ void require_same(const Executable& executable, const Geometry& geometry,
   }
 }
 
-void pack_constants(Executable& executable, const Executor& executor) {
+void add_buffers(Executable& executable, const OnnxModel& model) {
   for (std::size_t i = 0; i < executable.programs.size(); ++i) {
+    executable.programs[i].buffers = std::make_shared<const std::vector<LayerBuffers>>(
+        layer_buffers(model, executable.plan.programs[i]));
+  }
+}
+
+void pack_constants(Executable& executable, const OnnxModel& model) {
+  add_buffers(executable, model);
+  for (std::size_t i = 0; i < executable.programs.size(); ++i) {
+    const DeviceProgram& plan = executable.plan.programs[i];
     CompiledProgram& program = executable.programs[i];
     program.constants.clear();
-    for (const DeviceLayer& layer : executable.plan.programs[i].layers) {
-      if (!layer.weights_value.empty()) {
-        program.constants.emplace_back();
-        continue;
-      }
-      const Step& step = executor.steps().at(static_cast<std::size_t>(layer.node));
-      const auto type = executor.model().type(step.context.node->input(0));
-      const Tensor nothing(static_cast<DataType>(type->data_type), {0});
-      const Tensors arguments =
-          layer.has_no_constants() ? Tensors{nothing} : executor.arguments(step, {}, &nothing);
-      const LayerWeights weights = layer_weights(layer, step.context, arguments);
-      program.constants.push_back(
-          {pack_weights(layer.job, weights.w),
-           pack_parameters(layer.job, weights.bias, weights.scale, layer.table)});
+    for (std::size_t j = 0; j < plan.layers.size(); ++j) {
+      PackedLayer& packed = program.constants.emplace_back();
+      const DeviceLayer& layer = plan.layers[j];
+      if (!layer.weights_value.empty()) continue;
+      const LayerWeights& weights = (*program.buffers)[j].constants;
+      packed = {pack_weights(layer.job, weights.w),
+                pack_parameters(layer.job, weights.bias, weights.scale, layer.table)};
     }
   }
 }

@@ -5,6 +5,7 @@
 
 #include <cstdint>
 #include <limits>
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -46,6 +47,8 @@ struct LayerTensors {
   TensorRef operand;  // the second one of its results, where they take one
 };
 
+struct LayerBuffers;
+
 /// A program of the plan, lowered to commands.
 struct CompiledProgram {
   JobProgram list;                    // laid out from address 0
@@ -53,6 +56,8 @@ struct CompiledProgram {
   /// Of each layer; none where nobody has packed them yet. Empty ones where the network computes
   /// the weights.
   std::vector<PackedLayer> constants;
+  /// What each layer reads and writes (layer_buffers.hpp); nullptr until add_buffers().
+  std::shared_ptr<const std::vector<LayerBuffers>> buffers;
 };
 
 /// Nodes whose int32 sums the device gives in one program, and the host does the rest.
@@ -128,8 +133,15 @@ Executable compile_in_integers(const OnnxModel& model, const Geometry& geometry,
 void require_same(const Executable& executable, const Geometry& geometry,
                   const CompileOptions& options, const std::string& model);
 
-/// Packs the weights and parameters of every layer. `executor`: of the model that was compiled.
-/// Throws UsageError where scales cannot be packed.
-void pack_constants(Executable& executable, const Executor& executor);
+/// Resolves what every layer reads and writes, so that a run needs no graph. `model`: the one that
+/// was compiled. Throws UsageError if operands do not fit.
+void add_buffers(Executable& executable, const OnnxModel& model);
+
+/// Does that, and packs the weights and parameters of every layer. Throws UsageError where scales
+/// cannot be packed.
+void pack_constants(Executable& executable, const OnnxModel& model);
+inline void pack_constants(Executable& executable, const Executor& executor) {
+  pack_constants(executable, executor.model());
+}
 
 }  // namespace gemm64

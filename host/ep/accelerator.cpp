@@ -13,7 +13,7 @@
 #include "host/ep/interruption.hpp"
 #include "host/report/progress.hpp"
 #include "host/session/device_schedule.hpp"
-#include "host/session/session.hpp"
+#include "host/session/group_run.hpp"
 #include "host/util/error.hpp"
 #include "sim/models/devices.hpp"
 
@@ -104,7 +104,7 @@ RunReport OwnedAccelerator::empty_report() const {
 NetworkRun OwnedAccelerator::run(const OnnxModel& model, const Executable& compiled,
                                  NamedTensors inputs) {
   const std::lock_guard<std::mutex> lock(mutex_);
-  NetworkRun made = run_alone(model, compiled, std::move(inputs));
+  NetworkRun made = run_alone(model, compiled, inputs);
   // A memory that hangs needs a hard reset. Faults that were injected are over, and the waveform.
   if (!made.report.error.empty()) {
     device_.reset();
@@ -114,12 +114,10 @@ NetworkRun OwnedAccelerator::run(const OnnxModel& model, const Executable& compi
 }
 
 NetworkRun OwnedAccelerator::run_alone(const OnnxModel& model, const Executable& compiled,
-                                       NamedTensors inputs) {
+                                       const NamedTensors& inputs) {
   const Interruption interruption;
-  Session session(*device_, options_.device, timeouts_of(options_), options_, run_options(),
-                  Spelling::kArgument);
-  const bool is_whole = compiled.options.why_sums.empty();
-  session.open(model, nullptr, is_whole ? &compiled : nullptr);
+  Driver driver(*device_, timeouts_of(options_));
+  JobRunner runner(*device_, driver, options_.applied_to(run_options()));
   std::optional<ProgressBar> bar;
   if (options_.progress && isatty(STDERR_FILENO) != 0) bar.emplace();
   const RunProgress progress = [&](const std::string& name, double done) {
@@ -128,8 +126,7 @@ NetworkRun OwnedAccelerator::run_alone(const OnnxModel& model, const Executable&
   };
   const bool has_rows = !inputs.empty() && inputs.begin()->second.rank() != 0;
   const auto rows = has_rows ? static_cast<std::uint64_t>(inputs.begin()->second.dim(0)) : 1;
-  return session.run(NetworkInputs::of(std::move(inputs)), session.report(model.name(), rows),
-                     nullptr, progress);
+  return run_group(model, compiled, runner, inputs, runner.report(model.name(), rows), progress);
 }
 
 std::string OwnedAccelerator::why_ends(const RunReport& report) const {

@@ -61,7 +61,8 @@ class OwnedAccelerator : public Accelerator {
   std::string why_ends(const RunReport& report) const override;
 
  private:
-  NetworkRun run_alone(const OnnxModel& model, const Executable& compiled, NamedTensors inputs);
+  NetworkRun run_alone(const OnnxModel& model, const Executable& compiled,
+                       const NamedTensors& inputs);
   RunOptions run_options();
 
   const ProviderOptions options_;

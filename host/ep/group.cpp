@@ -13,6 +13,7 @@
 
 #include "host/device/counters.hpp"
 #include "host/device/registers.hpp"
+#include "host/graph/passes/fuse_scaled_sums.hpp"
 #include "host/graph/passes/quantized_graph.hpp"
 #include "host/util/error.hpp"
 
@@ -111,6 +112,7 @@ Group::Group(Accelerator& accelerator, RunLog& log, std::string name, const std:
   require_same(loaded.executable, accelerator_.geometry(), options, name_);
   auto made = std::make_shared<Compiled>(std::move(loaded.model));
   made->executable = std::move(loaded.executable);
+  add_buffers(made->executable, made->model);
   fixed_ = std::move(made);
 }
 
@@ -130,12 +132,12 @@ void Group::open(onnx::ModelProto model) {
 }
 
 std::shared_ptr<const Group::Compiled> Group::compile(const ImportOptions& import) const {
-  auto made = std::make_shared<Compiled>(
-      with_quantized_operators(OnnxModel::from_proto(model_, name_, import), import));
+  auto made = std::make_shared<Compiled>(fuse_scaled_sums(
+      with_quantized_operators(OnnxModel::from_proto(model_, name_, import), import), import));
   for (const auto& [name, value] : import.input_values) made->known.push_back(name);
   made->executable =
       gemm64::compile(made->model, accelerator_.geometry(), accelerator_.compile_options());
-  pack_constants(made->executable, Executor(made->model));
+  pack_constants(made->executable, made->model);
   return made;
 }
 

@@ -7,6 +7,7 @@
 #include <cmath>
 #include <utility>
 
+#include "host/compile/device_layer.hpp"
 #include "host/cycles/cycle_model.hpp"
 #include "host/execute/linear.hpp"
 #include "host/graph/onnx/linear_layer.hpp"
@@ -150,13 +151,19 @@ DeviceSchedule make_schedule(const Executor& executor, const JobRunner& runner,
   return schedule;
 }
 
-std::string why_float_on_host(const Executor& executor, const DeviceSchedule& schedule,
-                              const RunOptions& options, const Step& step,
-                              const Tensors& arguments) {
-  std::string reason = why_on_host(step, arguments);
-  if (!reason.empty()) return reason;
-  const auto& on_host = schedule.executable.plan.on_host;
+std::string why_product_on_host(const Executor& executor, const Executable& executable,
+                                const RunOptions& options, const Step& step,
+                                const Tensors& arguments) {
+  const auto& on_host = executable.plan.on_host;
   const auto planned = on_host.find(static_cast<int>(index_of(executor, step)));
+  const std::string reason = why_on_host(step, arguments);
+  if (!is_float_product(step)) {
+    if (planned != on_host.end()) return planned->second;
+    return reason.empty() && options.precision == Precision::kFloat32
+               ? "with --precision float32, the device computes products of float32 alone"
+               : reason;
+  }
+  if (!reason.empty()) return reason;
   if (planned != on_host.end()) return planned->second;
   const auto is_finite = [](const Tensor& tensor) {
     const float* const values = tensor.values<float>();
@@ -168,6 +175,19 @@ std::string why_float_on_host(const Executor& executor, const DeviceSchedule& sc
     return "an operand is not finite, and has no slices";
   }
   return "";
+}
+
+void describe_layers(const OnnxModel& model, const Executable& executable, std::size_t program,
+                     std::vector<LayerReport>& reports) {
+  for (std::size_t i = 0; i < reports.size(); ++i) {
+    const DeviceLayer& layer = executable.plan.programs[program].layers[i];
+    reports[i].program = program + 1;
+    describe_layer(layer, reports[i]);
+    for (const int node : layer.nodes()) {
+      if (node == layer.node) continue;
+      reports[i].vector_nodes.push_back(node_label(model.graph().node(node), node));
+    }
+  }
 }
 
 }  // namespace gemm64

@@ -43,10 +43,14 @@ std::size_t index_of(const Executor& executor, const Step& step);
 /// Is it a Linear layer of float32, rather than of integers?
 bool is_float_product(const Step& step);
 
-/// Why a Linear layer of float32 is not computed by the device, for these arguments; empty where it
-/// is.
-std::string why_float_on_host(const Executor& executor, const DeviceSchedule& schedule,
-                              const RunOptions& options, const Step& step,
-                              const Tensors& arguments);
+/// Why a node that is in no program runs on the host, for these arguments; empty if the device
+/// computes its products.
+std::string why_product_on_host(const Executor& executor, const Executable& executable,
+                                const RunOptions& options, const Step& step,
+                                const Tensors& arguments);
+
+/// Adds to the reports of a program's layers, counted from 0, what these are in the network.
+void describe_layers(const OnnxModel& model, const Executable& executable, std::size_t program,
+                     std::vector<LayerReport>& reports);
 
 }  // namespace gemm64

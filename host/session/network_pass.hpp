@@ -2,11 +2,11 @@
 // What happens at each node of a network that runs with a device.
 #pragma once
 
-#include <chrono>
 #include <cstdint>
 #include <deque>
 #include <functional>
 #include <map>
+#include <memory>
 #include <optional>
 #include <string>
 #include <utility>
@@ -16,16 +16,13 @@
 #include "host/execute/head.hpp"
 #include "host/run/job_runner.hpp"
 #include "host/run/program_pool.hpp"
+#include "host/session/device_products.hpp"
 #include "host/session/device_schedule.hpp"
 #include "host/session/exact_values.hpp"
+#include "host/session/kernel_oracle.hpp"
+#include "host/session/wall_clock.hpp"
 
 namespace gemm64 {
-
-using WallClock = std::chrono::steady_clock;
-
-inline double seconds_since(WallClock::time_point begin) {
-  return std::chrono::duration<double>(WallClock::now() - begin).count();
-}
 
 /// Runs a network with a device, pass by pass: what the device wrote is what the host, later
 /// programs and the outputs take.
@@ -34,7 +31,7 @@ inline double seconds_since(WallClock::time_point begin) {
 /// while they run, and each program is compared with them. Where one differs, the pass goes on anew
 /// behind it, with what the device wrote, and all that was built on the host's results is
 /// forgotten.
-class NetworkPass {
+class NetworkPass : private KernelOracle {
  public:
   /// Told that a pass has run, with its values; and that only so many passes still count.
   struct Listener {
@@ -47,7 +44,7 @@ class NetworkPass {
   NetworkPass(const Executor& executor, JobRunner& runner, const DeviceSchedule& schedule,
               const NetworkInputs& inputs, const NodeObserver& after, const RunProgress& progress,
               bool parallel_for);
-  ~NetworkPass();
+  ~NetworkPass() override;
   NetworkPass(const NetworkPass&) = delete;
   NetworkPass& operator=(const NetworkPass&) = delete;
 
@@ -65,7 +62,7 @@ class NetworkPass {
   const ExactValues& exact() const { return at_.exact; }
   /// Is there a float32 value beside another one?
   bool any_exact() const { return any_exact_; }
-  double device_seconds() const { return device_seconds_; }
+  double device_seconds() const { return device_seconds_ + products_.seconds(); }
   HostWork host_work() const;
   /// In the graph's order.
   std::vector<HostLayer> host_layers() const;
@@ -82,7 +79,7 @@ class NetworkPass {
   };
   /// A program on its way, and the place behind it, with the host's results of its layers.
   struct HandedOut {
-    const DeviceProgram* program;
+    std::size_t number;
     Place behind;
     std::vector<Tensor> wanted;  // of each layer
   };
@@ -91,56 +88,28 @@ class NetworkPass {
   bool run_items();
   void run_program(const PassItem& item);
   void run_sums(const PassItem& item);
-  static Tensors compute_sums(const Step& step, const Tensors& arguments,
-                              const IntegerProduct& product);
-  ProgramLayer prepare(std::size_t number, std::size_t index, std::vector<Tensor>& wanted);
-  Tensor compute_layer(const DeviceLayer& layer, Values given, ExactValues* exact) const;
-  Tensor in_steps_of(const ConcatPart& part, const Tensor& value) const;
-  Tensor lying(const DeviceProgram& program, std::size_t layer,
-               const std::vector<Tensor>& each) const;
-  Tensor results_of(const DeviceProgram& program, std::size_t layer,
-                    const std::vector<Tensor>& each) const;
-  Tensor as_read(const DeviceLayer& layer, const Tensor& lying) const;
-  void store(const DeviceProgram& program, const std::vector<Tensor>& results, Values& values);
-  void show_inner(const DeviceProgram& program, const std::vector<Tensor>& results,
+  const ProgramRun& program_run(std::size_t number);
+  Tensor expected_ahead(const DeviceProgram& program, const DeviceLayer& layer,
+                        NamedBuffers given) override;
+  void store(const ProgramRun& run, const std::vector<Tensor>& results, Values& values);
+  void show_inner(const ProgramRun& run, const std::vector<Tensor>& results,
                   const Values& values) const;
-  std::vector<Tensor> written(const DeviceProgram& program, const std::vector<MatrixI32>& values,
-                              const std::vector<Tensor>& wanted) const;
   void forget(const PassItem& item);
   bool add_finished(const ProgramResults& found);
   void finish_pass();
   void wait();
 
   Tensors instead(const Step& step, const Tensors& arguments);
-  Tensors on_device(const Step& step, const Tensors& arguments);
-  Tensors sums_on_device(const Step& step, const Tensors& arguments);
   void add_host_step(const Step& step, const std::string& reason);
   void forget_host_steps(std::size_t behind);
   /// What comes now is of this pass.
   void collect_for(std::size_t pass);
-  void add_layers(const DeviceProgram& program, const std::vector<LayerReport>& reports);
-  std::string why_host(const Step& step, const Tensors& arguments) const;
+  void add_layers(std::size_t program, std::vector<LayerReport> reports);
   bool checks_layers() const { return runner_.options().check == CheckLevel::kLayers; }
   const Step& step(int node) const { return executor_.steps()[static_cast<std::size_t>(node)]; }
-  const Step& step_of(const DeviceLayer& layer) const { return step(layer.node); }
   /// The name of a layer's results, or of the concatenation that they are a part of.
   const std::string& results_of(const DeviceLayer& layer) const {
     return step(layer.gives()).context.node->output(0);
-  }
-  /// The type of those that are its own, and of all that lie where they do.
-  TensorType own_type(const DeviceLayer& layer) const {
-    TensorType type = lying_type(layer);
-    if (layer.part) type.dims[1] = static_cast<std::int64_t>(layer.job.plan.shape.n);
-    if (layer.rows) type.dims[2] = layer.rows->end - layer.rows->first;
-    return type;
-  }
-  TensorType lying_type(const DeviceLayer& layer) const {
-    TensorType type = type_of(results_of(layer));
-    if (layer.strips) {
-      type.dims[1] *= layer.strips->count;
-      type.dims[2] = layer.strips->rows;
-    }
-    return type;
   }
   TensorType type_of(const std::string& value) const { return *executor_.model().type(value); }
   double share_of(double cycles) const {
@@ -153,6 +122,8 @@ class NetworkPass {
   const Executor& executor_;
   JobRunner& runner_;
   const DeviceSchedule& schedule_;
+  DeviceProducts products_;
+  std::vector<std::unique_ptr<ProgramRun>> programs_;
   const NetworkInputs& inputs_;
   const NodeObserver& after_;
   const RunProgress& progress_;
@@ -171,7 +142,7 @@ class NetworkPass {
   };
   std::map<const Step*, HostStep> host_steps_;  // in the graph's order
   double reference_seconds_ = 0;
-  double device_seconds_ = 0;  // of products there, and their preparation
+  double device_seconds_ = 0;  // of programs there
   bool any_exact_ = false;
   std::deque<HandedOut> handed_out_;
   std::optional<ProgramPool> pool_;  // the last, so that its threads end first

@@ -68,59 +68,6 @@ JobRunner reference_runner(JobRunner& runner) {
   return JobRunner(runner.device(), runner.driver(), options);
 }
 
-/// The outputs of the network on the host, in the arithmetic that the device has.
-NamedTensors host_outputs(const Executor& executor, const DeviceSchedule& schedule,
-                          const NetworkInputs& inputs, JobRunner& runner) {
-  JobRunner reference = reference_runner(runner);
-  ExecutorHooks hooks;
-  const IntegerProduct exact = [&](const MatrixI8& a, const MatrixI8& w) {
-    const auto size = [](Eigen::Index index) { return static_cast<std::uint64_t>(index); };
-    MatrixI32 sums;
-    const GemmShape shape{size(a.rows()), size(a.cols()), size(w.rows())};
-    const Job job = reference.job("", shape);
-    reference.run(job, a, w, sums, ProgressShare());
-    return sums;
-  };
-  hooks.instead = [&](const Step& step, const Tensors& arguments) {
-    if (adds_in_lanes(*step.context.node) &&
-        schedule.executable.plan.sums.count(static_cast<int>(index_of(executor, step))) != 0) {
-      NodeContext context = step.context;
-      context.product = &exact;
-      return compute(*step.info, context, arguments);
-    }
-    // The host's other products of integers are exact.
-    if (!is_float_product(step) ||
-        !why_float_on_host(executor, schedule, runner.options(), step, arguments).empty()) {
-      return Tensors{};
-    }
-    const auto product = [&](const MatrixF& a, const ConstMapF& weights) {
-      MatrixF result;
-      run_float(reference, runner.options().precision, step.context.label, a, weights, result,
-                ProgressShare());
-      return result;
-    };
-    return Tensors{run_linear(step.context, arguments, product)};
-  };
-  Values values = run_head(executor, schedule.first, inputs, hooks);
-  executor.run_steps(schedule.first, executor.steps().size(), values, hooks);
-  return executor.outputs(values);
-}
-
-/// Compares the network's outputs, value by value.
-void compare_outputs(const NamedTensors& expected, const NamedTensors& found, OutputCheck& check) {
-  for (const auto& [name, tensor] : found) {
-    const Tensor& wanted = expected.at(name);
-    const std::size_t size = tensor.element_size();
-    check.values += static_cast<std::uint64_t>(tensor.elements());
-    const bool same = wanted.type() == tensor.type() && wanted.dims() == tensor.dims();
-    for (std::int64_t i = 0; i < tensor.elements(); ++i) {
-      const std::size_t at = static_cast<std::size_t>(i) * size;
-      if (same && std::memcmp(wanted.raw() + at, tensor.raw() + at, size) == 0) continue;
-      if (check.mismatches++ == 0) check.first = name;
-    }
-  }
-}
-
 /// Why the programs of a network must run in their order, on one device; empty where they need not.
 std::string why_one_job(const Executor& executor, const DeviceSchedule& schedule,
                         CheckLevel check) {
@@ -150,6 +97,57 @@ std::string why_one_job(const Executor& executor, const DeviceSchedule& schedule
 }
 
 }  // namespace
+
+NamedTensors host_outputs(const Executor& executor, const Executable& executable, std::size_t first,
+                          const NetworkInputs& inputs, JobRunner& runner) {
+  JobRunner reference = reference_runner(runner);
+  ExecutorHooks hooks;
+  const IntegerProduct exact = [&](const MatrixI8& a, const MatrixI8& w) {
+    const auto size = [](Eigen::Index index) { return static_cast<std::uint64_t>(index); };
+    MatrixI32 sums;
+    const GemmShape shape{size(a.rows()), size(a.cols()), size(w.rows())};
+    const Job job = reference.job("", shape);
+    reference.run(job, a, w, sums, ProgressShare());
+    return sums;
+  };
+  hooks.instead = [&](const Step& step, const Tensors& arguments) {
+    if (adds_in_lanes(*step.context.node) &&
+        executable.plan.sums.count(static_cast<int>(index_of(executor, step))) != 0) {
+      NodeContext context = step.context;
+      context.product = &exact;
+      return compute(*step.info, context, arguments);
+    }
+    // The host's other products of integers are exact.
+    if (!is_float_product(step) ||
+        !why_product_on_host(executor, executable, runner.options(), step, arguments).empty()) {
+      return Tensors{};
+    }
+    const auto product = [&](const MatrixF& a, const ConstMapF& weights) {
+      MatrixF result;
+      run_float(reference, runner.options().precision, step.context.label, a, weights, result,
+                ProgressShare());
+      return result;
+    };
+    return Tensors{run_linear(step.context, arguments, product)};
+  };
+  Values values = run_head(executor, first, inputs, hooks);
+  executor.run_steps(first, executor.steps().size(), values, hooks);
+  return executor.outputs(values);
+}
+
+void compare_outputs(const NamedTensors& expected, const NamedTensors& found, OutputCheck& check) {
+  for (const auto& [name, tensor] : found) {
+    const Tensor& wanted = expected.at(name);
+    const std::size_t size = tensor.element_size();
+    check.values += static_cast<std::uint64_t>(tensor.elements());
+    const bool same = wanted.type() == tensor.type() && wanted.dims() == tensor.dims();
+    for (std::int64_t i = 0; i < tensor.elements(); ++i) {
+      const std::size_t at = static_cast<std::size_t>(i) * size;
+      if (same && std::memcmp(wanted.raw() + at, tensor.raw() + at, size) == 0) continue;
+      if (check.mismatches++ == 0) check.first = name;
+    }
+  }
+}
 
 void describe(const NetworkInputs& inputs, RunReport& report) {
   report.why_in_turn = inputs.why_in_turn;
@@ -203,7 +201,8 @@ NetworkRun run_network(const Executor& executor, const NetworkInputs& inputs, Jo
     NamedTensors outputs = executor.outputs(values);
     if (check == CheckLevel::kOutputs) {
       const auto comparing = WallClock::now();
-      compare_outputs(host_outputs(executor, schedule, given, runner), outputs, report.outputs);
+      compare_outputs(host_outputs(executor, schedule.executable, schedule.first, given, runner),
+                      outputs, report.outputs);
       compare_seconds += seconds_since(comparing);
     }
     if (wanted != nullptr && !wanted->present()) wanted = nullptr;

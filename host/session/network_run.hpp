@@ -26,6 +26,14 @@ void describe(const NetworkInputs& inputs, RunReport& report);
 /// Throws UsageError where the device has no room for a product whose shape the model tells.
 void check_jobs(const OnnxModel& model, const JobRunner& runner);
 
+/// The outputs of the network on the host, in the arithmetic that the device has. `first`: the
+/// node that is the first with work for the device.
+NamedTensors host_outputs(const Executor& executor, const Executable& executable, std::size_t first,
+                          const NetworkInputs& inputs, JobRunner& runner);
+
+/// Compares the network's outputs, value by value.
+void compare_outputs(const NamedTensors& expected, const NamedTensors& found, OutputCheck& check);
+
 /// Runs the network once (or once for each image, as `inputs` says). Linear layers of float32 are
 /// computed as the runner's options say (Precision); with kInt8 and kFloat32 there are two values
 /// where they differ, one of them in float32 throughout, and the report has the quality of the

@@ -66,7 +66,9 @@ class OneNode {
   ProgramLayer layer() const {
     const DevicePlan plan = plan_device(*model_, small_geometry());
     const DeviceLayer& layer = plan.programs.at(0).layers.at(0);
-    ProgramLayer made = program_layer(layer, executor_->steps()[0].context, inputs_);
+    ProgramLayer made =
+        program_layer(layer, layer_weights(layer, executor_->steps()[0].context, inputs_),
+                      inputs_[0], layer.weights_value.empty() ? Tensor() : inputs_[3]);
     made.expected = to_job_results(layer, result());
     return made;
   }
