@@ -11,7 +11,7 @@ VIEW  := overview
 .DEFAULT_GOAL := build
 
 # $(1): -L for the tests labelled regression, -LE for the others; what ARGS selects replaces it. Without ARGS the results
-# are kept for `make testplan`, by the target's name, $(2).
+# are kept for `make -C scripts/ci testplan`, by the target's name, $(2).
 run_tests = ctest --test-dir $(BUILD) --output-on-failure --no-tests=error -j $(JOBS) \
     $(if $(filter -L% -R% -I% --label% --tests%,$(ARGS)),,$(1) '^regression$$') \
     $(if $(ARGS)$(PARTS),,--output-junit $(abspath $(BUILD))/results-$(2).xml) $(ARGS)
