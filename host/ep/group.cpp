@@ -120,6 +120,7 @@ Group::Group(Accelerator& accelerator, RunLog& log, std::string name, LoadedExec
     : accelerator_(accelerator), log_(log), name_(std::move(name)) {
   auto made = std::make_shared<Compiled>(std::move(compiled.model));
   made->executable = std::move(compiled.executable);
+  add_buffers(made->executable, made->model);
   fixed_ = std::move(made);
   accelerator_.compiled(fixed_->model, fixed_->executable);
 }

@@ -9,7 +9,8 @@
 #include <system_error>
 #include <utility>
 
-#include "host/session/network_pass.hpp"
+#include "host/session/group_run.hpp"
+#include "host/session/wall_clock.hpp"
 
 namespace gemm64::ep {
 namespace {
@@ -124,9 +125,8 @@ NetworkRun SessionAccelerator::run(const OnnxModel& model, const Executable& com
 NetworkRun SessionAccelerator::run_by(JobRunner& runner, const OnnxModel& model,
                                       const Executable& compiled, NamedTensors inputs,
                                       const RunProgress& progress) const {
-  return run_network(Executor(model), NetworkInputs::of(std::move(inputs)), runner,
-                     runner.report(model.name(), 1), after_, progress, nullptr,
-                     whole(compiled) ? &compiled : nullptr);
+  return run_group(model, compiled, runner, inputs, runner.report(model.name(), 1), progress,
+                   after_);
 }
 
 /// On the session's device.

@@ -177,6 +177,15 @@ std::string why_product_on_host(const Executor& executor, const Executable& exec
   return "";
 }
 
+std::optional<HostLayer> host_layer(const OnnxModel& model, int node, std::string reason) {
+  const onnx::NodeProto& proto = model.graph().node(node);
+  const std::optional<Work> work = work_of(model, proto);
+  if (work && work->macs == 0) return std::nullopt;
+  if (!work) reason += "; its MACs are not known";
+  return HostLayer{node_label(proto, node), proto.op_type(), work ? work->macs : 0,
+                   std::move(reason)};
+}
+
 void describe_layers(const OnnxModel& model, const Executable& executable, std::size_t program,
                      std::vector<LayerReport>& reports) {
   for (std::size_t i = 0; i < reports.size(); ++i) {

@@ -3,6 +3,8 @@
 #pragma once
 
 #include <cstddef>
+#include <optional>
+#include <string>
 #include <vector>
 
 #include "host/compile/executable.hpp"
@@ -48,6 +50,9 @@ bool is_float_product(const Step& step);
 std::string why_product_on_host(const Executor& executor, const Executable& executable,
                                 const RunOptions& options, const Step& step,
                                 const Tensors& arguments);
+
+/// A node that ran on the host, and why; empty if it has no MACs.
+std::optional<HostLayer> host_layer(const OnnxModel& model, int node, std::string reason);
 
 /// Adds to the reports of a program's layers, counted from 0, what these are in the network.
 void describe_layers(const OnnxModel& model, const Executable& executable, std::size_t program,

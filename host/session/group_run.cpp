@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <iterator>
 #include <memory>
+#include <optional>
 #include <set>
 #include <string>
 #include <utility>
@@ -14,6 +15,7 @@
 #include "host/execute/linear.hpp"
 #include "host/execute/not_finite.hpp"
 #include "host/graph/onnx/supported.hpp"
+#include "host/run/float_gemm.hpp"
 #include "host/runtime/program_run.hpp"
 #include "host/session/device_products.hpp"
 #include "host/session/kernel_oracle.hpp"
@@ -37,8 +39,12 @@ struct Kernels {
 class GroupRun {
  public:
   GroupRun(const OnnxModel& model, const Executable& executable, JobRunner& runner,
-           const RunProgress& progress)
-      : model_(model), executable_(executable), runner_(runner), progress_(progress) {}
+           const RunProgress& progress, const NodeObserver& after)
+      : model_(model),
+        executable_(executable),
+        runner_(runner),
+        progress_(progress),
+        after_(after) {}
 
   NetworkRun run(const NamedTensors& inputs, RunReport report);
 
@@ -47,27 +53,33 @@ class GroupRun {
   void run_items();
   void run_program(std::size_t number);
   void run_node(std::size_t index);
-  bool run_view(const onnx::NodeProto& node);
+  bool run_view(std::size_t index);
   void run_product(const Step& step);
+  std::string why_on_host(const Step& step, const Tensors& arguments);
   NamedTensors outputs();
   bool is_read(const onnx::NodeProto& node) const {
-    return std::any_of(node.output().begin(), node.output().end(),
+    return after_ ||
+           std::any_of(node.output().begin(), node.output().end(),
                        [this](const std::string& name) { return read_.count(name) != 0; });
   }
   Kernels& kernels() {
     if (!kernels_) kernels_ = std::make_unique<Kernels>(model_, executable_, runner_);
     return *kernels_;
   }
+  const Step& step(std::size_t node) { return kernels().executor.steps()[node]; }
+  void note_host(std::size_t index, const std::string& reason);
   bool checks_layers() const { return runner_.options().check == CheckLevel::kLayers; }
 
   const OnnxModel& model_;
   const Executable& executable_;
   JobRunner& runner_;
   ProgressShare progress_;
+  const NodeObserver& after_;
   NamedBuffers values_;
   std::set<std::string> read_;
   std::vector<LayerReport> layers_;
   HostWork host_;
+  std::vector<HostLayer> host_layers_;
   std::unique_ptr<Kernels> kernels_;
   double device_seconds_ = 0;  // of programs
 };
@@ -104,6 +116,7 @@ NetworkRun GroupRun::run(const NamedTensors& inputs, RunReport report) {
   host_.seconds = seconds_since(begin) - device_seconds_ - host_.reference_seconds;
   report.layers = std::move(layers_);
   report.host = std::move(host_);
+  report.host_layers = std::move(host_layers_);
   report.failure = runner_.failure();
   made.report = std::move(report);
   return made;
@@ -137,13 +150,13 @@ void GroupRun::run_items() {
     if (item.kind == PassItem::Kind::kProgram) {
       run_program(item.index);
     } else if (item.kind == PassItem::Kind::kSums) {
-      kernels().products.run_sums(item.index, values_, nullptr, progress_, layers_);
+      kernels().products.run_sums(item.index, values_, after_, progress_, layers_);
     } else {
       run_node(item.index);
     }
     for (const std::string& name : item.last_uses) values_.erase(name);
   }
-  if (!runner_.options().one_program) return;
+  if (!runner_.options().one_program || runner_.options().finishes_later) return;
   const auto begin = WallClock::now();
   runner_.finish(layers_, progress_);
   device_seconds_ += seconds_since(begin);
@@ -166,38 +179,51 @@ void GroupRun::run_program(std::size_t number) {
   device_seconds_ += seconds_since(begin);
   describe_layers(model_, executable_, number, found.layers);
   std::move(found.layers.begin(), found.layers.end(), std::back_inserter(layers_));
-  for (auto& [layer, value] : run.values(run.written(found.values, wanted))) {
-    values_[run.result_name(layer)] = std::move(value);
+  const std::vector<Tensor> results = run.written(found.values, wanted);
+  for (const auto& [layer, value] : run.values(results)) {
+    values_[run.result_name(layer)] = value;
+    const int node = run.program().layers[layer].gives();
+    if (after_) after_(step(static_cast<std::size_t>(node)), {value});
   }
+  if (after_) show_inner(run, results, values_, kernels().executor, after_);
 }
 
 void GroupRun::run_node(std::size_t index) {
-  const onnx::NodeProto& node = model_.graph().node(static_cast<int>(index));
-  if (!is_read(node) || run_view(node)) return;
-  run_product(kernels().executor.steps()[index]);
+  if (!is_read(model_.graph().node(static_cast<int>(index))) || run_view(index)) return;
+  run_product(step(index));
+}
+
+void GroupRun::note_host(std::size_t index, const std::string& reason) {
+  ++host_.nodes;
+  ++host_.operators[operator_name(model_.graph().node(static_cast<int>(index)))];
+  std::optional<HostLayer> layer = host_layer(model_, static_cast<int>(index), reason);
+  if (layer) host_layers_.push_back(*std::move(layer));
 }
 
 /// Runs a node that only gives a value another shape; returns whether it is one.
-bool GroupRun::run_view(const onnx::NodeProto& node) {
+bool GroupRun::run_view(std::size_t index) {
+  const onnx::NodeProto& node = model_.graph().node(static_cast<int>(index));
   if (!is_view(node) || node.input_size() == 0 || node.output_size() != 1) return false;
   const auto value = values_.find(node.input(0));
   const auto type = model_.type(node.output(0));
   if (value == values_.end() || !type) return false;
-  values_[node.output(0)] = value->second.reshaped(type->dims);
-  ++host_.nodes;
-  ++host_.operators[operator_name(node)];
+  const Tensor view = value->second.reshaped(type->dims);
+  values_[node.output(0)] = view;
+  note_host(index, "");
+  if (after_) after_(step(index), {view});
   return true;
 }
 
-/// A node whose products are a program of their own. If the group was found for other sizes than
-/// its inputs have, it may be one that the device cannot compute for these.
+/// Runs a node whose products are a program of their own. If the group was found for other sizes
+/// than its inputs have, it may be one that the device cannot compute for these.
 void GroupRun::run_product(const Step& step) {
   const Executor& executor = kernels().executor;
   ExecutorHooks hooks;
+  hooks.after = after_;
   hooks.instead = [&](const Step&, const Tensors& arguments) {
-    if (!why_product_on_host(executor, executable_, runner_.options(), step, arguments).empty()) {
-      ++host_.nodes;
-      ++host_.operators[operator_name(*step.context.node)];
+    const std::string reason = why_on_host(step, arguments);
+    if (!reason.empty()) {
+      note_host(index_of(executor, step), reason);
       return Tensors{};
     }
     Tensors found = kernels().products.run(step, arguments, progress_, layers_);
@@ -211,6 +237,25 @@ void GroupRun::run_product(const Step& step) {
     return found;
   };
   executor.run_step(step, values_, hooks);
+}
+
+/// Why the host computes a node for these arguments; empty if the device does.
+std::string GroupRun::why_on_host(const Step& step, const Tensors& arguments) {
+  const Executor& executor = kernels().executor;
+  const Precision precision = runner_.options().precision;
+  std::string reason =
+      why_product_on_host(executor, executable_, runner_.options(), step, arguments);
+  const std::vector<GemmShape> shapes = linear_shapes(model_, step);
+  if (!reason.empty() || precision != Precision::kFile || !is_float_product(step) ||
+      shapes.empty()) {
+    return reason;
+  }
+  try {
+    float_jobs(runner_, precision, layer_name(executor, step), shapes[0]);
+    return "";
+  } catch (const UsageError& error) {  // the device has no space for it
+    return error.what();
+  }
 }
 
 NamedTensors GroupRun::outputs() {
@@ -232,8 +277,9 @@ NamedTensors GroupRun::outputs() {
 }  // namespace
 
 NetworkRun run_group(const OnnxModel& model, const Executable& executable, JobRunner& runner,
-                     const NamedTensors& inputs, RunReport report, const RunProgress& progress) {
-  return GroupRun(model, executable, runner, progress).run(inputs, std::move(report));
+                     const NamedTensors& inputs, RunReport report, const RunProgress& progress,
+                     const NodeObserver& after) {
+  return GroupRun(model, executable, runner, progress, after).run(inputs, std::move(report));
 }
 
 }  // namespace gemm64

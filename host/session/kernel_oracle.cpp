@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "host/session/kernel_oracle.hpp"
 
+#include <algorithm>
+#include <optional>
+#include <set>
 #include <string>
 #include <utility>
 #include <vector>
@@ -50,6 +53,51 @@ Tensor KernelOracle::in_steps_of(const ConcatPart& part, const Tensor& value) co
   alone.context.node = &node;
   const std::string& name = node.input(2);
   return executor_.compute_step(alone, executor_.arguments(alone, {{name, value}}))[0];
+}
+
+void show_inner(const ProgramRun& run, const std::vector<Tensor>& results, const Values& values,
+                const Executor& executor, const NodeObserver& after) {
+  if (!after.wants_inner) return;
+  const auto step_of = [&executor](int node) -> const Step& {
+    return executor.steps()[static_cast<std::size_t>(node)];
+  };
+  std::set<int> shown;  // of a layer in stripes there are several
+  for (const DeviceLayer& layer : run.program().layers) {
+    std::vector<int> inner;
+    for (const int node : layer.nodes()) {
+      if (node != layer.gives() && shown.insert(node).second) inner.push_back(node);
+    }
+    if (std::none_of(inner.begin(), inner.end(),
+                     [&](int node) { return after.wants_inner(*step_of(node).context.node); })) {
+      continue;
+    }
+    Values given;
+    const auto give = [&](const std::string& name, std::optional<std::size_t> from,
+                          const std::vector<std::uint32_t>& channels) {
+      const auto found = values.find(name);
+      if (found != values.end()) {
+        given[name] = found->second;
+      } else if (from) {
+        given[name] = channels_of(run.value_of(*from, results), channels)
+                          .reshaped(executor.model().type(name)->dims);
+      }
+    };
+    give(layer.input_value, layer.source, layer.view);
+    if (!layer.second.empty()) give(layer.second, layer.operand, {});
+    if (!layer.weights_value.empty()) give(layer.weights_value, {}, {});
+    for (const int node : inner) {
+      const Step& step = step_of(node);
+      const auto& inputs = step.context.node->input();
+      if (std::any_of(inputs.begin(), inputs.end(), [&](const std::string& name) {
+            return !name.empty() && given.count(name) == 0 && !executor.model().is_constant(name);
+          })) {
+        break;
+      }
+      const Tensors outputs = executor.compute_step(step, executor.arguments(step, given));
+      given[step.context.node->output(0)] = outputs[0];
+      after(step, outputs);
+    }
+  }
 }
 
 }  // namespace gemm64

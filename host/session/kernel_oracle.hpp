@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// What layers must write, by the host's kernels.
+// What layers must write, and what nodes within them compute, by the host's kernels.
 #pragma once
+
+#include <vector>
 
 #include "host/execute/executor.hpp"
 #include "host/runtime/program_run.hpp"
@@ -27,5 +29,12 @@ class KernelOracle : public LayerOracle {
 
   const Executor& executor_;
 };
+
+/// Shows `after` the outputs of nodes that it wants and the device computes within a layer and
+/// stores nowhere, such as those of a convolution to which it adds a tensor before it stores the
+/// sum: what the host makes of the layer's inputs, which are as the device wrote them. `results`:
+/// of each layer; `values`: those of the network that are known.
+void show_inner(const ProgramRun& run, const std::vector<Tensor>& results, const Values& values,
+                const Executor& executor, const NodeObserver& after);
 
 }  // namespace gemm64

@@ -5,7 +5,6 @@
 
 #include <algorithm>
 #include <iterator>
-#include <set>
 #include <utility>
 
 #include "host/execute/linear.hpp"
@@ -15,24 +14,6 @@
 #include "host/session/passes.hpp"
 
 namespace gemm64 {
-namespace {
-
-/// A node with MACs that ran on the host.
-std::optional<HostLayer> host_layer(const Executor& executor, const Step& step, std::string reason,
-                                    std::uint64_t passes) {
-  const onnx::NodeProto& node = *step.context.node;
-  const std::optional<Work> work = work_of(executor.model(), node);
-  if (work && work->macs == 0) return std::nullopt;
-  HostLayer layer{layer_name(executor, step), node.op_type(), 0, std::move(reason)};
-  if (work) {
-    layer.macs = work->macs * passes;
-  } else {
-    layer.reason += "; its MACs are not known";
-  }
-  return layer;
-}
-
-}  // namespace
 
 NetworkPass::NetworkPass(const Executor& executor, JobRunner& runner,
                          const DeviceSchedule& schedule, const NetworkInputs& inputs,
@@ -166,51 +147,6 @@ void NetworkPass::store(const ProgramRun& run, const std::vector<Tensor>& result
   }
 }
 
-/// Shows the outputs of nodes that the device computes within a layer and stores nowhere, such as
-/// those of a convolution to which it adds a tensor before it stores the sum: what the host makes
-/// of the layer's inputs, which are as the device wrote them.
-void NetworkPass::show_inner(const ProgramRun& run, const std::vector<Tensor>& results,
-                             const Values& values) const {
-  if (!after_.wants_inner) return;
-  std::set<int> shown;  // of a layer in stripes there are several
-  for (const DeviceLayer& layer : run.program().layers) {
-    std::vector<int> inner;
-    for (const int node : layer.nodes()) {
-      if (node != layer.gives() && shown.insert(node).second) inner.push_back(node);
-    }
-    if (std::none_of(inner.begin(), inner.end(),
-                     [this](int node) { return after_.wants_inner(*step(node).context.node); })) {
-      continue;
-    }
-    Values given;
-    const auto give = [&](const std::string& name, std::optional<std::size_t> from,
-                          const std::vector<std::uint32_t>& channels) {
-      const auto found = values.find(name);
-      if (found != values.end()) {
-        given[name] = found->second;
-      } else if (from) {
-        given[name] =
-            channels_of(run.value_of(*from, results), channels).reshaped(type_of(name).dims);
-      }
-    };
-    give(layer.input_value, layer.source, layer.view);
-    if (!layer.second.empty()) give(layer.second, layer.operand, {});
-    if (!layer.weights_value.empty()) give(layer.weights_value, {}, {});
-    for (const int node : inner) {
-      const Step& step = this->step(node);
-      const auto& inputs = step.context.node->input();
-      if (std::any_of(inputs.begin(), inputs.end(), [&](const std::string& name) {
-            return !name.empty() && given.count(name) == 0 && !executor_.model().is_constant(name);
-          })) {
-        break;
-      }
-      const Tensors outputs = executor_.compute_step(step, executor_.arguments(step, given));
-      given[step.context.node->output(0)] = outputs[0];
-      after_(step, outputs);
-    }
-  }
-}
-
 void NetworkPass::run_program(const PassItem& item) {
   const ProgramRun& run = program_run(item.index);
   std::vector<ProgramLayer> layers;
@@ -226,7 +162,7 @@ void NetworkPass::run_program(const PassItem& item) {
   const double cycles = schedule_.of_program[item.index];
   if (pool_) {
     store(run, wanted, at_.values);
-    show_inner(run, wanted, at_.values);
+    show_inner(run, wanted, at_.values, executor_, after_);
     forget(item);
     handed_out_.push_back({item.index, at_, std::move(wanted)});
     pool_->add(std::move(layers), joint_.part(share_of(cycles)));
@@ -237,7 +173,7 @@ void NetworkPass::run_program(const PassItem& item) {
     share_.report(layers_.back().name, 1);
     const std::vector<Tensor> results = run.written(found.values, wanted);
     store(run, results, at_.values);
-    show_inner(run, results, at_.values);
+    show_inner(run, results, at_.values, executor_, after_);
     forget(item);
   }
   device_seconds_ += seconds_since(begin);
@@ -354,7 +290,8 @@ std::vector<HostLayer> NetworkPass::host_layers() const {
   std::vector<HostLayer> layers;
   for (const auto& [step, how] : host_steps_) {
     auto layer =
-        host_layer(executor_, *step, how.reason, static_cast<std::uint64_t>(inputs_.passes()));
+        host_layer(executor_.model(), static_cast<int>(index_of(executor_, *step)), how.reason);
+    if (layer) layer->macs *= static_cast<std::uint64_t>(inputs_.passes());
     if (layer) layers.push_back(std::move(*layer));
   }
   return layers;

@@ -92,8 +92,6 @@ class NetworkPass : private KernelOracle {
   Tensor expected_ahead(const DeviceProgram& program, const DeviceLayer& layer,
                         NamedBuffers given) override;
   void store(const ProgramRun& run, const std::vector<Tensor>& results, Values& values);
-  void show_inner(const ProgramRun& run, const std::vector<Tensor>& results,
-                  const Values& values) const;
   void forget(const PassItem& item);
   bool add_finished(const ProgramResults& found);
   void finish_pass();
