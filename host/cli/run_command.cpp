@@ -163,10 +163,7 @@ std::unique_ptr<OutputFile> open_json(const NetworkOptions& options, ClaimedFile
 
 RunOptions NetworkCommand::run_options() {
   RunOptions run = device_.run_options();
-  if (!in_onnxruntime()) {
-    run.parallel_for = device_.parallel_for(jobs_or_cores(options_.jobs));
-    return run;
-  }
+  if (!in_onnxruntime()) return run;
   run.finishes_later = true;
   const DebugOptions& debug = options_.debug;
   if (!debug.inject.empty() || !debug.trace.empty()) observers_ = run.observers;
@@ -227,9 +224,10 @@ NetworkRun NetworkCommand::run() {
   }
   NetworkRun run = session_.run(source_.inputs, report(), after, progress);
   bar_.erase();
-  tell_one_job(options_, session_.is_host_only()         ? "the host alone runs the network"
-                         : device_.why_one_job().empty() ? run.why_one_job
-                                                         : device_.why_one_job());
+  tell_one_job(options_, session_.is_host_only() ? "the host alone runs the network"
+                         : device_.why_one_job().empty()
+                             ? "the program's own executor runs programs in their order"
+                             : device_.why_one_job());
   return run;
 }
 
@@ -375,10 +373,12 @@ void add_model_options(CLI::App& command, NetworkOptions& options) {
     add_setting(command, run_settings(), name, options);
   }
   command
-      .add_option("--jobs", options.jobs,
-                  "simulates N programs side by side (default: one a core)\n"
-                  "Programs of a quantized network, each on a device of its own. The report does "
-                  "not depend on N: its cycles are those of one accelerator that works alone.")
+      .add_option(
+          "--jobs", options.jobs,
+          "simulates N programs side by side (default: one a core)\n"
+          "Programs of a quantized network, each on a device of its own. The report does "
+          "not depend on N: its cycles are those of one accelerator that works alone. With --host "
+          "own, programs run in their order.")
       ->transform(whole_number(1, 1024));
   add_setting(command, host_setting(), host_setting().get(options),
               [&options](const nlohmann::json& word) { host_setting().set(options, word); });

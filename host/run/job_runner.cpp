@@ -250,11 +250,6 @@ std::string layer_at(const std::vector<Job>& jobs, const ProgramPrediction& pred
 
 }  // namespace
 
-bool ProgramResults::differ() const {
-  return std::any_of(values.begin(), values.end(),
-                     [](const MatrixI32& value) { return value.size() != 0; });
-}
-
 ProgramResults JobRunner::run_program(std::vector<ProgramLayer> layers,
                                       const ProgressShare& progress) {
   ProgramResults results;

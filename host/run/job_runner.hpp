@@ -53,9 +53,6 @@ struct ProgramResults {
   std::vector<LayerReport> layers;
   /// Of each layer, what the device wrote; empty where that is as its `expected` says.
   std::vector<MatrixI32> values;
-
-  /// Is any layer's not as expected, or was nothing expected?
-  bool differ() const;
 };
 
 class JobRunner {
@@ -100,10 +97,6 @@ class JobRunner {
 
   /// The first job that failed.
   const std::optional<Failure>& failure() const { return failure_; }
-  /// A job failed elsewhere, in place of this runner's.
-  void adopt(Failure failure) {
-    if (!failure_) failure_ = std::move(failure);
-  }
 
   /// A report of a run on this device, without layers.
   RunReport report(const std::string& model, std::uint64_t batch) const;

@@ -46,7 +46,7 @@ struct OneJob {
   std::function<void(std::uint64_t)> reset_at;  // of the device, as DebugDevice's
 };
 
-/// Programs that do not depend on each other, on several devices.
+/// Devices on which work that does not depend on each other runs.
 struct SideBySide {
   unsigned jobs = 1;                              // devices, the runner's own included
   std::function<std::unique_ptr<Device>()> make;  // called by several threads
@@ -66,7 +66,6 @@ struct RunOptions {
   bool finishes_later = false;          // one_program: run_network() leaves finish() to its caller
   Investigate investigate;              // empty: a failure is only reported
   std::optional<OneJob> alone;          // empty: all run
-  SideBySide parallel_for;              // where more than one, there are no observers
   std::vector<JobObserver*> observers;  // of each job; the device must show its cycles
 };
 

@@ -14,7 +14,6 @@
 #include "host/graph/onnx/work.hpp"
 #include "host/kernels/matmul_bits.hpp"
 #include "host/run/float_gemm.hpp"
-#include "host/session/concurrent_passes.hpp"
 #include "host/session/device_schedule.hpp"
 #include "host/session/float64_reference.hpp"
 #include "host/session/network_pass.hpp"
@@ -43,18 +42,13 @@ void set_outputs(NetworkRun& run, const Executor& executor, NamedTensors outputs
 }
 
 /// The first output of the float network, whose head takes a few images at a time.
-Tensor exact_output(const Executor& executor, const NetworkInputs& inputs, NetworkPass& beside) {
-  ExecutorHooks hooks;
-  hooks.instead = [&beside](const Step&, const Tensors&) {
-    beside.make_room();
-    return Tensors{};
-  };
+Tensor exact_output(const Executor& executor, const NetworkInputs& inputs) {
   const auto& steps = executor.steps();
   const auto first = std::find_if(steps.begin(), steps.end(),
                                   [](const Step& step) { return is_float_product(step); });
   const auto head = static_cast<std::size_t>(first - steps.begin());
-  Values values = run_head(executor, head, inputs, hooks);
-  executor.run_steps(head, steps.size(), values, hooks);
+  Values values = run_head(executor, head, inputs, {});
+  executor.run_steps(head, steps.size(), values, {});
   return executor.outputs(values).at(executor.model().graph().output(0).name());
 }
 
@@ -66,34 +60,6 @@ JobRunner reference_runner(JobRunner& runner) {
   options.memory = runner.options().memory;
   options.alone = OneJob{std::numeric_limits<std::size_t>::max(), 0, nullptr};
   return JobRunner(runner.device(), runner.driver(), options);
-}
-
-/// Why the programs of a network must run in their order, on one device; empty where they need not.
-std::string why_one_job(const Executor& executor, const DeviceSchedule& schedule,
-                        CheckLevel check) {
-  if (check != CheckLevel::kLayers) {
-    return fmt::format(
-        "with --check {} a program takes what the device wrote before it, and nothing else is "
-        "known",
-        name(check));
-  }
-  constexpr const char* kAlone =
-      "of layers that are not from 8-bit values to 8-bit values, the host goes on with the "
-      "device's results";
-  if (schedule.executable.plan.programs.empty() || !schedule.executable.plan.sums.empty())
-    return kAlone;
-  const OnnxModel& model = executor.model();
-  for (std::size_t i = 0; i < executor.steps().size(); ++i) {
-    const Step& step = executor.steps()[i];
-    const onnx::NodeProto& node = *step.context.node;
-    const auto index = static_cast<int>(i);
-    const DevicePlan& plan = schedule.executable.plan;
-    if (plan.has(index) || !step.context.constant_weights) continue;
-    if (is_float_product(step) && plan.on_host.count(index) != 0) continue;
-    if (linear_product(model, node) && is_float_product(step)) return kAlone;
-    if (!model.type(node.input(0))) return kAlone;  // perhaps
-  }
-  return "";
 }
 
 }  // namespace
@@ -162,11 +128,6 @@ void check_jobs(const OnnxModel& model, const JobRunner& runner) {
 NetworkRun run_network(const Executor& executor, const NetworkInputs& inputs, JobRunner& runner,
                        RunReport report, const NodeObserver& after, const RunProgress& progress,
                        const Executor* exact_network, const Executable* compiled) {
-  const SideBySide& beside = runner.options().parallel_for;
-  if (beside.jobs > 1 && inputs.passes() > 1 && !after &&
-      runner.options().check != CheckLevel::kLayers) {
-    return run_side_by_side(executor, inputs, runner, report, progress, exact_network, compiled);
-  }
   const DeviceSchedule schedule = make_schedule(executor, runner, compiled);
   std::vector<Job> jobs;
   for (std::int64_t i = 0; i < inputs.passes(); ++i) {
@@ -180,20 +141,17 @@ NetworkRun run_network(const Executor& executor, const NetworkInputs& inputs, Jo
     report.chained = report.chained || program.list.jobs.size() > 1;
   }
   NetworkRun run;
-  if (beside.jobs > 1) run.why_one_job = why_one_job(executor, schedule, runner.options().check);
-  NetworkPass pass(executor, runner, schedule, inputs, after, progress,
-                   beside.jobs > 1 && run.why_one_job.empty());
+  NetworkPass pass(executor, runner, schedule, inputs, after, progress);
   const CheckLevel check = runner.options().check;
   const auto begin = WallClock::now();
   double compare_seconds = 0;
   Passes passes;
-  const auto ended = [&](std::size_t index, const Values& values) {
-    const auto i = static_cast<std::int64_t>(index);
+  const auto ended = [&](std::int64_t i, const Values& values) {
     const NetworkInputs given = inputs.pass(i);
     const auto& graph = executor.model().graph();
     Tensor beside_it;
     if (exact_network != nullptr && check != CheckLevel::kNone) {
-      beside_it = exact_output(*exact_network, given, pass);
+      beside_it = exact_output(*exact_network, given);
     }
     const Tensor* wanted = exact_network != nullptr   ? &beside_it
                            : graph.output_size() == 0 ? nullptr
@@ -209,11 +167,10 @@ NetworkRun run_network(const Executor& executor, const NetworkInputs& inputs, Jo
     passes.add(graph, std::move(outputs), wanted, inputs.images_of(i), inputs.at_once);
   };
   try {
-    pass.run({ended, [&](std::size_t count) { passes.keep(count); }});
+    pass.run(ended);
     set_outputs(run, executor, passes.outputs());
   } catch (const DeviceError& error) {
     report.error = error.what();
-    passes.keep(pass.give_up());
   }
   report.layers = pass.take_layers();
   report.host_layers = pass.host_layers();

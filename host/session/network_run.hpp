@@ -43,9 +43,7 @@ void compare_outputs(const NamedTensors& expected, const NamedTensors& found, Ou
 /// arithmetic on them. `exact`: the float network that a quantized one is to be compared with;
 /// `compiled`: what the network was compiled to, by who has it; nullptr: none. What the device
 /// wrote is what goes on, into the outputs too; what of it is compared with what, the runner's
-/// options say (CheckLevel). Where they have several devices, programs run on them side by side
-/// while the host goes on, or whole passes where layers are not compared and `after` is empty; all
-/// that is reported, wall times apart, is what one device gives.
+/// options say (CheckLevel).
 NetworkRun run_network(const Executor& executor, const NetworkInputs& inputs, JobRunner& runner,
                        RunReport report, const NodeObserver& after, const RunProgress& progress,
                        const Executor* exact = nullptr, const Executable* compiled = nullptr);

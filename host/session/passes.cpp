@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "host/session/passes.hpp"
 
-#include <algorithm>
 #include <cstddef>
 #include <utility>
 
@@ -31,15 +30,6 @@ void Passes::add(const onnx::GraphProto& graph, NamedTensors outputs, const Tens
     }
   }
   for (auto& [name, tensor] : outputs) outputs_[name].push_back(std::move(tensor));
-}
-
-void Passes::keep(std::size_t passes) {
-  const auto cut = [passes](std::vector<Tensor>& parts) {
-    parts.resize(std::min(parts.size(), passes));
-  };
-  for (auto& [name, parts] : outputs_) cut(parts);
-  cut(found_);
-  cut(exact_);
 }
 
 NamedTensors Passes::outputs() const {

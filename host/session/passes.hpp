@@ -20,9 +20,6 @@ class Passes {
   void add(const onnx::GraphProto& graph, NamedTensors outputs, const Tensor* exact,
            std::int64_t images = 0, std::int64_t at_once = 0);
 
-  /// Forgets all but the first `passes`.
-  void keep(std::size_t passes);
-
   /// Images one below the other.
   NamedTensors outputs() const;
   /// Empty where the first output is no float32.

@@ -1,12 +1,110 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "host/session/network_parts.hpp"
 
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <cstring>
+
+#include "host/execute/network_input.hpp"
+#include "host/report/json.hpp"
+#include "host/session/network_run.hpp"
 #include "host/util/error.hpp"
+#include "tests/says.hpp"
+#include "tests/unit/device/marked_device.hpp"
+#include "tests/unit/execute/quantized_graph_text.hpp"
+#include "tests/unit/report/shown.hpp"
 
 namespace gemm64 {
 namespace {
+
+/// Reports without wall times.
+std::string timeless(RunReport report) {
+  for (LayerReport& layer : report.layers) layer.seconds = 0;
+  report.host->seconds = report.host->reference_seconds = 0;
+  return to_json(report).dump(1) + (report.error.empty() ? shown(report) : "");
+}
+
+/// Ten images in four passes of three, the last one filled up, each pass on a device of its own.
+class NetworkPartsTest : public testing::Test {
+ protected:
+  NetworkRun whole() {
+    marks_.ran.clear();
+    return run_on_own_device(inputs_);
+  }
+
+  NetworkRun joined() {
+    MarkedDevice device(marks_);
+    Driver driver(device);
+    PartJoin join(executor_, inputs_, JobRunner(device, driver, options_).report("test", 10));
+    for (std::int64_t i = 0; i < inputs_.passes(); ++i) {
+      const NetworkInputs pass = inputs_.pass(i);
+      const Json sent = to_binary_json(pass.take(0, pass.images));
+      join.add(unpack_part(pack_part(run_on_own_device(NetworkInputs::of(tensors_from(sent))))));
+    }
+    return join.finish();
+  }
+
+  Marks marks_;
+  RunOptions options_;
+
+ private:
+  using Json = nlohmann::json;
+
+  NetworkRun run_on_own_device(const NetworkInputs& inputs) {
+    MarkedDevice device(marks_);
+    Driver driver(device);
+    JobRunner runner(device, driver, options_);
+    return run_network(executor_, inputs, runner, runner.report("test", 10), nullptr, nullptr);
+  }
+
+  const OnnxModel model_ = quantized_branches(3);
+  const Executor executor_{model_};
+  const NetworkInputs inputs_ = NetworkInputs::in_passes(
+      {{"x", InputSource::of(quantized_input({10, 3, 9, 9}))}}, 10, 3, "for a test");
+};
+
+TEST_F(NetworkPartsTest, GiveTheReportAndTheOutputsOfOneRun) {
+  for (const ResultCode results : {ResultCode::kInt8, ResultCode::kInt32}) {
+    options_.results = results;
+    const NetworkRun one = whole(), found = joined();
+    EXPECT_TRUE(one.report.verified());
+    EXPECT_EQ(timeless(found.report), timeless(one.report));
+    const Tensor &y = found.outputs.at("y"), &expected = one.outputs.at("y");
+    EXPECT_EQ(y.dims(), expected.dims());
+    ASSERT_EQ(y.bytes(), expected.bytes());
+    EXPECT_EQ(std::memcmp(y.raw(), expected.raw(), y.bytes()), 0);
+    EXPECT_EQ(found.first.raw(), y.raw());
+  }
+}
+
+TEST_F(NetworkPartsTest, GiveTheMismatchesOfOneRun) {
+  whole();
+  ASSERT_EQ(marks_.ran.size(), 8U);
+  marks_.damage = {{marks_.ran[3], Damage::kFlips}, {marks_.ran[5], Damage::kFlips}};
+  const NetworkRun one = whole(), found = joined();
+  EXPECT_FALSE(found.report.verified());
+  EXPECT_GT(found.report.total().mismatches.count, 1U);
+  EXPECT_EQ(timeless(found.report), timeless(one.report));
+}
+
+TEST_F(NetworkPartsTest, EndWithTheFirstErrorAsOneRunDoes) {
+  whole();
+  ASSERT_EQ(marks_.ran.size(), 8U);
+  marks_.damage = {{marks_.ran[3], Damage::kFails}, {marks_.ran[5], Damage::kFails}};
+  const NetworkRun one = whole(), found = joined();
+  EXPECT_THAT(found.report.error, Says("burnt down"));
+  EXPECT_EQ(timeless(found.report), timeless(one.report));
+  EXPECT_EQ(found.report.layers.size(), one.report.layers.size());
+}
+
+TEST(NetworkParts, RefuseWhatIsNoPart) {
+  EXPECT_THROW(unpack_part("nothing of the kind"), UsageError);
+  EXPECT_THROW(unpack_part(""), UsageError);
+  NetworkRun part;
+  const std::string whole = pack_part(part);
+  EXPECT_THROW(unpack_part(whole.substr(0, whole.size() - 1)), UsageError);
+}
 
 TEST(NetworkParts, KeepWhereALayersResultsAreWrong) {
   NetworkRun part;

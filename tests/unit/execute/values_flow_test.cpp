@@ -3,7 +3,6 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include <atomic>
 #include <cstring>
 #include <map>
 #include <memory>
@@ -84,7 +83,7 @@ std::string bytes_of(const Tensor& tensor) {
 
 class ValuesFlowTest : public testing::Test {
  protected:
-  NetworkRun run(CheckLevel check, unsigned jobs = 1) {
+  NetworkRun run(CheckLevel check) {
     weights_.given.clear();
     looks_.clear();
     seen_.clear();
@@ -92,20 +91,15 @@ class ValuesFlowTest : public testing::Test {
     Driver driver(device);
     RunOptions options;
     options.check = check;
-    options.parallel_for.jobs = jobs;
-    options.parallel_for.make = [this] {
-      ++made_;
-      return std::make_unique<WeakDevice>(weights_);
-    };
     options.investigate = [this](const JobRun& job, Failure&) { looks_.push_back(job.job.name); };
     JobRunner runner(device, driver, options);
     const auto after = [this](const Step& step, const Tensors& outputs) {
       seen_[step.context.node->output(0)] = bytes_of(outputs[0]);
     };
-    NetworkRun found = run_network(
-        Executor(model_),
-        NetworkInputs::in_passes({{"x", InputSource::of(images_)}}, images_.dim(0), 2), runner,
-        runner.report("test", 2), observe_ ? NodeObserver(after) : nullptr, nullptr);
+    NetworkRun found =
+        run_network(Executor(model_),
+                    NetworkInputs::in_passes({{"x", InputSource::of(images_)}}, images_.dim(0), 2),
+                    runner, runner.report("test", 2), after, nullptr);
     found.report.failure = runner.failure();
     return found;
   }
@@ -121,19 +115,11 @@ class ValuesFlowTest : public testing::Test {
     right_ = bytes_of(right.outputs.at("y"));
   }
 
-  static std::string timeless(RunReport report) {
-    for (LayerReport& layer : report.layers) layer.seconds = 0;
-    report.host->seconds = report.host->reference_seconds = 0;
-    return to_json(report).dump(1) + shown(report);
-  }
-
   const OnnxModel model_ = long_network();
   Tensor images_ = quantized_input({2, 3, 12, 12});
   Weights weights_;
   std::vector<std::string> names_, layers_, looks_;
   std::string right_;
-  std::atomic<int> made_{0};
-  bool observe_ = true;
   Seen seen_;
 };
 
@@ -161,14 +147,6 @@ TEST_F(ValuesFlowTest, OneFaultyLayerIsNamedAndThoseBehindItHold) {
     EXPECT_EQ(outputs.report.verified(), y == right_);
     EXPECT_FALSE(none.report.verified());
     EXPECT_TRUE(none.report.held());
-    // So it is where programs run ahead of their inputs.
-    for (const unsigned jobs : {2U, 5U}) {
-      const NetworkRun beside = run(CheckLevel::kLayers, jobs);
-      EXPECT_EQ(timeless(beside.report), timeless(one.report));
-      EXPECT_EQ(bytes_of(beside.outputs.at("y")), y);
-      EXPECT_EQ(seen_, seen);
-      EXPECT_EQ(looks_, std::vector<std::string>{names_[i]});
-    }
   }
   EXPECT_GT(wrong_outputs, 5);
 }
@@ -182,11 +160,6 @@ TEST_F(ValuesFlowTest, SeveralFaultsInSeveralPassesAreEachFound) {
     EXPECT_EQ(one.report.layers[i].mismatches.count != 0,
               i == 1 || i == 5 || i + 1 == layers_.size())
         << names_[i];
-  }
-  for (const unsigned jobs : {2U, 7U}) {
-    const NetworkRun beside = run(CheckLevel::kLayers, jobs);
-    EXPECT_EQ(timeless(beside.report), timeless(one.report));
-    EXPECT_EQ(bytes_of(beside.outputs.at("y")), bytes_of(one.outputs.at("y")));
   }
 }
 
@@ -211,33 +184,6 @@ TEST_F(ValuesFlowTest, TheVerdictSaysWhatWasComparedWithWhat) {
   EXPECT_THAT(shown(run(CheckLevel::kOutputs).report),
               Says(" of 14 values of the network's outputs differ from a run on the host, the "
                    "first in 'y'\n"));
-}
-
-TEST_F(ValuesFlowTest, PassesRunSideBySideWhereProgramsCannotRunAhead) {
-  images_ = quantized_input({7, 3, 12, 12});
-  observe_ = false;
-  learn();
-  for (const CheckLevel check : {CheckLevel::kOutputs, CheckLevel::kNone}) {
-    for (const std::set<std::string>& wrong : {std::set<std::string>{}, {layers_[4]}}) {
-      weights_.wrong = wrong;
-      const NetworkRun one = run(check);
-      made_ = 0;
-      const NetworkRun two = run(check, 3);
-      EXPECT_EQ(made_, 2);
-      EXPECT_EQ(two.why_one_job, "");
-      EXPECT_EQ(timeless(two.report), timeless(one.report));
-      EXPECT_EQ(bytes_of(two.outputs.at("y")), bytes_of(one.outputs.at("y")));
-      EXPECT_EQ(two.report.held(), check == CheckLevel::kNone || wrong.empty());
-    }
-  }
-}
-
-TEST_F(ValuesFlowTest, ProgramsRunInTheirOrderWhereNothingElseIsKnown) {
-  for (const CheckLevel check : {CheckLevel::kOutputs, CheckLevel::kNone}) {
-    const NetworkRun one = run(check), two = run(check, 2);
-    EXPECT_EQ(timeless(one.report), timeless(two.report));
-    EXPECT_THAT(two.why_one_job, Says(name(check)));
-  }
 }
 
 }  // namespace
