@@ -3,6 +3,7 @@
 
 #include <fmt/format.h>
 
+#include "host/graph/onnx/operator.hpp"
 #include "host/graph/onnx/supported.hpp"
 
 namespace gemm64 {
@@ -16,55 +17,94 @@ Tensor without_values(const TensorType& type) {
   return {static_cast<DataType>(type.data_type), {0}};
 }
 
+NodeContext context_of(const OnnxModel& model, int index) {
+  const onnx::NodeProto& node = model.graph().node(index);
+  return {&node, fmt::format("{} ({})", node_label(node, index), operator_name(node)),
+          model.opset()};
+}
+
+/// The values of a network that do not depend on its inputs.
+class Constants {
+ public:
+  explicit Constants(const OnnxModel& model) : model_(model) {
+    for (int i = 0; i < model.graph().node_size(); ++i) {
+      for (const std::string& name : model.graph().node(i).output()) producers_[name] = i;
+    }
+  }
+
+  /// Does a node compute it, from constants only?
+  bool is_computed(const std::string& name) const {
+    return model_.is_constant(name) && model_.constant(name) == nullptr;
+  }
+
+  Tensor value(const NodeContext& reader, const std::string& name) {
+    if (name.empty()) return {};
+    if (const onnx::TensorProto* const constant = model_.constant(name)) {
+      return Tensor::from_proto(*constant);
+    }
+    if (!model_.is_constant(name)) {
+      throw failure(reader, fmt::format("its input '{}' has no value", printable(name)));
+    }
+    const auto known = computed_.find(name);
+    return known != computed_.end() ? known->second : compute_value(name);
+  }
+
+ private:
+  Tensor compute_value(const std::string& name) {
+    const NodeContext context = context_of(model_, producers_.at(name));
+    const onnx::NodeProto& node = *context.node;
+    Tensors inputs;
+    for (const std::string& input : node.input()) inputs.push_back(value(context, input));
+    const Tensors outputs = compute(*find_operator(node.domain(), node.op_type()), context, inputs);
+    for (std::size_t i = 0; i < outputs.size(); ++i) {
+      computed_[node.output(static_cast<int>(i))] = outputs[i];
+    }
+    return computed_.at(name);
+  }
+
+  const OnnxModel& model_;
+  std::unordered_map<std::string, int> producers_;
+  NamedBuffers computed_;
+};
+
 /// The operands of a layer's node; of those that the network computes only the types.
 Tensors operands_of(const OnnxModel& model, const DeviceLayer& layer, const NodeContext& context,
-                    const NamedBuffers& known) {
+                    Constants& constants) {
   const onnx::NodeProto& node = *context.node;
   if (layer.has_no_constants()) return {without_values(type_of(model, layer.input_value))};
   Tensors operands;
   for (int i = 0; i < node.input_size(); ++i) {
     const std::string& name = node.input(i);
-    if (name.empty()) {
-      operands.emplace_back();
-    } else if (i == 0 || name == layer.weights_value) {
-      operands.push_back(without_values(type_of(model, name)));
-    } else if (known.count(name) != 0) {
-      operands.push_back(known.at(name));
-    } else if (const onnx::TensorProto* const constant = model.constant(name)) {
-      operands.push_back(Tensor::from_proto(*constant));
-    } else {
-      throw failure(context, fmt::format("its input '{}' has no value", printable(name)));
-    }
+    const bool is_given = i == 0 || (!name.empty() && name == layer.weights_value);
+    operands.push_back(is_given ? without_values(type_of(model, name))
+                                : constants.value(context, name));
   }
   return operands;
 }
 
 }  // namespace
 
-std::vector<LayerBuffers> layer_buffers(const OnnxModel& model, const DeviceProgram& program,
-                                        const NamedBuffers& computed) {
+std::vector<LayerBuffers> layer_buffers(const OnnxModel& model, const DeviceProgram& program) {
+  Constants constants(model);
   std::vector<LayerBuffers> all;
   for (const DeviceLayer& layer : program.layers) {
     LayerBuffers& made = all.emplace_back();
-    const onnx::NodeProto& node = model.graph().node(layer.node);
-    const NodeContext context{
-        &node, fmt::format("{} ({})", node_label(node, layer.node), operator_name(node)),
-        model.opset()};
+    const NodeContext context = context_of(model, layer.node);
     made.input = type_of(model, layer.input_value);
     made.weights = type_of(model, layer.weights_value);
     made.operand = type_of(model, layer.second);
-    if (const onnx::TensorProto* const constant = model.constant(layer.second)) {
-      made.operand_rows = operand_rows(layer, Tensor::from_proto(*constant));
+    if (!layer.second.empty() && model.is_constant(layer.second)) {
+      made.operand_rows = operand_rows(layer, constants.value(context, layer.second));
     }
     made.result_name = model.graph().node(layer.gives()).output(0);
     made.result = type_of(model, made.result_name);
     for (const int index : layer.nodes()) {
       for (const std::string& name : model.graph().node(index).input()) {
-        const auto found = computed.find(name);
-        if (found != computed.end() && model.is_constant(name)) made.known.insert(*found);
+        if (!constants.is_computed(name)) continue;
+        made.known[name] = constants.value(context_of(model, index), name);
       }
     }
-    made.constants = layer_weights(layer, context, operands_of(model, layer, context, made.known));
+    made.constants = layer_weights(layer, context, operands_of(model, layer, context, constants));
   }
   return all;
 }

@@ -27,10 +27,8 @@ struct LayerBuffers {
   NamedBuffers known;  // operands of its nodes that other nodes compute from constants only
 };
 
-/// The buffers of each layer of a program of the model's plan. `computed`: values of the network,
-/// of which those count that nodes compute from constants only. Throws UsageError if operands do
-/// not fit.
-std::vector<LayerBuffers> layer_buffers(const OnnxModel& model, const DeviceProgram& program,
-                                        const NamedBuffers& computed = {});
+/// The buffers of each layer of a program of the model's plan. What nodes compute from constants
+/// only is computed here. Throws UsageError if operands do not fit.
+std::vector<LayerBuffers> layer_buffers(const OnnxModel& model, const DeviceProgram& program);
 
 }  // namespace gemm64

@@ -15,7 +15,6 @@
 #include "host/graph/onnx/node_check.hpp"
 #include "host/graph/onnx/operator.hpp"
 #include "host/graph/onnx/supported.hpp"
-#include "host/graph/passes/fuse_scaled_sums.hpp"
 #include "host/graph/passes/quantized_graph.hpp"
 #include "host/ort/graph.hpp"
 #include "host/util/error.hpp"
@@ -217,9 +216,8 @@ class Partitioner {
   void run(const ModelProto& sized, const Geometry& geometry, const CompileOptions& options) {
     ImportOptions import;
     import.shapes_only = true;
-    const OnnxModel model = fuse_scaled_sums(
-        with_quantized_operators(OnnxModel::from_proto(sized, "the graph", import), import),
-        import);
+    const OnnxModel model =
+        with_quantized_operators(OnnxModel::from_proto(sized, "the graph", import), import);
     CompileOptions planning = options;
     planning.most_tiles = 0;  // nothing is lowered to commands
     const Executable executable = compile(model, geometry, planning);
@@ -279,9 +277,11 @@ class Partitioner {
         return leave("stands between nodes that the device would run as one program");
       }
     }
-    if (!is_read(*found))
-      return leave("no other node and no output of the graph reads its results");
-    if (!join(*found)) return leave("other nodes stand between those of its program");
+    const Indices whole = with_float_parts(*found);
+    if (!is_read(whole)) return leave("no other node and no output of the graph reads its results");
+    if (!join(whole) && !join(*found)) {
+      return leave("other nodes stand between those of its program");
+    }
   }
 
   /// ONNX Runtime calls no group without outputs, and one cannot be compiled.
@@ -314,6 +314,50 @@ class Partitioner {
     groups_.emplace_back(nodes.begin(), nodes.end());
     claimed_.insert(nodes.begin(), nodes.end());
     return true;
+  }
+
+  /// With what makes float results of the sums of a MatMulInteger: Cast, Mul by the scales, Add of
+  /// a bias. ONNX Runtime makes one node of these and the product, and so it never joins the Add to
+  /// what follows, where it would round otherwise.
+  Indices with_float_parts(Indices nodes) const {
+    for (const std::size_t product : Indices(nodes)) {
+      if (graph_.node(static_cast<int>(product)).op_type() != "MatMulInteger") continue;
+      std::size_t last = product;
+      for (const char* const type : {"Cast", "Mul", "Add"}) {
+        const std::optional<std::size_t> next = only_reader(last);
+        if (!next || claimed_.count(*next) != 0 || nodes.count(*next) != 0) break;
+        const NodeProto& node = graph_.node(static_cast<int>(*next));
+        if (node.op_type() != type || !node.domain().empty()) break;
+        if (node.op_type() == "Add" && !has_bias(node)) break;
+        nodes.insert(*next);
+        last = *next;
+      }
+    }
+    return nodes;
+  }
+
+  /// Who reads a node's results, if that is one node and nothing else.
+  std::optional<std::size_t> only_reader(std::size_t node) const {
+    std::optional<std::size_t> reader;
+    for (const auto& [from, to] : edges_) {
+      if (from != node) continue;
+      if (reader) return std::nullopt;
+      reader = to;
+    }
+    for (const auto& output : graph_.output()) {
+      for (const std::string& name : graph_.node(static_cast<int>(node)).output()) {
+        if (output.name() == name) return std::nullopt;
+      }
+    }
+    return reader;
+  }
+
+  bool has_bias(const NodeProto& add) const {
+    const auto& constants = graph_.initializer();
+    return std::any_of(constants.begin(), constants.end(), [&add](const auto& constant) {
+      return constant.dims_size() == 1 && std::find(add.input().begin(), add.input().end(),
+                                                    constant.name()) != add.input().end();
+    });
   }
 
   void add_reasons(const OnnxModel& model, const std::map<int, std::string>& why) {

@@ -18,6 +18,7 @@
 #include "host/run/float_gemm.hpp"
 #include "host/runtime/program_run.hpp"
 #include "host/session/device_products.hpp"
+#include "host/session/device_schedule.hpp"
 #include "host/session/kernel_oracle.hpp"
 #include "host/session/wall_clock.hpp"
 #include "host/util/error.hpp"

@@ -60,7 +60,6 @@ void NetworkPass::run(const Ended& ended) {
   }
 }
 
-/// Program `number`, whose inputs and known constants are among the values now.
 const ProgramRun& NetworkPass::program_run(std::size_t number) {
   std::unique_ptr<ProgramRun>& run = programs_[number];
   if (!run) {
@@ -68,8 +67,8 @@ const ProgramRun& NetworkPass::program_run(std::size_t number) {
     const CompiledProgram& compiled = schedule_.executable.programs[number];
     auto buffers = compiled.buffers;
     if (!buffers) {
-      buffers = std::make_shared<const std::vector<LayerBuffers>>(
-          layer_buffers(executor_.model(), plan, values_));
+      buffers =
+          std::make_shared<const std::vector<LayerBuffers>>(layer_buffers(executor_.model(), plan));
     }
     run = std::make_unique<ProgramRun>(plan, std::move(buffers), compiled.constants);
   }
