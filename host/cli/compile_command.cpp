@@ -124,12 +124,11 @@ int compile_network(const CompileCommand& options) {
   CompileOptions how;
   how.convolutions = options.convolutions;
   how.lanes = options.lanes;
-  const Executor executor(model);
   Executable executable = compile(model, geometry_of({options.array}), how);
   if (executable.programs.empty()) {
     throw UsageError(fmt::format("{}: {}", options.model, why_no_program(executable, model)));
   }
-  pack_constants(executable, executor);
+  pack_constants(executable, model);
   const CompileReport report = report_of(executable, model, options.memory);
   print_report(report.text);
   std::uint64_t written = 0;

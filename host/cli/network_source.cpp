@@ -88,7 +88,7 @@ NetworkSource built_in(const NetworkOptions& options) {
   };
   OnnxModel integers = for_host(
       options.host,
-      OnnxModel::from_proto(quantize_model(*model, calibrate(Executor(*model), calibration)).proto,
+      OnnxModel::from_proto(quantize_model(*model, calibrate(*model, calibration)).proto,
                             options.network),
       {});
   return {options.network,
@@ -204,9 +204,9 @@ CalibratedNetwork calibrated_network(const NetworkOptions& options, ClaimedFiles
   const BatchedModel batched =
       load_with_inputs([&model](const ImportOptions& import) { return model.again(import); },
                        inputs, [](const OnnxModel&) {});
-  const Executor executor(batched.model);
-  const Ranges extremes = calibrate(executor, batched.inputs);
-  choice.ranges = narrowed_ranges(executor, batched.inputs, extremes, ranges);
+  const ObservedNetwork network(batched.model);
+  const Ranges extremes = calibrate(network, batched.inputs);
+  choice.ranges = narrowed_ranges(network, batched.inputs, extremes, ranges);
   try {
     return {quantize_model(model, extremes, choice), std::move(file)};
   } catch (const UsageError& error) {

@@ -40,7 +40,6 @@ struct NetworkOptions : CommonOptions {
   bool allow_host_only = false;
   HostRuntime host = HostRuntime::kOwn;  // `run` by itself: kOnnxRuntime
   bool host_given = false;               // by the user
-  std::string why_own_host;              // if the user did not ask for it, and no option does
   unsigned jobs = 0;                     // devices side by side; 0: one a core
 
   InputOptions input_options() const;

@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "host/cli/child_process.hpp"
 #include "host/cli/commands.hpp"
 #include "host/cli/network_source.hpp"
 #include "host/cli/values.hpp"
@@ -130,7 +131,7 @@ void add_quantize_command(CLI::App& app, int& result) {
       ->required();
   command->callback([options, command, &result] {
     check_options(*command, options->ranges.method);
-    result = quantize(*options);
+    result = run_in_child(options->network.model, [&] { return quantize(*options); });
   });
 }
 

@@ -48,20 +48,11 @@ const Setting<NetworkOptions>& host_setting() {
       "what runs the nodes that the device does not\n"
       "onnxruntime: ONNX Runtime, with gemm64 as its execution provider; "
       "scripts/setup/fetch-onnxruntime.sh installs it. own: the program's executor, for one more "
-      "release. Without this option it runs all "
-      "networks if ONNX Runtime is missing.",
+      "release.",
       std::vector<std::pair<std::string, HostRuntime>>{{"onnxruntime", HostRuntime::kOnnxRuntime},
                                                        {"own", HostRuntime::kOwn}},
       [](auto& of) -> auto& { return of.host; });
   return setting;
-}
-
-/// Chooses the host if the user did not: ONNX Runtime, or the program's own executor if there is no
-/// ONNX Runtime.
-void settle_host(NetworkOptions& options) {
-  if (options.host == HostRuntime::kOwn || options.host_given) return;
-  options.why_own_host = ep::why_no_onnxruntime();
-  if (!options.why_own_host.empty()) options.host = HostRuntime::kOwn;
 }
 
 /// An observer that was announced all jobs before.
@@ -233,10 +224,6 @@ NetworkRun NetworkCommand::run() {
 
 int NetworkCommand::finish(NetworkRun run) {
   bar_.erase();
-  if (!options_.why_own_host.empty()) {
-    print_report("{}\nThe program's own executor ran the host's nodes instead.\n",
-                 options_.why_own_host);
-  }
   if (const std::string note = onnxruntime_ ? "" : dropout_note(source_.model); !note.empty()) {
     print_report("{}\n", note);
   }
@@ -252,22 +239,8 @@ int NetworkCommand::finish(NetworkRun run) {
 }
 
 int run_network_command(const NetworkOptions& options) {
-  std::optional<NetworkCommand> command;
-  try {
-    command.emplace(options);
-  } catch (const ep::Refused& refused) {
-    // A newer opset, for example.
-    if (options.host_given) throw;
-    NetworkOptions own = options;
-    own.host = HostRuntime::kOwn;
-    own.why_own_host = refused.what();
-    try {
-      command.emplace(std::move(own));
-    } catch (const UsageError&) {  // then ONNX Runtime was right
-    }
-    if (!command) throw;
-  }
-  return command->finish(command->run());
+  NetworkCommand command(options);
+  return command.finish(command.run());
 }
 
 NetworkOptions read_network_options(const CommonOptions& common, const nlohmann::json& own) {
@@ -437,7 +410,6 @@ void add_run_command(CLI::App& app, int& result) {
   add_options(*command, *options);
   command->callback([options, command, &result] {
     settle_given(*command, *options);
-    settle_host(*options);
     const auto run = [&options] { return run_network_command(*options); };
     const bool in_onnxruntime = options->host == HostRuntime::kOnnxRuntime;
     const std::string& name = options->model.empty() ? options->network : options->model;

@@ -3,9 +3,6 @@
 
 #include <dlfcn.h>
 #include <fmt/format.h>
-#if defined(__x86_64__)
-#include <cpuid.h>
-#endif
 
 #include <algorithm>
 #include <cstdint>
@@ -26,6 +23,7 @@
 #include "host/ep/options.hpp"
 #include "host/ep/run_log.hpp"
 #include "host/ep/session_accelerator.hpp"
+#include "host/execute/host_session.hpp"
 #include "host/execute/linear.hpp"
 #include "host/graph/onnx/linear_layer.hpp"
 #include "host/graph/onnx/supported.hpp"
@@ -51,11 +49,6 @@ OrtStatus* create_factory(const OrtApiBase* base, OrtEpFactory** made, std::size
   return make_factory(*base, attachment, made, count);
 }
 
-const ort::Library& library() {
-  static const ort::Library loaded(ort::find_library().string());
-  return loaded;
-}
-
 /// The library that ONNX Runtime loads, with this program's functions in it.
 std::string prepared_library() {
   const std::string file = (ort::own_folder() / kLocalLibrary).string();
@@ -68,155 +61,6 @@ std::string prepared_library() {
   }
   *factory = {create_factory, release_factory};
   return file;
-}
-
-/// ONNX Runtime's error as one of the program's.
-UsageError as_usage_error(const std::string& model, const ort::Error& error) {
-  std::string message = error.what();
-  while (!message.empty() && message.back() == '\n') message.pop_back();
-  return UsageError(fmt::format("{}: ONNX Runtime: {}", model, printable(message, kMostMessage)));
-}
-
-/// Do sums of products of uint8 with int8 saturate in ONNX Runtime? They do without VNNI.
-bool saturates() {
-#if defined(__x86_64__)
-  unsigned a = 0, b = 0, c = 0, d = 0;
-  const bool has_avx512_vnni = __get_cpuid_count(7, 0, &a, &b, &c, &d) != 0 && (c >> 11 & 1) != 0;
-  const bool has_avx_vnni = __get_cpuid_count(7, 1, &a, &b, &c, &d) != 0 && (a >> 4 & 1) != 0;
-  return !has_avx512_vnni && !has_avx_vnni;
-#else
-  return false;
-#endif
-}
-
-/// A network as ONNX Runtime reads it.
-struct OwnModel {
-  onnx::ModelProto proto;
-  std::vector<const onnx::TensorProto*> weights;  // of the model's that the session shares
-  NamedSizes sizes;                               // of open dimensions
-};
-
-/// Do types, shapes and what nodes are not depend on the tensor's data, which are large?
-bool are_weights(const onnx::TensorProto& tensor) {
-  constexpr std::size_t kLeast = 4096;  // bytes
-  return tensor.raw_data().size() >= kLeast && element_bytes(tensor.data_type()) != 0 &&
-         tensor.data_type() != onnx::TensorProto::INT64 &&
-         tensor.data_type() != onnx::TensorProto::INT32;
-}
-
-/// Copies a model, but for its weights: a message holds at most 2 GiB, and ONNX Runtime would copy
-/// them twice more.
-OwnModel without_weights(const onnx::ModelProto& model) {
-  OwnModel own;
-  own.proto.set_ir_version(model.ir_version());
-  *own.proto.mutable_opset_import() = model.opset_import();
-  *own.proto.mutable_functions() = model.functions();
-  const onnx::GraphProto& from = model.graph();
-  onnx::GraphProto& graph = *own.proto.mutable_graph();
-  graph.set_name(from.name());
-  *graph.mutable_node() = from.node();
-  *graph.mutable_input() = from.input();
-  *graph.mutable_output() = from.output();
-  *graph.mutable_value_info() = from.value_info();
-  *graph.mutable_sparse_initializer() = from.sparse_initializer();
-  for (const onnx::TensorProto& tensor : from.initializer()) {
-    const bool shared = are_weights(tensor);
-    if (shared) own.weights.push_back(&tensor);
-    *graph.add_initializer() = shared ? ort::refer_to_data(tensor) : tensor;
-  }
-  return own;
-}
-
-/// Sets the sizes of an input; returns whether a size is another one than in the file. Those that
-/// stay open get names if they have none.
-bool set_sizes(onnx::ValueInfoProto& input, const std::vector<std::int64_t>& sizes, bool open,
-               NamedSizes& named) {
-  bool any_other = false;
-  auto& shape = *input.mutable_type()->mutable_tensor_type()->mutable_shape();
-  const auto rank = static_cast<int>(sizes.size());
-  if (shape.dim_size() != rank) shape.clear_dim();
-  while (shape.dim_size() < rank) shape.add_dim();
-  for (int i = 0; i < rank; ++i) {
-    auto& dim = *shape.mutable_dim(i);
-    const std::int64_t size = sizes[static_cast<std::size_t>(i)];
-    const bool stays = open && (!dim.has_dim_value() || dim.dim_value() < 0);
-    std::string name = dim.dim_param();
-    if (name.empty()) name = fmt::format("{}.{}", input.name(), i);
-    if (stays && named.emplace(name, size).first->second == size) {
-      dim.set_dim_param(name);
-    } else {
-      any_other = any_other || !dim.has_dim_value() || dim.dim_value() != size;
-      dim.set_dim_value(size);
-    }
-  }
-  return any_other;
-}
-
-/// Gives nodes without a name the one that messages have for them. Functions and bodies that were
-/// put in place may have brought a name twice.
-void name_nodes_apart(onnx::GraphProto& graph) {
-  std::set<std::string> names;
-  for (int at = 0; at < graph.node_size(); ++at) {
-    onnx::NodeProto& node = *graph.mutable_node(at);
-    if (node.name().empty()) node.set_name(node_label(node, at));
-    const std::string own = node.name();
-    for (int i = 2; !names.insert(node.name()).second; ++i) {
-      node.set_name(fmt::format("{}.{}", own, i));
-    }
-  }
-}
-
-/// The network with inputs of the shapes that the model knows, without those that are constants of
-/// it. `open`: sizes that the file leaves open stay so. The file's shapes of other values are for
-/// its own sizes of the inputs.
-OwnModel own_model(const OnnxModel& model, bool open, const onnx::ModelProto& proto) {
-  OwnModel own = without_weights(proto);
-  onnx::GraphProto& graph = *own.proto.mutable_graph();
-  bool any_other = false;
-  google::protobuf::RepeatedPtrField<onnx::ValueInfoProto> inputs;
-  for (onnx::ValueInfoProto& input : *graph.mutable_input()) {
-    if (!model.is_graph_input(input.name())) continue;
-    if (const std::optional<TensorType> type = model.type(input.name())) {
-      any_other = set_sizes(input, type->dims, open, own.sizes) || any_other;
-    }
-    inputs.Add()->Swap(&input);
-  }
-  graph.mutable_input()->Swap(&inputs);
-  if (any_other) {
-    graph.clear_value_info();
-    for (onnx::ValueInfoProto& output : *graph.mutable_output()) {
-      output.mutable_type()->mutable_tensor_type()->clear_shape();
-    }
-  }
-  name_nodes_apart(graph);
-  // Before its fourth version, constants had to be inputs; ONNX Runtime refuses versions that it
-  // does not know, though they differ in nothing that is here.
-  own.proto.set_ir_version(std::clamp<std::int64_t>(own.proto.ir_version(), 4, 10));
-  return own;
-}
-
-/// A session of ONNX Runtime's in which integers are exact on any processor.
-ort::Session make_session(const ort::Environment& environment, const OwnModel& model,
-                          bool with_provider, bool precise) {
-  ort::SessionOptions options(environment);
-  options.set_log_level(ORT_LOGGING_LEVEL_FATAL);  // errors are exceptions
-  options.set_entry("session.qdqisint8allowed", "1");
-  if (precise) options.set_entry("session.x64quantprecision", "1");
-  // Its threads would take processors from simulations.
-  options.set_entry("session.intra_op.allow_spinning", "0");
-  if (with_provider) options.add_provider(environment.devices(kProviderName), {});
-  options.add_initializers(model.weights);
-  std::string bytes;
-  if (!model.proto.SerializeToString(&bytes)) {
-    throw ort::Error(ORT_INVALID_ARGUMENT, "the network without its weights exceeds 2 GiB");
-  }
-  try {
-    return {environment, std::string_view(bytes), options};
-  } catch (const ort::Error& error) {
-    // Of int8 activations, which do not saturate, ONNX Runtime makes nodes that it has not.
-    if (!precise || error.code() != ORT_NOT_IMPLEMENTED) throw;
-    return make_session(environment, model, with_provider, false);
-  }
 }
 
 /// Adds the groups' reports of one pass. Nodes of groups that the host ran count once.
@@ -287,15 +131,6 @@ bool any_floats(const RunReport& report) {
 
 }  // namespace
 
-std::string why_no_onnxruntime() {
-  try {
-    ort::find_library();
-    return "";
-  } catch (const ort::Error& error) {
-    return printable(error.what(), kMostMessage);
-  }
-}
-
 class NetworkSession::Impl {
  public:
   Impl(Session& session, std::vector<JobObserver*> observers, SideBySide parallel_for)
@@ -305,7 +140,7 @@ class NetworkSession::Impl {
                        return predicted(model, inputs);
                      }),
         attachment_{accelerator_, log_},
-        environment_(library()),
+        environment_(onnxruntime_library()),
         session_of_device_(session) {
     attachment = &attachment_;
     environment_.register_provider(kRegistered, prepared_library());
@@ -332,18 +167,20 @@ class NetworkSession::Impl {
       attachment_.compiled = &compiled_.emplace(model, *compiled);
     }
     // What runs and what is dumped is known before the first run if no size is open.
-    OwnModel own = own_model(model, observers_.empty() && dumped.empty(),
-                             compiled_ ? compiled_->graph() : model.proto());
+    HostModel own = host_model(model, observers_.empty() && dumped.empty(),
+                               compiled_ ? compiled_->graph() : model.proto());
     accelerator_.set_known_sizes(own.sizes);
     const bool has_device = !session_of_device_.is_host_only();
+    std::vector<const OrtEpDevice*> provider;
+    if (has_device) provider = environment_.devices(kProviderName);
     if (!has_device) compare_layers(*own.proto.mutable_graph());
-    session_.emplace(make_session(environment_, own, has_device, saturates()));
+    session_.emplace(host_session(environment_, own, provider));
     if (dumped.empty()) return;
     for (const auto& [node, name] : host_nodes()) {
       if (is_dumped(dumped, name)) add_outputs(node->output(), *own.proto.mutable_graph());
     }
     accelerator_.reset();
-    session_.emplace(make_session(environment_, own, has_device, saturates()));
+    session_.emplace(host_session(environment_, own, provider));
   }
 
   NamedNodes nodes(const std::vector<std::string>& dumped) const {
@@ -469,8 +306,7 @@ class NetworkSession::Impl {
       const auto [found, is_new] = predictors_.try_emplace(&model);
       if (is_new) {
         try {
-          found->second.emplace(make_session(environment_, own_model(model, true, model.proto()),
-                                             false, saturates()));
+          found->second.emplace(host_session(environment_, host_model(model, true, model.proto())));
         } catch (const ort::Error&) {  // then the group's results are waited for
         }
       }
@@ -581,7 +417,7 @@ class NetworkSession::Impl {
       outputs = session_->run(inputs);
     } catch (const ort::Error& failed) {
       if (accelerator_.error()) std::rethrow_exception(accelerator_.error());
-      error = as_usage_error(model_->name(), failed).what();
+      error = onnxruntime_error(model_->name(), failed).what();
     }
     if (std::optional<RunReport> last = log_.last_run()) add_pass(report, *std::move(last));
     if (!error.empty() && report.error.empty()) throw UsageError(error);
@@ -596,8 +432,7 @@ class NetworkSession::Impl {
     }
     const OnnxModel& exact = exact_model_ != nullptr ? *exact_model_ : *model_;
     if (!cpu_) {
-      cpu_.emplace(
-          make_session(environment_, own_model(exact, true, exact.proto()), false, saturates()));
+      cpu_.emplace(host_session(environment_, host_model(exact, true, exact.proto())));
     };
     return cpu_->run(inputs).at(exact.graph().output(0).name());
   }
@@ -653,7 +488,7 @@ NetworkSession::NetworkSession(Session& session, std::vector<JobObserver*> obser
   try {
     impl_ = std::make_unique<Impl>(session, std::move(observers), std::move(parallel_for));
   } catch (const ort::Error& error) {
-    throw UsageError(fmt::format("--host onnxruntime: {}", printable(error.what(), kMostMessage)));
+    throw UsageError(printable(error.what(), kMostMessage));
   }
 }
 
@@ -664,7 +499,7 @@ void NetworkSession::open(const OnnxModel& model, const OnnxModel* exact,
   try {
     impl_->open(model, exact, dumped, compiled);
   } catch (const ort::Error& error) {
-    throw Refused(as_usage_error(model.name(), error).what());
+    throw onnxruntime_error(model.name(), error);
   }
 }
 

@@ -14,14 +14,6 @@
 
 namespace gemm64::ep {
 
-/// ONNX Runtime refused a network; another host may run it.
-struct Refused : UsageError {
-  using UsageError::UsageError;
-};
-
-/// Returns why there is no ONNX Runtime, with the remedy; empty if there is one.
-std::string why_no_onnxruntime();
-
 class NetworkSession {
  public:
   /// Loads ONNX Runtime. All groups run by the runner of `session`, which outlives this.
@@ -35,7 +27,7 @@ class NetworkSession {
 
   /// The network of run(), as its file has it (QDQ form included), whose inputs have the shapes
   /// that the model knows; and the float network to compare it with, nullptr: none. Both outlive
-  /// this. Throws Refused if ONNX Runtime does, UsageError if a group cannot be compiled.
+  /// this. Throws UsageError if ONNX Runtime refuses it, or a group cannot be compiled.
   /// `dumped`: PATTERN=FOLDER each, whose nodes are outputs of ONNX Runtime's too. `compiled`: what
   /// the model, which is in QOperator form then, was compiled to; its programs run as they are.
   void open(const OnnxModel& model, const OnnxModel* exact,

@@ -18,23 +18,21 @@ bool is_finite(const std::pair<float, float>& range) {
 }
 
 /// The least magnitude of each value.
-std::map<std::string, float> least_magnitudes(const Executor& executor,
+std::map<std::string, float> least_magnitudes(const ObservedNetwork& network,
                                               const NetworkInputs& inputs) {
   std::map<std::string, float> least;
-  observe_values(
-      executor, inputs, [&](const std::string& name, const float* values, std::int64_t count) {
-        float& known =
-            least.try_emplace(name, std::numeric_limits<float>::infinity()).first->second;
-        for (std::int64_t i = 0; i < count; ++i) {
-          known = std::min(known, std::abs(values[i]));
-        }
-      });
+  network.observe(inputs, [&](const std::string& name, const float* values, std::int64_t count) {
+    float& known = least.try_emplace(name, std::numeric_limits<float>::infinity()).first->second;
+    for (std::int64_t i = 0; i < count; ++i) {
+      known = std::min(known, std::abs(values[i]));
+    }
+  });
   return least;
 }
 
 }  // namespace
 
-Ranges narrowed_ranges(const Executor& executor, const NetworkInputs& inputs,
+Ranges narrowed_ranges(const ObservedNetwork& network, const NetworkInputs& inputs,
                        const Ranges& extremes, const RangeOptions& options) {
   if (options.method == RangeMethod::kMinMax) return extremes;
   const bool by_percentile = options.method == RangeMethod::kPercentile;
@@ -42,21 +40,20 @@ Ranges narrowed_ranges(const Executor& executor, const NetworkInputs& inputs,
                     : by_percentile   ? kBinsOfPercentile
                                       : kBinsOfEntropy;
   const std::map<std::string, float> least =
-      by_percentile ? least_magnitudes(executor, inputs) : std::map<std::string, float>();
+      by_percentile ? least_magnitudes(network, inputs) : std::map<std::string, float>();
   std::map<std::string, Histogram> histograms;
-  observe_values(
-      executor, inputs, [&](const std::string& name, const float* values, std::int64_t count) {
-        const std::pair<float, float>& range = extremes.at(name);
-        if (!is_finite(range)) return;
-        auto found = histograms.find(name);
-        if (found == histograms.end()) {
-          const float most = std::max(std::abs(range.first), std::abs(range.second));
-          found = histograms
-                      .emplace(name, Histogram(by_percentile ? least.at(name) : -most, most, bins))
-                      .first;
-        }
-        found->second.add(values, count, by_percentile);
-      });
+  network.observe(inputs, [&](const std::string& name, const float* values, std::int64_t count) {
+    const std::pair<float, float>& range = extremes.at(name);
+    if (!is_finite(range)) return;
+    auto found = histograms.find(name);
+    if (found == histograms.end()) {
+      const float most = std::max(std::abs(range.first), std::abs(range.second));
+      found =
+          histograms.emplace(name, Histogram(by_percentile ? least.at(name) : -most, most, bins))
+              .first;
+    }
+    found->second.add(values, count, by_percentile);
+  });
   Ranges ranges = extremes;
   for (const auto& [name, histogram] : histograms) {
     std::pair<float, float>& range = ranges.at(name);

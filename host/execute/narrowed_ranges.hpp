@@ -20,7 +20,7 @@ struct RangeOptions {
 /// - kEntropy: the range, symmetric around 0, whose 128 steps tell most of the distribution
 ///   (Kullback and Leibler's divergence); of as few bins as steps there is only one to choose.
 /// Neither reaches beyond the extremes.
-Ranges narrowed_ranges(const Executor& executor, const NetworkInputs& inputs,
+Ranges narrowed_ranges(const ObservedNetwork& network, const NetworkInputs& inputs,
                        const Ranges& extremes, const RangeOptions& options);
 
 }  // namespace gemm64

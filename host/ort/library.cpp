@@ -194,7 +194,8 @@ void Session::read_names() {
   read(api_->SessionGetOutputCount, api_->SessionGetOutputName, outputs_);
 }
 
-std::map<std::string, Tensor> Session::run(const std::map<std::string, Tensor>& inputs) const {
+std::map<std::string, Tensor> Session::run(const std::map<std::string, Tensor>& inputs,
+                                           const std::vector<std::string>& named) const {
   std::vector<std::string> names;
   std::vector<Owned<OrtValue>> owned;
   std::vector<const OrtValue*> values;
@@ -203,16 +204,16 @@ std::map<std::string, Tensor> Session::run(const std::map<std::string, Tensor>& 
     owned.push_back(to_value(api_, tensor));
     values.push_back(owned.back().get());
   }
-  std::vector<OrtValue*> found(outputs_.size(), nullptr);
+  std::vector<OrtValue*> found(named.size(), nullptr);
   OrtStatus* const status =
       api_->Run(session_.get(), nullptr, texts(names).data(), values.data(), values.size(),
-                texts(outputs_).data(), outputs_.size(), found.data());
+                texts(named).data(), named.size(), found.data());
   std::vector<Owned<OrtValue>> results;
   for (OrtValue* const value : found) results.emplace_back(value, api_->ReleaseValue);
   api_.check(status);
   std::map<std::string, Tensor> tensors;
-  for (std::size_t i = 0; i < outputs_.size(); ++i) {
-    tensors[outputs_[i]] = to_tensor(api_, *results[i]);
+  for (std::size_t i = 0; i < named.size(); ++i) {
+    tensors[named[i]] = to_tensor(api_, *results[i]);
   }
   return tensors;
 }

@@ -85,8 +85,12 @@ class Session {
 
   const std::vector<std::string>& inputs() const { return inputs_; }
   const std::vector<std::string>& outputs() const { return outputs_; }
-  /// Runs the network; outputs by name. Throws Error.
-  std::map<std::string, Tensor> run(const std::map<std::string, Tensor>& inputs) const;
+  /// Runs the network; outputs by name, or those of them that are `named`. Throws Error.
+  std::map<std::string, Tensor> run(const std::map<std::string, Tensor>& inputs) const {
+    return run(inputs, outputs_);
+  }
+  std::map<std::string, Tensor> run(const std::map<std::string, Tensor>& inputs,
+                                    const std::vector<std::string>& named) const;
 
  private:
   void read_names();

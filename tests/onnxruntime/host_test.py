@@ -211,6 +211,19 @@ class Compiled(HostTest):
             with self.subTest(kind=kind):
                 self.compare_compiled(path, network.feeds(2, 16))
 
+    def test_operators_that_only_onnx_runtime_has(self):
+        g = Graph()
+        scales = g.quantization(0.05, 128)
+        x = g.node("DequantizeLinear", g.linear(g.node("QuantizeLinear", "x", *scales), 20, 20, scales), *scales)
+        y = g.node("Det", x)
+        onnx.save(model_of(g.graph("det", [("x", TensorProto.FLOAT, [20, 20])], [(y, TensorProto.FLOAT, None)])),
+                  self.folder / "det.onnx")
+        numpy.save(self.folder / "x.npy", values(20, 20))
+        self.succeed("compile", "det.onnx", "--array", 8, "-o", "det.g64")
+        for model in ("det.onnx", "det.g64"):
+            self.succeed("run", "--model", model, "--input", "x.npy", *TLM, "-o", f"{model}.npy")
+        self.assertEqual((self.folder / "det.g64.npy").read_bytes(), (self.folder / "det.onnx.npy").read_bytes())
+
     def test_runs_the_weights_of_the_file(self):
         """Other packed weights than the network's are what the device reads, and a check finds them."""
         onnx.save(three_layers(), self.folder / "model.onnx")
@@ -416,25 +429,22 @@ class Failures(HostTest):
                                 env={key: value for key, value in os.environ.items() if key != "GEMM64_ONNXRUNTIME"})
         self.assertEqual(result.returncode, 2)
         self.assertIn(f"scripts/setup/fetch-onnxruntime.sh {self.folder}/onnxruntime installs it", result.stderr)
+        self.assertIn("GEMM64_ONNXRUNTIME", result.stderr)
+        numpy.save(self.folder / "x.npy", values(4, 20))
+        for command in (["quantize", "model.onnx", "--calibrate", "x.npy", "-o", "q.onnx"],
+                        ["run", "--model", "model.onnx", "--calibrate", "x.npy", "--input", "x.npy"]):
+            code, complaint = subprocess.run([program, *command], cwd=self.folder, check=False, capture_output=True, text=True,
+                                             env=os.environ | {"GEMM64_ONNXRUNTIME": "/nowhere"}), None
+            self.assertEqual(code.returncode, 2)
+            self.assertIn("GEMM64_ONNXRUNTIME=/nowhere: there is no libonnxruntime.so", code.stderr)
 
-    def test_own_executor_runs_if_onnx_runtime_is_missing(self):
-        self.succeed("run", "--model", "model.onnx", *TLM, "--json", "report.json")
-        self.assertIn("runtime", json.loads((self.folder / "report.json").read_text())["host"])
-        result = subprocess.run([self.program, "run", "--model", "model.onnx", *map(str, TLM)], cwd=self.folder, check=True,
-                                capture_output=True, text=True, env={**os.environ, "GEMM64_ONNXRUNTIME": "/nowhere"})
-        self.assertIn("GEMM64_ONNXRUNTIME=/nowhere: there is no libonnxruntime.so", result.stdout)
-        self.assertIn("The program's own executor ran the host's nodes instead", result.stdout)
-
-    def test_own_executor_runs_what_onnx_runtime_refuses(self):
+    def test_refusal_of_onnx_runtime_ends_with_its_reason(self):
         """An opset that this version does not know."""
         g = Graph()
         y = g.node("Relu", "x")
         model = model_of(g.graph("new", [("x", TensorProto.FLOAT, [2, 4])], [(y, TensorProto.FLOAT, [2, 4])]))
         model.opset_import[0].version = 28
         onnx.save(model, self.folder / "new.onnx")
-        output = self.succeed("run", "--model", "new.onnx", *TLM, "--allow-host-only")
-        self.assertIn("Opset 28", output)
-        self.assertIn("The program's own executor ran the host's nodes instead", output)
         self.refuse("Opset 28", "--model", "new.onnx", "--allow-host-only")
 
     def test_leaves_no_file_behind(self):
@@ -473,6 +483,27 @@ class Failures(HostTest):
         numpy.save(self.folder / "zero.npy", numpy.zeros(1, numpy.float32))
         self.refuse("div.onnx: ONNX Runtime crashed over it (Floating point exception)", "--model", "div.onnx", "--input",
                     "zero.npy", "--allow-host-only")
+
+    def test_failure_of_a_node_names_it_and_keeps_files(self):
+        """After a layer of the device; outputs of an earlier run stay as they are."""
+        g = Graph()
+        scales = g.quantization(0.05, 128)
+        layer = g.node("DequantizeLinear", g.linear(g.node("QuantizeLinear", "x", *scales), 20, 20, scales), *scales)
+        y = g.node("Gather", layer, "i", axis=1)
+        g.nodes[-1].name = "pick"
+        onnx.save(model_of(g.graph("pick", [("x", TensorProto.FLOAT, [3, 20]), ("i", TensorProto.INT64, [1])],
+                                   [(y, TensorProto.FLOAT, None)])), self.folder / "pick.onnx")
+        numpy.save(self.folder / "x.npy", values(3, 20))
+        numpy.save(self.folder / "i.npy", numpy.array([99], numpy.int64))
+        for name in ("y.npy", "report.json"):
+            (self.folder / name).write_text("earlier")
+        for jobs in (1, 2):
+            code, _, complaint = self.run_program("run", "--model", "pick.onnx", "--input", "x=x.npy", "--input", "i=i.npy",
+                                                  *TLM, "-o", "y.npy", "--json", "report.json", "--jobs", jobs)
+            self.assertEqual(code, 2)
+            self.assertRegex(complaint, r"pick\.onnx: pick \(Gather\) failed in ONNX Runtime: .*99.*; check the .* it reads")
+            for name in ("y.npy", "report.json"):
+                self.assertEqual((self.folder / name).read_text(), "earlier")
 
     def test_refuses_loop_without_bound(self):
         body = helper.make_graph(

@@ -15,6 +15,7 @@
 #include "host/device/array_geometry.hpp"
 #include "host/device/reference_device.hpp"
 #include "host/driver/device_hooks.hpp"
+#include "host/execute/executor.hpp"
 #include "host/util/error.hpp"
 #include "tests/folder.hpp"
 #include "tests/says.hpp"
@@ -38,7 +39,7 @@ OnnxModel network() {
 
 Executable compiled(const OnnxModel& model, const CompileOptions& options = {}) {
   Executable made = compile(model, geometry_of({8}), options);
-  pack_constants(made, Executor(model));
+  pack_constants(made, model);
   return made;
 }
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "host/execute/calibration.hpp"
 
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <string>
@@ -8,6 +9,7 @@
 #include <vector>
 
 #include "host/execute/narrowed_ranges.hpp"
+#include "tests/says.hpp"
 #include "tests/unit/execute/run_node.hpp"
 #include "tests/unit/onnx_text.hpp"
 
@@ -19,17 +21,17 @@ TEST(Calibration, WidensEachRangeBothWaysOverAllPasses) {
   const Tensor images = floats({3, 2}, {1, 2, -3, 0, -1, 4});
   const NetworkInputs inputs = NetworkInputs::in_passes({{"x", InputSource::of(images)}}, 3, 1);
   ASSERT_EQ(inputs.passes(), 3);
-  EXPECT_EQ(calibrate(Executor(model), inputs), (Ranges{{"x", {-3, 4}}, {"y", {-4, 3}}}));
+  EXPECT_EQ(calibrate(model, inputs), (Ranges{{"x", {-3, 4}}, {"y", {-4, 3}}}));
 }
 
 /// Narrowed ranges of x, of three images of two numbers in passes of two, the last of which is
 /// filled up.
 std::pair<float, float> narrowed(const RangeOptions& options) {
   const OnnxModel model = load_text("(float[2,2] x) => (float[2,2] y) {y = Neg(x)}");
-  const Executor executor(model);
+  const ObservedNetwork network(model);
   const Tensor images = floats({3, 2}, {-1, 2, 3, -4, 5, 40});
   const NetworkInputs inputs = NetworkInputs::in_passes({{"x", InputSource::of(images)}}, 3, 2);
-  return narrowed_ranges(executor, inputs, calibrate(executor, inputs), options).at("x");
+  return narrowed_ranges(network, inputs, calibrate(network, inputs), options).at("x");
 }
 
 TEST(Calibration, LeavesRareNumbersOutByPercentiles) {
@@ -52,20 +54,42 @@ TEST(Calibration, KeepsBothEndsWhereEntropyHasNoRangeToChoose) {
 
 TEST(Calibration, CountsTheImagesOfAPassThatAreOnesAlone) {
   const OnnxModel model = load_text("(float[3,2] x) => (float[3,2] y) {y = Neg(x)}");
-  const Executor executor(model);
   const Tensor images = floats({5, 2}, {1, 2, 3, 4, 5, 6, 7, 8, 9, 10});
   std::vector<std::int64_t> counts;
-  observe_values(
-      executor, NetworkInputs::in_passes({{"x", InputSource::of(images)}}, 5, 3),
+  ObservedNetwork(model).observe(
+      NetworkInputs::in_passes({{"x", InputSource::of(images)}}, 5, 3),
       [&](const std::string&, const float*, std::int64_t count) { counts.push_back(count); });
   EXPECT_EQ(counts, (std::vector<std::int64_t>{6, 6, 4, 4})) << "x and y of each pass";
+}
+
+TEST(Calibration, ShowsTheSameInSeveralRuns) {
+  const OnnxModel model = load_text(
+      "(float[1,4] x) => (float[1,4] y) {a = Neg(x) b = Exp(a) c = Cast<to = 7>(b) "
+      "d = Cast<to = 1>(c) y = Add(d, b)}");
+  const NetworkInputs inputs = NetworkInputs::of({{"x", floats({1, 4}, {1, -2, 3, -4})}});
+  const Ranges at_once = calibrate(model, inputs);
+  EXPECT_EQ(at_once.size(), 5U);
+  EXPECT_EQ(at_once.count("c"), 0U);
+  for (const std::uint64_t bytes : {1, 16, 32}) {
+    EXPECT_EQ(calibrate(ObservedNetwork(model, bytes), inputs), at_once) << bytes;
+  }
+}
+
+TEST(Calibration, NamesTheNodeThatFails) {
+  const OnnxModel model =
+      load_text("(float[1,4] x, int64[1] i) => (float[1,1] y) {y = Gather<axis = 1>(x, i)}");
+  Tensor index(onnx::TensorProto::INT64, {1});
+  index.mutable_values<std::int64_t>()[0] = 9;
+  const NetworkInputs inputs =
+      NetworkInputs::of({{"x", floats({1, 4}, {1, 2, 3, 4})}, {"i", index}});
+  EXPECT_THAT(message_of([&] { calibrate(model, inputs); }),
+              Says("Gather number 1 (Gather) failed", "9"));
 }
 
 TEST(Calibration, MeasuresConstants) {
   const OnnxModel model =
       load_text("(float[1,2] x, float[2] w) => (float[1,2] y) {y = Add(x, w)}", {"w"});
-  const Ranges ranges =
-      calibrate(Executor(model), NetworkInputs::of({{"x", floats({1, 2}, {1, 2})}}));
+  const Ranges ranges = calibrate(model, NetworkInputs::of({{"x", floats({1, 2}, {1, 2})}}));
   EXPECT_EQ(ranges.at("w"), (std::pair<float, float>{0, 1.0F / 64}));
 }
 

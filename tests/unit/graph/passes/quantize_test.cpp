@@ -21,8 +21,7 @@ const char* const kNetwork =
 Tensor image(const std::vector<float>& values) { return Tensor::of<float>({1, 1, 2, 2}, values); }
 
 OnnxModel quantized(const OnnxModel& model) {
-  const Ranges ranges =
-      calibrate(Executor(model), NetworkInputs::of({{"x", image({-1, 0, 1.55F, 0.5F})}}));
+  const Ranges ranges = calibrate(model, NetworkInputs::of({{"x", image({-1, 0, 1.55F, 0.5F})}}));
   return OnnxModel::from_proto(quantize_model(model, ranges).proto, "q.onnx");
 }
 
@@ -55,9 +54,8 @@ TEST(Quantize, TakesScalesFromRangesAndFromEachChannelsLargestWeight) {
 TEST(Calibrate, SeesEveryImageOfThoseThatRunInTurn) {
   const OnnxModel model = load_text(kNetwork);
   const Tensor images = Tensor::of<float>({2, 1, 2, 2}, {0, 1, 0, 0, -3, 0, 0, 5});
-  const Ranges ranges =
-      calibrate(Executor(model),
-                NetworkInputs::in_passes({{"x", InputSource::of(images)}}, 2, 1, "one at a time"));
+  const Ranges ranges = calibrate(
+      model, NetworkInputs::in_passes({{"x", InputSource::of(images)}}, 2, 1, "one at a time"));
   EXPECT_EQ(ranges.at("x"), std::pair(-3.0F, 5.0F));
   EXPECT_EQ(ranges.at("r"), std::pair(0.0F, 6.0F));
 }
@@ -182,7 +180,7 @@ TEST(Quantize, LeavesDropoutsOutInTrainingModeToo) {
   };
   const auto of = [](const OnnxModel& model) {
     return quantize_model(
-        model, calibrate(Executor(model), NetworkInputs::of({{"x", image({-1, 0, 1.55F, 0.5F})}})));
+        model, calibrate(model, NetworkInputs::of({{"x", image({-1, 0, 1.55F, 0.5F})}})));
   };
   const QuantizedModel inference = of(load_text(graph("")));
   EXPECT_EQ(inference.dropouts, 1);

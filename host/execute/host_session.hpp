@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: Apache-2.0
+// Networks in sessions of ONNX Runtime.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "host/graph/onnx/model.hpp"
+#include "host/ort/library.hpp"
+#include "host/util/error.hpp"
+
+namespace gemm64 {
+
+/// ONNX Runtime's library, loaded once. Throws ort::Error, with the remedy, if there is none.
+const ort::Library& onnxruntime_library();
+
+/// Returns ONNX Runtime's error as one of the program's: the node, the reason and the remedy.
+UsageError onnxruntime_error(const std::string& model, const ort::Error& error);
+
+/// A network as ONNX Runtime reads it.
+struct HostModel {
+  onnx::ModelProto proto;
+  std::vector<const onnx::TensorProto*> weights;  // of the model's that the session shares
+  std::map<std::string, std::int64_t> sizes;      // of open dimensions
+};
+
+/// The network `proto` with inputs of the shapes that the model knows, without those that are
+/// constants of it. `open`: sizes that the file leaves open stay so. The file's shapes of other
+/// values are for its own sizes of the inputs. The weights remain those of `proto`.
+HostModel host_model(const OnnxModel& model, bool open, const onnx::ModelProto& proto);
+
+/// A session of ONNX Runtime in which integers are exact on any processor. `provider`: the devices
+/// of gemm64's; empty: ONNX Runtime runs all nodes. Throws ort::Error.
+ort::Session host_session(const ort::Environment& environment, const HostModel& model,
+                          const std::vector<const OrtEpDevice*>& provider = {});
+
+}  // namespace gemm64
