@@ -114,6 +114,11 @@ def show(page, **how):
     return shown
 
 
+def settle(shown):
+    """Waits for two pictures, so that charts of opened parts are drawn."""
+    shown.execute_async_script("const done = arguments[0]; requestAnimationFrame(() => requestAnimationFrame(() => done()))")
+
+
 def wait_for(held, what, seconds=60):
     end = time.monotonic() + seconds
     while not held():

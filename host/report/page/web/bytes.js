@@ -16,7 +16,7 @@ function byteChart(label, rows, kinds) {
     return kinds.map((kind) => ({place, row, kind, from: at, to: (at += row.bytes[kind] ?? 0)})).filter((p) => p.to > p.from);
   });
   const most = Math.max(1, ...parts.map((p) => p.to));
-  return chart(label, (width) => bars({width, names: rows.map((row) => row.name), space: 12, x: {domain: [0, most], tickFormat: bytes, label: null, ticks: byteTicks(most)}, marks: [
+  return chart(label, (width) => bars({width, names: rows.map((row) => row.name), space: 12, x: {domain: [0, most], tickFormat: bytes, label: null, tickValues: (count) => byteTicks(most, count)}, marks: [
     Plot.barX(parts, {y: "place", x1: "from", x2: "to", fill: (p) => byteColor(p.kind)}),
     Plot.tip(parts, Plot.pointerY({y: "place", x: (p) => (p.from + p.to) / 2,
              title: (p) => `${printable(p.row.name)}: ${words(p.kind)}\n${whole(p.to - p.from)} bytes`, maxRadius: 400})),
@@ -24,9 +24,9 @@ function byteChart(label, rows, kinds) {
 }
 
 /// Round numbers of KiB or MiB.
-function byteTicks(most) {
+function byteTicks(most, count = 4) {
   const unit = 1024 ** Math.floor(Math.log(Math.max(1, most)) / Math.log(1024));
-  return d3.ticks(0, most / unit, 4).map((tick) => tick * unit);
+  return d3.ticks(0, most / unit, count).map((tick) => tick * unit);
 }
 
 function bytesAndUtilization(report, layers) {

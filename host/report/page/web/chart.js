@@ -30,13 +30,41 @@ function nameAxis(names, width) {
 
 const rowHeight = (count) => (count > 40 ? 16 : 26);
 
-/// Bars of rows beside their names. `marks`: of Plot, with y = the row's place.
-function bars({width, names, x, marks, space = 0, ...more}) {
+const kPen = document.createElement("canvas").getContext("2d");
+function textWidth(text) {
+  kPen.font = '12px system-ui, "Segoe UI", Roboto, "DejaVu Sans", sans-serif';  // as page.css sets charts
+  return kPen.measureText(text).width;
+}
+
+/// As many ticks of a scale as have space for their labels; `candidates(count)` returns about that many.
+function fittingTicks(scale, format, candidates = (count) => scale.ticks(count)) {
+  for (let count = 8; count > 1; --count) {
+    const ticks = candidates(count);
+    const fits = (tick, i) => i === 0 || scale(tick) - scale(ticks[i - 1]) >= (textWidth(format(tick)) + textWidth(format(ticks[i - 1]))) / 2 + 10;
+    if (ticks.length <= count + 2 && ticks.every(fits)) return ticks;
+  }
+  return candidates(1).slice(0, 1);
+}
+
+/// Round numbers of a logarithmic scale: 1, 2 and 5 times powers of ten, or some of the powers.
+function logTicks([low, high], count) {
+  const decades = Math.log10(high / low);
+  const steps = 3 * decades <= count ? [1, 2, 5] : [1];
+  const stride = steps.length > 1 ? 1 : Math.max(1, Math.ceil(decades / count));
+  return d3.range(Math.floor(Math.log10(low)), Math.log10(high), stride)
+      .flatMap((power) => steps.map((step) => step * 10 ** power)).filter((tick) => tick >= low && tick <= high);
+}
+
+/// Bars of rows next to their names. `marks`: of Plot, with y = the row's place. `x.tickValues(count)` returns ticks other
+/// than the scale's.
+function bars({width, names, x: {tickValues, ...x}, marks, space = 0, ...more}) {
   const axis = nameAxis(names, width);
+  const right = 24 + space;
+  const scale = (x.type === "log" ? d3.scaleLog : d3.scaleLinear)(x.domain, [axis.margin, width - right]);
   return Plot.plot({
-    width, marginLeft: axis.margin, marginRight: 24 + space, marginTop: 26, marginBottom: 34,
-    height: 62 + rowHeight(names.length) * names.length,
-    x: {axis: "bottom", grid: true, ticks: Math.max(2, Math.round((width - axis.margin) / 110)), ...x},
+    width, marginLeft: axis.margin, marginRight: right, marginTop: 10, marginBottom: x.label ? 44 : 34,
+    height: (x.label ? 56 : 46) + rowHeight(names.length) * names.length,
+    x: {axis: "bottom", grid: true, ticks: fittingTicks(scale, x.tickFormat, tickValues), ...x},
     y: {type: "band", domain: axis.domain, tickFormat: axis.format, label: null, tickSize: 0, padding: 0.22},
     marks, ...more,
   });
@@ -78,11 +106,12 @@ const kCauseColors = {
 };
 const causeColor = (cause) => `var(--c-${kCauseColors[cause] ?? "other"})`;
 /// Of names written on it.
-const causeText = (cause) => (cause === "idle" ? "var(--text)" : "var(--surface)");
+const causeText = (cause) => ({idle: "var(--text)", drain: "#10131a", fill: "#10131a"}[cause] ?? "var(--surface)");
 /// Work first, then waits, then what is idle.
 const causeOrder = (cause) => {
   const at = Object.keys(kCauseColors).indexOf(cause);
   return cause === "idle" ? 1000 : at < 0 ? 900 : at;
 };
-const causeLegend = (causes) => legend([...new Set(causes)].sort((a, b) => causeOrder(a) - causeOrder(b))
-                                           .map((cause) => ({name: words(cause), color: causeColor(cause)})));
+/// An item for each color; causes of one color share it.
+const causeLegend = (causes) => legend([...d3.group([...new Set(causes)].sort((a, b) => causeOrder(a) - causeOrder(b)), causeColor)]
+                                           .map(([color, all]) => ({name: all.map(words).join(", "), color})));

@@ -28,10 +28,12 @@ function pairBars(label, pairs, value, text) {
   return chart(label, (width) => {
     const names = pairs.map((pair) => pair.name);
     const axis = nameAxis(names, width);
+    const most = Math.max(1, ...points.map((p) => p.value));
+    const scale = d3.scaleLinear([0, most], [axis.margin, width - 30]);
     return Plot.plot({
       width, marginLeft: axis.margin, marginTop: 10, marginRight: 30, height: 60 + 38 * names.length,
-      x: {axis: "bottom", grid: true, label: null, tickFormat: text,
-          ticks: text === bytes ? byteTicks(Math.max(...points.map((p) => p.value))) : Math.max(2, Math.round(width / 200))},
+      x: {axis: "bottom", grid: true, label: null, tickFormat: text, domain: [0, most],
+          ticks: fittingTicks(scale, text, text === bytes ? (count) => byteTicks(most, count) : undefined)},
       fy: {domain: axis.domain, tickFormat: axis.format, label: null, axis: "left", padding: 0.2}, y: {domain: kSides, axis: null, padding: 0.08},
       marks: [Plot.barX(points, {fy: "place", y: "side", x: "value", fill: (p) => kSideColors[kSides.indexOf(p.side)]}),
               Plot.tip(points, Plot.pointerY({fy: "place", y: "side", x: "value", maxRadius: 400,

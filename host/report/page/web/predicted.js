@@ -14,6 +14,13 @@ function formulaPoints(layers, analysed) {
   });
 }
 
+/// Round ratios, 1 among them: a logarithmic axis has none between 1 and 2.
+function ratioTicks([low, high], count) {
+  const below = low < 0.85 ? [0.5, 0.2, 0.1].filter((ratio) => ratio >= low) : [];
+  const above = d3.ticks(1, high, count).filter((ratio) => ratio > 1 && ratio <= high);
+  return [...below.reverse(), 1, ...above];
+}
+
 function predicted(report, layers) {
   const timed = layers.filter((layer) => layer.timed);
   const points = formulaPoints(timed, isAnalysis(report));
@@ -24,7 +31,8 @@ function predicted(report, layers) {
   const span = d3.extent([0.9, 1.1, ...points.map((p) => p.ratio)]);
   const drawn = chart(`Clocks by published formulas${of === "counted" ? " and as predicted" : ""}, as multiples of the ${of} clocks, by layer`,
                       (width) => bars({width, names: timed.map((l) => l.name),
-    x: {type: "log", domain: [span[0] / 1.05, span[1] * 1.08], label: `÷ ${of} clocks`, tickFormat: (v) => `${figures(v, 3)}×`},
+    x: {type: "log", domain: [span[0] / 1.05, span[1] * 1.08], label: `÷ ${of} cycles`, tickFormat: (v) => `${figures(v, 3)}×`,
+        tickValues: (count) => ratioTicks(span, count)},
     symbol: {domain: names, range: names.map((name) => symbolOf(look(name).symbol))},
     marks: [
       Plot.ruleX([1], {stroke: "var(--grid)", strokeDasharray: "4 3"}),

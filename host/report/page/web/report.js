@@ -12,10 +12,11 @@ function layersOf(report) {
       raw, place, name: raw.name, clocks,
       timed: isNumber(clocks) && clocks > 0,
       predicted: raw.predicted_cycles ?? of.clocks ?? null,
-      size: isNumber(of.m) ? `${of.m}×${of.k}×${of.n}` + (of.products > 1 ? ` × ${of.products}` : "") : null,
+      size: isNumber(of.m) && of.k !== 0 ? `${of.m}×${of.k}×${of.n}` + (of.products > 1 ? ` × ${of.products}` : "") : null,
       macs: raw.macs ?? null,
       bytes: of.bytes && typeof of.bytes === "object" ? of.bytes : {},
-      utilization: isNumber(clocks) && clocks > 0 ? of.utilization ?? null : null,
+      // A pool has no MACs that could use the array.
+      utilization: isNumber(clocks) && clocks > 0 && raw.macs !== 0 ? of.utilization ?? null : null,
       roofline: isNumber(clocks) && clocks > 0 ? raw.roofline_utilization ?? (roof ? roof / clocks : null) : null,
       counters: raw.counters ?? null,
       predictedCounters: raw.predicted_counters ?? null,
@@ -66,10 +67,10 @@ const kLayerColumns = [
   column("on", (l) => l.raw.on),
   column("operator", (l) => l.raw.operator),
   column("M×K×N", (l) => l.size),
-  column("padded", (l) => l.raw.padded?.join("×")),
-  numeric("tiles", (l) => l.raw.tiles ?? l.raw.array?.tiles),
+  column("padded", (l) => (l.size ? l.raw.padded?.join("×") : null)),
+  numeric("tiles", (l) => (l.size ? l.raw.tiles ?? l.raw.array?.tiles : null) ?? null),
   column("results", (l) => (typeof l.raw.results === "string" ? l.raw.results : null)),
-  numeric("MACs", (l) => l.macs),
+  numeric("MACs", (l) => l.macs || null),
   numeric("cycles", (l) => l.clocks),
   numeric("predicted", (l) => (l.raw.predicted_cycles === undefined ? null : l.predicted)),
   numeric("utilization", (l) => l.utilization, percent),
@@ -88,7 +89,7 @@ const kKnownFields = ["name", "on", "operator", "m", "k", "n", "padded", "tiles"
                       "predicted_cycles", "utilization", "roofline_utilization", "mismatches", "max_abs_error", "seconds",
                       "reason", "why_on_host", "folded"];
 
-const kPaperColumns = ["layer", "M×K×N", "tiles", "MACs", "clocks", "predicted", "utilization", "of its roofline", "weights",
+const kPaperColumns = ["layer", "M×K×N", "tiles", "MACs", "cycles", "predicted", "utilization", "of its roofline", "weights",
                        "activations", "results, bytes", "mismatches"];
 
 /// The columns of these layers, with fields that have no column of their own yet.

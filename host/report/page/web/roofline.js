@@ -23,7 +23,8 @@ function roofline(report, layers) {
     const y = d3.scaleLog([bottom, peak * 1.3], [370, 24]);
     return Plot.plot({
       width: wide, height: 410, marginLeft: 62, marginRight: 20, marginTop: 24, marginBottom: 40,
-      x: {type: "log", domain: [low, high], label: `MACs per ${unit} of the busiest port`, grid: true, ticks: 6, tickFormat: (v) => figures(v, 3)},
+      x: {type: "log", domain: [low, high], label: `MACs per ${unit} of the busiest port`, grid: true,
+          ticks: fittingTicks(x, (v) => figures(v, 3), (count) => logTicks([low, high], count)), tickFormat: (v) => figures(v, 3)},
       y: {type: "log", domain: [bottom, peak * 1.3], label: "MACs per cycle", grid: true, ticks: 5, tickFormat: (v) => figures(v, 3)},
       color: {domain: kinds, range: kinds.map((kind) => kKindColors[kBounds.indexOf(kind)])},
       symbol: {domain: kinds, range: kinds.map((kind) => symbolOf(kBoundSymbols[kBounds.indexOf(kind)]))},
@@ -31,9 +32,9 @@ function roofline(report, layers) {
         Plot.line(roof, {x: "x", y: "y", stroke: "var(--text)", strokeWidth: 1.8}),
         Plot.text([roof.at(-1)], {x: "x", y: "y", text: () => `${whole(peak)} MACs a clock`, dy: -8, textAnchor: "end", fill: "var(--text)"}),
         Plot.dot(points, {x: "x", y: "y", fill: "bound", symbol: "bound", r: 5.5, stroke: "var(--surface)", strokeWidth: 0.8}),
-        Plot.text(labelled(points, x, y, wide), {x: "x", y: "y", text: (p) => short(p.layer.name, 22),
-                  textAnchor: (p) => (x(p.x) > wide * 0.6 ? "end" : "start"), dx: 0, dy: 16, fill: "var(--text)",
-                  stroke: "var(--surface)", strokeWidth: 4, paintOrder: "stroke"}),
+        ...[true, false].map((left) => Plot.text(labelled(points, x, y, wide).filter((p) => isLeft(p, x, wide) === left), {
+                  x: "x", y: "y", text: (p) => short(p.layer.name, 22), textAnchor: left ? "end" : "start", dy: 16, fill: "var(--text)",
+                  stroke: "var(--surface)", strokeWidth: 4, paintOrder: "stroke"})),
         Plot.tip(points, Plot.pointer({x: "x", y: "y", title: describe})),
       ],
     });
@@ -50,14 +51,18 @@ function roofline(report, layers) {
                    numeric("of its roof", (p) => p.layer.roofline, percent), column("bound by", (p) => p.bound)]})));
 }
 
-/// The layers with the most cycles, as far as their names do not cover each other.
+const nameWidth = (p) => textWidth(short(p.layer.name, 22));
+/// A name is left of its point if the chart ends too soon on the right.
+const isLeft = (p, x, wide) => x(p.x) + nameWidth(p) > wide - 20;
+
+/// The layers with the most cycles whose names fit: inside the chart, and apart from each other.
 function labelled(points, x, y, wide) {
   const taken = [];
   return [...points].sort((a, b) => b.layer.clocks - a.layer.clocks).slice(0, 24).filter((p) => {
-    const room = 7 * Math.min(22, [...printable(p.layer.name)].length);
-    const right = x(p.x) > wide * 0.6 ? x(p.x) : x(p.x) + room;
-    const box = {left: right - room, right, top: y(p.y) + 8, bottom: y(p.y) + 24};
-    if (taken.length === 8 || taken.some((o) => o.left < box.right && box.left < o.right && o.top < box.bottom && box.top < o.bottom)) return false;
+    const space = nameWidth(p);
+    const right = isLeft(p, x, wide) ? x(p.x) : x(p.x) + space;
+    const box = {left: right - space, right, top: y(p.y) + 8, bottom: y(p.y) + 24};
+    if (taken.length === 8 || box.left < 62 || box.top < 20 || box.bottom > 370 || taken.some((o) => o.left < box.right && box.left < o.right && o.top < box.bottom && box.top < o.bottom)) return false;
     taken.push(box);
     return true;
   });

@@ -3,7 +3,13 @@
 
 function tiles(items) {
   return element("dl", {class: "tiles"}, items.filter(Boolean).map(([name, value, more]) =>
-      element("div", {}, element("dt", {}, name), element("dd", {}, value, more ? element("small", {}, more) : null))));
+      element("div", {}, element("dt", {}, name), element("dd", {}, oneLine(value), more ? element("small", {}, more) : null))));
+}
+
+/// A number that gets smaller before it breaks: page.css needs the letters of the longest word.
+function oneLine(value) {
+  const letters = Math.max(...String(value).split(" ").map((word) => word.length));
+  return element("span", {class: "figure", style: `--letters: ${letters}`}, value);
 }
 
 function titleOf(report) {
@@ -51,7 +57,7 @@ function summary(report, layers) {
                  element("p", {class: "soft"}, settingsOf(report).filter(Boolean).map(printable).join(" · ")),
                  verdict(report),
                  tiles([
-                   ["clocks" + (array ? ", predicted" : ""), whole(clocks),
+                   ["cycles" + (array ? ", predicted" : ""), whole(clocks),
                     array ? `${whole(array.roof_clocks)} at the roofline`
                     : isNumber(all.predicted_cycles) ? `${whole(all.predicted_cycles)} predicted`
                     : isNumber(all.bound_cycles) ? `${whole(all.bound_cycles)} is the bound of its streams` : null],
@@ -63,9 +69,9 @@ function summary(report, layers) {
                    array && ["parameters", whole(all.parameters), bytes(all.parameter_bytes)],
                    isNumber(all.mismatches) && ["wrong results", whole(all.mismatches)],
                    quality && isNumber(quality.signal_to_noise_db) &&
-                       ["signal to noise", `${quality.signal_to_noise_db.toFixed(1)} dB`,
+                       ["SQNR", `${quality.signal_to_noise_db.toFixed(1)} dB`,
                         isNumber(quality.centred_signal_to_noise_db)
-                            ? `${quality.centred_signal_to_noise_db.toFixed(1)} dB without each output’s mean` : null],
+                            ? `${quality.centred_signal_to_noise_db.toFixed(1)} dB after removing the mean of each output` : null],
                    quality && ["same best class as float32", percent(quality.top1_agreement),
                                `${whole(quality.top1_equal)} of ${whole(quality.images)}`],
                  ]));
@@ -84,6 +90,7 @@ function layerTable(report, layers) {
     utilization: report.total?.utilization ?? report.array?.utilization, roofline: report.total?.roofline_utilization,
     bytes: Object.fromEntries(kinds.map((kind) => [kind, total(timed.map((l) => l.bytes[kind]))])),
   } : null;
-  const what = timed.length === layers.length ? "layers" : `layers; the total is that of the ${timed.length} with clocks`;
+  const count = `${whole(layers.length)} ${layers.length === 1 ? "layer" : "layers"}`;
+  const what = timed.length === layers.length ? count : `${count}; the total is that of the ${timed.length} with cycles`;
   return section("layers", "Layers", table({caption: what, columns: layerColumns(layers), rows: layers, sum}));
 }
