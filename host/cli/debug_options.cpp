@@ -23,11 +23,11 @@ CLI::Option& add_inject_option(CLI::App& app, std::vector<std::string>& inject) 
 
 void add_debug_options(CLI::App& app, DebugOptions& options) {
   const std::string group = "Debugging (--device rtl)";
-  CLI::Option* const trace =
-      app.add_option("--trace", options.trace,
-                     "writes the waveform to this FST file\n"
-                     "A save file for GTKWave goes beside it. Uses a slower build of the model.")
-          ->group(group);
+  CLI::Option* const trace = app.add_option("--trace", options.trace,
+                                            "writes the waveform to this FST file\n"
+                                            "Files for GTKWave and Surfer are written next to it. "
+                                            "Uses a slower build of the model.")
+                                 ->group(group);
   CLI::Option* const window =
       app.add_option("--trace-window", options.trace_window,
                      "traces only cycles A to B, counted from the device's reset")
@@ -41,7 +41,7 @@ void add_debug_options(CLI::App& app, DebugOptions& options) {
       ->group(group);
   app.add_option("--trace-mismatch", options.trace_mismatch,
                  "waveform of the first wrong value (default failure.fst)\n"
-                 "FILE.gtkw and FILE.json go beside it.")
+                 "Next to it: FILE.gtkw, FILE.surf.ron, FILE.json.")
       ->group(group);
   app.add_option("--view", options.view,
                  "view in save files: overview, array, commands, axi, accumulator, lanes\n"

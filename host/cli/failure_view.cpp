@@ -123,8 +123,7 @@ void write_failure_view(const Failure& failure, const Geometry& geometry, const 
       left_inside ? std::min(finding.clock, finding.wrong_clock) : finding.wrong_clock;
   const std::uint64_t last = std::max(finding.clock, finding.wrong_clock);
   save.left_clock = std::max(first - std::min(first, kBefore), failure.trace_begin);
-  // At zoom z GTKWave draws a nanosecond 200 * 2^z pixels wide; some 1000 are there.
-  save.zoom = std::log2(5.0 / (2.0 * static_cast<double>(last - first + kAround)));
+  save.cycles = last - first + kAround;
   write_save_file(view_file(view.empty() ? best_view(finding.place) : view), failure.trace_file,
                   failure.save_file, save);
 }

@@ -15,6 +15,7 @@
 #include "host/report/run_table.hpp"
 #include "host/util/error.hpp"
 #include "sim/models/devices.hpp"
+#include "sim/waves/save_file.hpp"
 
 namespace gemm64 {
 namespace {
@@ -22,10 +23,13 @@ namespace {
 /// Save and replay files take the waveform's name with another ending.
 void check_waveform_name(const std::string& trace) {
   const std::string extension = std::filesystem::path(trace).extension().string();
-  if (extension != ".gtkw" && extension != ".json") return;
-  throw UsageError(fmt::format(
-      "{}: name the waveform itself, as FILE.fst; .gtkw and .json files are written beside it",
-      trace));
+  if (extension != ".gtkw" && extension != ".json" && extension != ".ron" && extension != ".sucl") {
+    return;
+  }
+  throw UsageError(
+      fmt::format("{}: name the waveform itself, as FILE.fst; {} files are written "
+                  "next to it",
+                  trace, extension));
 }
 
 /// A help text whose first line ends in the default.
@@ -78,7 +82,8 @@ void add_device_options(CLI::App& app, NamedDevice& options) {
     names += fmt::format("{}{}", names.empty() ? "" : ",", kind.name);
     kinds += fmt::format("{}{}: {}", kinds.empty() ? "" : "; ", kind.name, kind.summary);
   }
-  app.add_option("--device", options.device, fmt::format("what runs the work\n{}.", kinds))
+  app.add_option("--device", options.device,
+                 fmt::format("backend that executes the work\n{}.", kinds))
       ->check(CLI::Validator(
           [](std::string& name) {
             try {
@@ -134,6 +139,12 @@ std::unique_ptr<Device> make_device(const NamedDevice& options) {
   return devices().find(options.device, options.array).make(options);
 }
 
+void claim_views(ClaimedFiles& files, const std::string& save_file) {
+  files.output("the save file of a waveform", save_file);
+  files.output("Surfer's state file", surfer_state_of(save_file));
+  files.output("Surfer's command file", surfer_commands_of(save_file));
+}
+
 void claim_outputs(ClaimedFiles& files, const CommonOptions& options) {
   check_waveform_name(options.debug.trace);
   check_waveform_name(options.debug.trace_mismatch);
@@ -143,12 +154,12 @@ void claim_outputs(ClaimedFiles& files, const CommonOptions& options) {
   files.output("--timeline", options.debug.timeline);
   if (!options.debug.trace.empty()) {
     files.output("--trace", options.debug.trace);
-    files.output("the save file of --trace", save_file_of(options.debug.trace).string());
+    claim_views(files, save_file_of(options.debug.trace).string());
   }
   if (!devices().find(options.device).is_inspectable()) return;
   const std::filesystem::path failure = failure_waveform(options);
   files.output("the waveform of a failure", failure.string());
-  files.output("the save file of a failure", save_file_of(failure).string());
+  claim_views(files, save_file_of(failure).string());
   if (!options.replay)
     files.output("the replay file of a failure", replay_file_of(failure).string());
 }

@@ -81,6 +81,8 @@ void claim_external_data(ClaimedFiles& files, const OnnxModel& model);
 std::filesystem::path failure_waveform(const CommonOptions& options);
 /// The save file beside a waveform, and the file that `replay` reads.
 std::filesystem::path save_file_of(const std::filesystem::path& waveform);
+/// The files with which GTKWave and Surfer show a waveform.
+void claim_views(ClaimedFiles& files, const std::string& save_file);
 std::filesystem::path replay_file_of(const std::filesystem::path& waveform);
 
 /// `jobs` side by side; where that is 0, as many as cores that this process may use.

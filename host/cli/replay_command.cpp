@@ -34,7 +34,7 @@ int replay(const ReplayCommand& options) {
   ClaimedFiles files;
   files.input("the failure", options.file);
   files.output("--trace", trace);
-  files.output("the save file", fs::path(trace).replace_extension(".gtkw").string());
+  claim_views(files, save_file_of(trace).string());
   files.output("--json", options.json);
   RecordedFailure recorded = read_failure(options.file);
   CommonOptions& common = recorded.options;

@@ -31,6 +31,7 @@
 #include "sim/models/inside.hpp"
 #include "sim/models/port_views.hpp"
 #include "sim/models/rtl_device.hpp"
+#include "sim/waves/cycle_time.hpp"
 #include "sim/waves/fst_writer.hpp"
 
 namespace gemm64 {
@@ -362,7 +363,7 @@ class VerilatedDevice final : public RtlDevice {
     if constexpr (kTraced) {
       if (in_window()) {
         if (!trace_) open_trace();
-        trace_->dump(2 * clock_);
+        trace_->dump(kTimeOfCycle * clock_);
       }
     }
   }
@@ -377,7 +378,7 @@ class VerilatedDevice final : public RtlDevice {
     if constexpr (kTraced) {
       if (in_window()) {
         if (!trace_) open_trace();
-        trace_->dump(2 * clock_ + 1);
+        trace_->dump(kTimeOfCycle * clock_ + kTimeOfEdge);
         if (clock_ + 1 == trace_end_) close_trace();
       }
     }
@@ -406,12 +407,37 @@ class VerilatedDevice final : public RtlDevice {
 
   void open_trace() {
     trace_ = std::make_unique<VerilatedFstC>();
+    trace_cycles();
     model_->trace(trace_.get(), 99);
+    trace_->set_time_resolution(kTimeResolution);
     trace_->open(waveform_->temporary().c_str());
     if (!trace_->isOpen()) {
       throw UsageError(waveform_->path().string() +
                        ": cannot be written: its scratch files cannot");
     }
+  }
+
+  /// The first signal of the waveform counts cycles.
+  void trace_cycles() {
+    VerilatedFst& trace = *trace_->spTrace();
+    trace.addInitCb(
+        [](void* device, VerilatedFst* to, std::uint32_t code) {
+          static_cast<VerilatedDevice*>(device)->cycle_code_ = code;
+          to->declQuad(code, "cycle", -1, FST_VD_IMPLICIT, FST_VT_VCD_WIRE, false, -1, 63, 0);
+        },
+        this);
+    trace.addFullCb(
+        [](void* device, VerilatedFst::Buffer* to) {
+          const auto& self = *static_cast<VerilatedDevice*>(device);
+          to->fullQData(to->oldp(self.cycle_code_), self.clock_, 64);
+        },
+        this);
+    trace.addChgCb(
+        [](void* device, VerilatedFst::Buffer* to) {
+          const auto& self = *static_cast<VerilatedDevice*>(device);
+          to->chgQData(to->oldp(self.cycle_code_), self.clock_, 64);
+        },
+        this);
   }
 
   /// The waveform appears, or is told to be lost; the simulation goes on either way.
@@ -474,6 +500,7 @@ class VerilatedDevice final : public RtlDevice {
   std::vector<Observer*> observers_;
   std::vector<Fault> faults_;
   std::unique_ptr<OutputFile> waveform_;  // until it is closed
+  std::uint32_t cycle_code_ = 0;          // of the waveform's first signal
   std::uint64_t trace_begin_;
   std::uint64_t trace_end_;
   const double stalls_;

@@ -37,7 +37,7 @@ void for_each_signal(
     } else if (item->htyp == FST_HT_UPSCOPE) {
       scope = fstReaderPopScope(reader.get());
     } else if (item->htyp == FST_HT_VAR) {
-      std::string name = scope + "." + item->u.var.name;
+      std::string name = (scope.empty() ? "" : scope + ".") + item->u.var.name;
       name.erase(std::remove(name.begin(), name.end(), ' '), name.end());
       const std::size_t bracket = name.rfind('[');
       const bool ranged =
@@ -58,6 +58,8 @@ std::map<std::string, std::string> fst_signals(const std::string& file) {
   });
   return signals;
 }
+
+std::uint64_t fst_end(const std::string& file) { return fstReaderGetEndTime(open(file).get()); }
 
 std::optional<std::uint64_t> fst_first_one(const std::string& file, const std::string& signal,
                                            std::uint64_t from) {

@@ -13,6 +13,9 @@ namespace gemm64 {
 /// range, such as "[7:0]"; empty for a single bit. Throws UsageError if `file` is no FST file.
 std::map<std::string, std::string> fst_signals(const std::string& file);
 
+/// The time of the last change. Throws UsageError if `file` is no FST file.
+std::uint64_t fst_end(const std::string& file);
+
 /// The first time, not before `from`, at which the signal of one bit is 1; nothing where it never
 /// is or does not exist. Throws UsageError if `file` is no FST file.
 std::optional<std::uint64_t> fst_first_one(const std::string& file, const std::string& signal,

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <cmath>
 #include <cstdlib>
 #include <cstring>
 #include <filesystem>
@@ -12,7 +13,9 @@
 
 #include "host/util/error.hpp"
 #include "host/util/output_file.hpp"
+#include "sim/waves/cycle_time.hpp"
 #include "sim/waves/fst_file.hpp"
+#include "sim/waves/surfer_files.hpp"
 #include "sim/waves/view_fitting.hpp"
 
 namespace gemm64 {
@@ -26,8 +29,7 @@ std::string& waves_folder() {
 
 namespace fs = std::filesystem;
 
-constexpr int kTimeOfClock = 2;  // ns of a cycle in a trace
-constexpr int kMarkers = 26;     // 'A' to 'Z'
+constexpr int kMarkers = 26;  // 'A' to 'Z'
 
 bool starts_with(const std::string& line, const char* with) { return line.rfind(with, 0) == 0; }
 
@@ -53,7 +55,7 @@ std::string position_lines(const std::string& view_line, const SaveFileOptions& 
   for (const WaveMarker& marker : options.markers) {
     const int index = marker.letter - 'A';
     if (index < 0 || index >= kMarkers) continue;
-    const auto time = static_cast<long long>(kTimeOfClock * marker.clock);
+    const auto time = static_cast<long long>(kTimeOfCycle * marker.clock);
     times[static_cast<std::size_t>(1 + index)] = time;
     if (index == 0) times[0] = time;
     if (!marker.name.empty()) {
@@ -61,7 +63,10 @@ std::string position_lines(const std::string& view_line, const SaveFileOptions& 
     }
   }
   std::ostringstream line;
-  line << '*' << (options.zoom ? *options.zoom : std::strtod(&view_line[1], nullptr));
+  // At zoom z GTKWave draws a unit of time 200 * 2^z pixels wide; some 1000 are there.
+  line << '*'
+       << (options.cycles ? std::log2(5.0 / static_cast<double>(kTimeOfCycle * *options.cycles))
+                          : std::strtod(&view_line[1], nullptr));
   for (const long long time : times) line << ' ' << time;
   return line.str() + "\n" + names;
 }
@@ -74,8 +79,8 @@ std::uint64_t start_of_view(const std::vector<std::string>& view, const std::str
   for (const std::string& line : view) {
     if (!starts_with(line, kStart)) continue;
     const auto time =
-        fst_first_one(fst_file, line.substr(std::strlen(kStart)), kTimeOfClock * from);
-    return time ? (*time + kTimeOfClock - 1) / kTimeOfClock : from;
+        fst_first_one(fst_file, line.substr(std::strlen(kStart)), kTimeOfCycle * from);
+    return time ? (*time + kTimeOfCycle - 1) / kTimeOfCycle : from;
   }
   return from;
 }
@@ -83,10 +88,55 @@ std::uint64_t start_of_view(const std::vector<std::string>& view, const std::str
 /// The time at the left edge, for a view whose own is `line`, counted from its first cycle to show.
 long long start_time(const std::string& line, const std::vector<std::string>& view,
                      const std::string& fst_file, const SaveFileOptions& options) {
-  if (options.left_clock) return static_cast<long long>(kTimeOfClock * *options.left_clock);
+  if (options.left_clock) return static_cast<long long>(kTimeOfCycle * *options.left_clock);
   const std::uint64_t first_clock = start_of_view(view, fst_file, options.first_clock.value_or(0));
   const long long offset = std::atoll(&line[std::strlen("[timestart]")]);
-  return std::max(offset + static_cast<long long>(kTimeOfClock * first_clock), 0LL);
+  return std::max(offset + static_cast<long long>(kTimeOfCycle * first_clock), 0LL);
+}
+
+/// Letters of the longest word that a filter shows; a line is "VALUE ?COLOR?WORD".
+std::size_t filter_letters(const std::string& file) {
+  std::size_t letters = 0;
+  for (const std::string& line : read_lines(file)) {
+    letters = std::max(letters, line.size() - std::min(line.size(), line.find_last_of(" ?") + 1));
+  }
+  return letters;
+}
+
+/// Pixels in which each name stands with its value at the marker: "name=value", uncut.
+std::size_t names_width(const std::vector<std::string>& lines) {
+  constexpr std::size_t kLetter = 8, kIndent = 2, kLeast = 200, kMost = 560;
+  constexpr unsigned long kDecimal = 1UL << 2, kBinary = 1UL << 3, kBegin = 1UL << 23,
+                          kEnd = 1UL << 24;
+  std::size_t most = 0, level = 0;
+  unsigned long flags = 0;
+  std::string filter;
+  for (const std::string& line : lines) {
+    std::size_t value = 0;
+    if (line[0] == '@') flags = std::strtoul(&line[1], nullptr, 16);
+    if (line[0] == '^') filter = with_absolute_filter(line).substr(line.find(' ') + 1);
+    if (line[0] == '-' && (flags & kEnd) && level != 0) --level;
+    const std::size_t name = line.find('}');
+    if ((line[0] == '+' || line[0] == '#') && name != std::string::npos) {
+      const std::size_t range = line.rfind('[');
+      const std::size_t bits =
+          line[0] == '#' ? std::count(line.begin() + static_cast<long>(name), line.end(), ' ')
+          : line.find(':', range) == std::string::npos
+              ? 1
+              : std::strtoul(&line[range + 1], nullptr, 10) + 1;
+      value = !filter.empty()    ? filter_letters(filter)
+              : flags & kBinary  ? bits
+              : flags & kDecimal ? bits * 3 / 10 + 2  // log10(2), a sign
+                                 : (bits + 3) / 4;
+      most = std::max(most, kIndent * level + name - 2 + 1 + value);
+      filter.clear();
+    }
+    if (line[0] == '-') {
+      most = std::max(most, kIndent * level + line.size());
+      if (flags & kBegin) ++level;
+    }
+  }
+  return std::clamp(kLetter * most + 2 * kLetter, kLeast, kMost);
 }
 
 /// A group of the traces that the waveform has; nothing where it has none.
@@ -116,6 +166,14 @@ std::string trace_lines(const SaveFileOptions& options,
 
 }  // namespace
 
+std::string surfer_state_of(const std::string& save_file) {
+  return fs::path(save_file).replace_extension(".surf.ron").string();
+}
+
+std::string surfer_commands_of(const std::string& save_file) {
+  return fs::path(save_file).replace_extension(".sucl").string();
+}
+
 void set_waves_folder(const std::string& folder) { waves_folder() = folder; }
 
 std::string view_file(const std::string& view) {
@@ -144,13 +202,16 @@ void write_save_file(const std::string& view_file, const std::string& fst_file,
        << "[savefile] \"" << fs::absolute(save_file).string() << "\"\n";
   const std::map<std::string, std::string> signals = fst_signals(fst_file);
   std::string traces = trace_lines(options, signals);
-  for (const std::string& line : ViewFitting(signals).fit(view)) {
+  const std::vector<std::string> fitted = ViewFitting(signals).fit(view);
+  for (const std::string& line : fitted) {
     if (starts_with(line, "[*]") || starts_with(line, "[dumpfile") ||
         starts_with(line, "[savefile]") || starts_with(line, "[markername")) {
       continue;
     }
     if (starts_with(line, "[timestart]")) {
       text << "[timestart] " << start_time(line, view, fst_file, options) << "\n";
+    } else if (starts_with(line, "[signals_width]")) {
+      text << "[signals_width] " << names_width(fitted) << "\n";
     } else if (line[0] == '*') {
       text << position_lines(line, options);
     } else if (line[0] == '@') {
@@ -161,6 +222,10 @@ void write_save_file(const std::string& view_file, const std::string& fst_file,
     }
   }
   OutputFile(save_file, "the save file").write(text.str());
+  const SurferFiles surfer =
+      surfer_files(text.str(), fs::absolute(fst_file).string(), fst_end(fst_file));
+  OutputFile(surfer_state_of(save_file), "Surfer's state file").write(surfer.state);
+  OutputFile(surfer_commands_of(save_file), "Surfer's command file").write(surfer.commands);
 }
 
 }  // namespace gemm64

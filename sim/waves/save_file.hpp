@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Makes a GTKWave save file for one waveform from a view, a save file in waves/.
+// Makes the files with which GTKWave and Surfer show one waveform, from a view in waves/.
 #pragma once
 
 #include <cstdint>
@@ -31,9 +31,9 @@ struct SaveFileOptions {
   std::optional<std::uint64_t> first_clock;
   std::optional<std::uint64_t> left_clock;  // the clock at the left edge, whatever the view says
   std::string title;                        // of the traces
-  std::vector<WaveTrace> traces;    // above the view's; those not in the waveform are left out
-  std::vector<WaveMarker> markers;  // the one called A becomes the primary marker too
-  std::optional<double> zoom;       // GTKWave's: log2 of pixels by time; the view's where empty
+  std::vector<WaveTrace> traces;        // above the view's; those not in the waveform are left out
+  std::vector<WaveMarker> markers;      // the one called A becomes the primary marker too
+  std::optional<std::uint64_t> cycles;  // in the window; the view's if empty
 };
 
 /// Views are in this folder from now on; a package brings its own.
@@ -43,10 +43,14 @@ void set_waves_folder(const std::string& folder);
 /// there is none of that name.
 std::string view_file(const std::string& view);
 
-/// Writes to `save_file` the view in `view_file`, fitted to the waveform in `fst_file`: the views
-/// are made for N = 64, and for a smaller array ranges are narrowed, and lanes, signals and groups
-/// that do not exist left out. Throws UsageError if a file cannot be read, or not be written,
-/// and leaves nothing half-written.
+/// The files for Surfer next to a save file.
+std::string surfer_state_of(const std::string& save_file);
+std::string surfer_commands_of(const std::string& save_file);
+
+/// Writes to `save_file`, and to those for Surfer, the view in `view_file`, fitted to the waveform
+/// in `fst_file`: the views are made for N = 64, and for a smaller array ranges are narrowed, and
+/// lanes, signals and groups that do not exist left out. Throws UsageError if a file cannot be
+/// read, or not be written, and leaves nothing half-written.
 void write_save_file(const std::string& view_file, const std::string& fst_file,
                      const std::string& save_file, const SaveFileOptions& options = {});
 

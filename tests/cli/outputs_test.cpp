@@ -149,7 +149,8 @@ TEST_F(Outputs, AWaveformAppearsWholeOrNotAtAll) {
   EXPECT_EQ(files(), (std::vector<std::string>{"err", "out", "w.fst"}));
   EXPECT_EQ(shell("$G gemm 40 200 40 --array 8 --trace w.fst > out 2> err"), 0);
   EXPECT_GT(fs::file_size(folder_ / "w.fst"), 1000U);
-  EXPECT_EQ(files(), (std::vector<std::string>{"err", "out", "w.fst", "w.gtkw"}));
+  EXPECT_EQ(files(),
+            (std::vector<std::string>{"err", "out", "w.fst", "w.gtkw", "w.sucl", "w.surf.ron"}));
 }
 
 TEST_F(Outputs, ASignalLeavesNothingAndSaysWhatWasFinished) {

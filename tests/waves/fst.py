@@ -3,6 +3,8 @@
 
 import subprocess
 
+CYCLE = 1000  # units of time
+
 
 def lines(path):
     """The lines of the file as VCD; the reader may stop early."""
@@ -32,7 +34,7 @@ def names(path):
 
 
 class Trace:
-    """The values of some signals by cycle, as they are when clk_i is low (at 2 * clock ns)."""
+    """The values of some signals by cycle, as they are when clk_i is low: at the second of that number."""
 
     def __init__(self, path, signals):
         codes = names(path)
@@ -47,7 +49,7 @@ class Trace:
             elif line[0] == "b":
                 value, code = line[1:].split()
                 self._change(code, time, value)
-        self.end = (time + 1) // 2
+        self.end = -(-time // CYCLE)
 
     def _change(self, code, time, value):
         if code in self._changes:
@@ -57,7 +59,7 @@ class Trace:
         """The value of the signal in a cycle, unsigned."""
         value = 0
         for time, new in self._changes[self._signals[signal]]:
-            if time > 2 * clock:
+            if time > CYCLE * clock:
                 break
             value = new
         return value

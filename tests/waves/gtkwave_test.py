@@ -40,7 +40,7 @@ class GTKWave(unittest.TestCase):
         saved = waveform.replace(".fst", ".gtkw")
         items = save_file.read(saved)
         environment = {**os.environ, "INSPECT_REPORT": report, "INSPECT_PICTURE": picture,
-                       "INSPECT_TIMES": " ".join(str(2 * clock) for clock in clocks),
+                       "INSPECT_TIMES": " ".join(str(fst.CYCLE * clock) for clock in clocks),
                        "GDK_BACKEND": "x11", "HOME": self.folder}  # nobody's own .gtkwaverc
         done = subprocess.run(
             ["xvfb-run", "-a", "-s", SCREEN, "gtkwave", "-S", os.path.join(HERE, "inspect.tcl"),
@@ -58,7 +58,7 @@ class GTKWave(unittest.TestCase):
         for time, row, name, value in lines[1:]:
             item = items[int(row)]
             self.assertEqual(name, item.label)
-            shown[clocks.index(int(time) // 2)][item.group, item.label] = value
+            shown[clocks.index(int(time) // fst.CYCLE)][item.group, item.label] = value
         self.check_picture(picture)
         return shown
 

@@ -22,7 +22,7 @@ PAGE = os.path.join(WAVES, "README.md")
 # A walk's view, how its part of the page begins, and the signal of its first row.
 WALKS = {"array": ("## Follow one activation through the array", TOP + "u_compute.start"),
          "lanes": ("## Follow one pixel through the lanes", TOP + "u_lanes.take_o")}
-ROW = re.compile(r"^\| (\d+) \| (\d+) \| `(.*?)` \| (-?\d+) \|", re.M)
+ROW = re.compile(r"^\| (\d+) \| `(.*?)` \| (-?\d+) \|", re.M)
 
 
 def part_of(text, view):
@@ -52,9 +52,7 @@ def renumber():
         begin, end = part_of(text, view)
         part = text[begin:end]
         shift = trace.first(first) - int(ROW.search(part)[1])
-        part = re.sub(r"^\| (\d+) \| \d+ \| `", lambda match:
-                      f"| {int(match[1]) + shift} | {2 * (int(match[1]) + shift)} | `", part,
-                      flags=re.M)
+        part = re.sub(r"^\| (\d+) \| `", lambda match: f"| {int(match[1]) + shift} | `", part, flags=re.M)
         text = text[:begin] + part + text[end:]
     with open(PAGE, "w", encoding="utf-8") as file:
         file.write(text)
@@ -65,15 +63,14 @@ class Walk:
 
     def __init__(self, text, view):
         begin, end = part_of(text, view)
-        self.rows = [(int(clock), int(time), signal, int(value))
-                     for clock, time, signal, value in ROW.findall(text[begin:end])]
+        self.rows = [(int(clock), signal, int(value)) for clock, signal, value in ROW.findall(text[begin:end])]
         with tempfile.TemporaryDirectory() as folder:
             waveform = make_waveform(folder, view)
             whole = {re.sub(r"\[\d+:\d+\]$", "", name): name for name in fst.names(waveform)}
             self.parts = {}
             for row in self.rows:
-                name, _, left, right = re.fullmatch(r"(.*?)(\[(\d+):(\d+)\])?", row[2]).groups()
-                self.parts[row[2]] = whole[TOP + name], left and int(left), right and int(right)
+                name, _, left, right = re.fullmatch(r"(.*?)(\[(\d+):(\d+)\])?", row[1]).groups()
+                self.parts[row[1]] = whole[TOP + name], left and int(left), right and int(right)
             self.trace = fst.Trace(waveform, {part[0] for part in self.parts.values()})
 
     def value(self, signal, clock):
@@ -94,14 +91,13 @@ class Page(unittest.TestCase):
             self.assertGreater(len(walk.rows), 20)
             self.assertEqual(walk.rows[0][0], walk.trace.first(WALKS[view][1]),
                              "the work begins at another cycle: run this test with --renumber")
-            for clock, time, signal, value in walk.rows:
-                self.assertEqual(time, 2 * clock, signal)
+            for clock, signal, value in walk.rows:
                 self.assertEqual(walk.value(signal, clock), value, f"{signal} in cycle {clock}")
 
     def test_events_have_their_clock_and_no_other(self):
         """What the page shows for the first time, the waveform does too: not a cycle before."""
         for walk in self.walks.values():
-            for clock, _, signal, value in walk.rows:
+            for clock, signal, value in walk.rows:
                 if signal != "u_accumulator.column[0].u_column.sums_0_q[0][31:0]":
                     self.assertNotEqual(walk.value(signal, clock - 1), value,
                                         f"{signal}, {clock - 1}")
@@ -109,7 +105,7 @@ class Page(unittest.TestCase):
     def test_the_formulas(self):
         walk = self.walks["array"]
         start = walk.trace.first(TOP + "u_compute.activation_read_o")
-        told = {signal: clock for clock, _, signal, _ in reversed(walk.rows)}
+        told = {signal: clock for clock, signal, _ in reversed(walk.rows)}
         for stage, column in ((0, 0), (0, 1), (0, 63), (1, 0), (15, 0)):
             signal = f"u_array.stage[{stage}].u_stage.activation_q[{column}][7:0]"
             self.assertEqual(told[signal], start + 2 + stage + column)
@@ -120,7 +116,7 @@ class Page(unittest.TestCase):
     def test_the_formulas_of_the_lanes(self):
         walk = self.walks["lanes"]
         taken = walk.trace.first(TOP + "u_lanes.take_o") + 1  # our pixel's word
-        told = {signal: clock for clock, _, signal, _ in reversed(walk.rows)}
+        told = {signal: clock for clock, signal, _ in reversed(walk.rows)}
         for signal, rows in (("word_i", 0), ("above[1].word", 1), ("above[2].word", 2)):
             self.assertEqual(told[f"u_lanes.{signal}[7:0]"], taken + 1 + 8 * rows)
         self.assertEqual(told["u_lanes.valid_o"], told["u_lanes.sum"] + 4)

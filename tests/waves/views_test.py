@@ -2,6 +2,7 @@
 """Every signal and filter that a view names exists: in the waveform of the 64x64 array, and, in the
 save files that the program writes, in that of a smaller one."""
 
+import itertools
 import json
 import os
 import re
@@ -142,6 +143,48 @@ class Program(unittest.TestCase):
                                                      "9000000:9000001"))
         self.assertEqual(os.listdir(self.folder), [])
 
+    def test_time_is_counted_in_cycles(self):
+        """A cycle is a second, the largest unit of viewers; the first signal counts the same."""
+        self.assertEqual(run("gemm", 4, 8, 8, "--array", 8, "--trace", self.fst, "--trace-window", "100:160").returncode, 0)
+        head = " ".join(itertools.takewhile(lambda line: "$enddefinitions" not in line, fst.lines(self.fst))).split()
+        self.assertEqual(head[head.index("$timescale") + 1], "1ms")
+        self.assertEqual(fst.CYCLE, 1000)
+        self.assertEqual(next(iter(fst.names(self.fst))), "cycle[63:0]")
+        trace = fst.Trace(self.fst, ["cycle[63:0]", TOP + "clk_i"])
+        self.assertEqual(trace.end, 160)
+        for cycle in range(100, 160):
+            self.assertEqual((trace.at("cycle[63:0]", cycle), trace.at(TOP + "clk_i", cycle)), (cycle, 0))
+
+    def test_no_name_is_cut(self):
+        """GTKWave has 8 pixels a letter; names stand with their values at the marker."""
+        self.assertEqual(run("gemm", 4, 8, 8, "--array", 8, "--trace", self.fst).returncode, 0)
+        saved = os.path.join(self.folder, "t.gtkw")
+        with open(saved, encoding="utf-8") as file:
+            width = int(re.search(r"^\[signals_width\] (\d+)$", file.read(), re.M)[1])
+        for item in save_file.read(saved):
+            value = max(map(len, save_file.words(item.filter).values())) if item.filter else 0
+            indent = 2 * (item.group.count(".") + 1) if item.group else 0
+            self.assertLessEqual(8 * (indent + len(item.label) + 1 + value), width, item.label)
+
+    def test_surfer_gets_the_same_signals(self):
+        """Names as its reader of FST has them: an array is a scope, a range no part of the name."""
+        for view in VIEWS:
+            waveform, _, _ = product(self.folder, view, 8)
+            names = {re.sub(r"(?<=[^.])((\[\d+\])+)$", r".\1", re.sub(r"\[\d+:\d+\]$", "", name)) for name in fst.names(waveform)}
+            with open(waveform.replace(".fst", ".sucl"), encoding="utf-8") as file:
+                lines = file.read().splitlines()
+            self.assertEqual(lines[1:3], [f"load_file {waveform}", "variable_add cycle"])
+            shown = [line.split(" ", 1)[1] for line in lines if line.startswith("variable_add ")]
+            self.assertEqual([name for name in shown if name not in names], [], view)
+            items = [item for item in save_file.read(waveform.replace(".fst", ".gtkw")) if item.signals]
+            self.assertGreaterEqual(len(shown), len({item.signals[0].split(")")[-1] for item in items}), view)
+            with open(waveform.replace(".fst", ".surf.ron"), encoding="utf-8") as file:
+                state = file.read()
+            self.assertEqual([state.count(one) for one in "()[]{}"][::2], [state.count(one) for one in "()[]{}"][1::2])
+            self.assertEqual([".".join([*re.findall(r'"(.*?)"', path), name]) for path, name in re.findall(
+                r"path: \(strs: \[(.*?)\], id: None\), name: \"(.*?)\"", state)], shown)
+            self.assertIn(f'source: File("{waveform}")', state)
+
     def test_the_first_tile_is_marked(self):
         """From the read of its first row until its last sum is in the accumulator."""
         self.assertEqual(run("gemm", 4, 8, 8, "--array", 8, "--trace", self.fst).returncode, 0)
@@ -151,7 +194,7 @@ class Program(unittest.TestCase):
         self.assertEqual(trace.at(last_column, end), 0)
         with open(os.path.join(self.folder, "t.gtkw"), encoding="utf-8") as file:
             position = next(line for line in file if line[0] == "*").split()
-        self.assertEqual([int(time) for time in position[1:5]], [2 * begin, 2 * begin, 2 * end, -1])
+        self.assertEqual([int(time) for time in position[1:5]], [fst.CYCLE * begin, fst.CYCLE * begin, fst.CYCLE * end, -1])
 
 
 if __name__ == "__main__":

@@ -67,7 +67,7 @@ def trial_of(data, gone, command):
     for place in sorted(gone, key=len, reverse=True):  # what is inside first: indices stay right
         data = without(data, place)
     arguments, outputs = COMMANDS[command]
-    beside = ["failure.fst", "failure.gtkw", "failure.json", "o/", "o.g64"]
+    beside = ["failure.fst", "failure.gtkw", "failure.surf.ron", "failure.sucl", "failure.json", "o/", "o.g64"]
     return Trial("absent fields", arguments, {"m.onnx": data, "x.npy": samples.float_array(FIXED, (1, 2, 4, 4))},
                  outputs=outputs, beside=beside)
 

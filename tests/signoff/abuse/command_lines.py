@@ -33,6 +33,7 @@ RIGHT = {
 RIGHT_FOR_FIRMWARE = {"--array": ["64"]}
 FORMATS = {"r.json": "json", "o.npy": "npy", "w.fst": "fst", "t.json": "json", "t.csv": "csv", "p.svg": "svg",
            "o.onnx": "onnx"}
+VIEWS = (".gtkw", ".surf.ron", ".sucl", ".json")  # of a waveform
 WRITTEN = ["--json", "--output", "--trace", "--timeline", "--csv", "--plot", "-o", "--trace-mismatch"]
 POSITIONALS = {"run": [[]], "gemm": [["3", "5", "4"], ["1", "1", "1"], ["6", "2", "3"], []], "replay": [["f.json"]],
                "info": [[]], "analyze": [["m.onnx"]], "tile": [["m.onnx"]], "make-linear": [["3", "5", "4"]],
@@ -108,7 +109,7 @@ def draw_command(random):
             outputs[value] = "npy" if name == "-o" and command in ("run", "gemm") else FORMATS[value]
         elif name in WRITTEN:
             stem = re.sub(r"(?<=[^/.])\.[^./]*$", "", value)
-            written += [os.path.normpath(value), stem + ".gtkw", stem + ".json"]
+            written += [os.path.normpath(value)] + [stem + ending for ending in VIEWS]
     files = {"m.onnx": samples.network(random), "a.npy": samples.int8_matrix(random, 3, 5),
              "b.npy": samples.int8_matrix(random, 5, 4), "x.npy": samples.float_array(random, (1, 3, 8, 8)),
              "x.png": samples.png(random), "f.json": json.dumps(samples.replay(random)).encode()}
@@ -120,5 +121,4 @@ def draw_command(random):
     if right and not outputs and random.random() < 0.1:
         arguments.append(random.choice(HOSTILE))
     return Trial("command lines", arguments, files, links=links, outputs=outputs,
-                 beside=["failure.fst", "failure.gtkw", "failure.json", "miss.fst", "miss.gtkw", "miss.json", "w.fst",
-                         "w.gtkw", "f.fst", "f.gtkw", "acts/"] + written)
+                 beside=[stem + ending for stem in ("failure", "miss", "w", "f") for ending in (".fst", *VIEWS)] + ["acts/"] + written)

@@ -14,7 +14,14 @@ from trial import Trial
 
 FORMATS = {"--json": "json", "--output": "npy", "--timeline": "json", "--trace": "fst", "--csv": "csv",
            "--plot": "svg", "-o": "onnx"}
-FAILURE = ["failure.fst", "failure.gtkw", "failure.json"]
+
+
+def views(stem):
+    """The files with which viewers show a waveform."""
+    return [stem + ending for ending in (".gtkw", ".surf.ron", ".sucl")]
+
+
+FAILURE = ["failure.fst", "failure.json", *views("failure")]
 
 
 def name_of(option):
@@ -56,7 +63,7 @@ def good(random, kind, some=True):
     else:
         files = {"f.json": json.dumps(samples.replay(random)).encode()}
         arguments, can = ["replay", "f.json"], ["--json", "--trace"]
-        beside += ["f.fst", "f.gtkw"]
+        beside += ["f.fst", *views("f")]
     if some:
         wanted += [option for option in can if random.random() < 0.5]
         if can and not wanted:
@@ -66,7 +73,7 @@ def good(random, kind, some=True):
         outputs[name_of(option)] = FORMATS[option]
         arguments += [option, name_of(option)]
         if option == "--trace":
-            beside.append("wave.gtkw")
+            beside += views("wave")
     trial = Trial(kind, arguments, files, outputs=outputs, beside=beside, trusted=which != "replay")
     if which == "replay":  # its trace is written only where it fails
         trial.outputs.pop("wave.fst", None)
@@ -205,7 +212,7 @@ def replay(random):
     if random.random() < 0.3:
         text = change_bytes(random, text)
     return Trial("broken replay files", ["replay", "f.json", "--json", "r.json"], {"f.json": text},
-                 outputs={"r.json": "json"}, beside=FAILURE + ["f.fst", "f.gtkw"])
+                 outputs={"r.json": "json"}, beside=FAILURE + ["f.fst", *views("f")])
 
 
 def options(random):
