@@ -18,7 +18,7 @@ PAGE = os.path.join(ROOT, "sim", "web", "page")
 MOST = 6 << 20  # bytes, compressed
 # The order of the parts: each uses those before it.
 PARTS = [os.path.join(REPORT, "base.js")] + [os.path.join(PAGE, name + ".js") for name in (
-    "tables", "simulation", "signals", "origins", "values", "array", "memories", "vector", "lanes", "ports", "counters", "waves", "digits", "tour", "controls", "main")]
+    "tables", "simulation", "signals", "origins", "values", "array", "memories", "vector", "lanes", "ports", "counters", "flow", "waves", "digits", "tour", "controls", "main")]
 
 
 def text(path):

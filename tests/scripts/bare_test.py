@@ -90,7 +90,7 @@ class Bare(unittest.TestCase):
         self.assertIn("in place instead", said.stdout)
         self.assertEqual(
             [line for line in said.stdout.splitlines() if line.startswith("made:")],
-            ["made: sim", "made: -C tests/signoff mutants ARGS=--draw 30", "made: test", "made: regression PARTS=6", "made: lint"],
+            ["made: sim", "made: -C tests/signoff mutants ARGS=--draw 30", "made: test", "made: -C sim web-check", "made: regression PARTS=6", "made: lint"],
         )
         self.assertEqual(said.stdout.splitlines()[-1], "Total Test time (real) = 2 sec")
         self.assertEqual(said.stdout.splitlines()[-6], "100% tests passed, 0 tests failed out of 7")

@@ -1,12 +1,14 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
 """The page of `make web` in headless Chromium: does it give what this machine's own simulation gives, is it fast enough,
-and can everybody use it? Options: --build FOLDER, --works COUNT, --pictures FOLDER (leaves pictures there), and unittest's.
+and can everybody use it, on a desk and on a phone? Options: --build FOLDER, --works COUNT, --pictures FOLDER (leaves pictures
+there), and unittest's.
 """
 import argparse
 import base64
 import json
 import os
+import re
 import subprocess
 import sys
 import unittest
@@ -21,11 +23,12 @@ chosen, rest = parser.parse_known_args()
 os.environ.setdefault("GEMM64_AXE", os.path.join(chosen.build, "page", "axe.js"))
 
 import harness  # noqa: E402  (it reads the environment)
+import layout  # noqa: E402
 
 PAGE = os.path.abspath(os.path.join(chosen.build, "web", "index.html"))
 
 
-def show(link="", **how):
+def show(link="#tour=1", **how):
     """Opens the page at a link. Errors fail."""
     shown = harness.browser()
     harness.look(**how)
@@ -49,7 +52,7 @@ class SameHardware(unittest.TestCase):
         native = subprocess.run([os.path.join(chosen.build, "gemm64_web_native"), str(chosen.works), "4", "8", "16"],
                                 capture_output=True, text=True, check=True).stdout
         shown = show()
-        clocks = 0
+        cycles = 0
         for line in native.splitlines():
             expected = json.loads(line)
             found = shown.execute_script("""
@@ -65,8 +68,8 @@ class SameHardware(unittest.TestCase):
             for job, results in zip(found["jobs"], expected["results"]):
                 self.assertEqual(job["wrong"], 0, what)
                 self.assertEqual([value for row in job["results"] for value in row], results, what)
-            clocks += found["clocks"]
-        print(f"{chosen.works} random works at N = 4, 8 and 16: {clocks} cycles, counters and results as native and as predicted")
+            cycles += found["clocks"]
+        print(f"{chosen.works} random works at N = 4, 8 and 16: {cycles} cycles, counters and results as native and as predicted")
 
     def test_going_back_gives_what_was_there(self):
         shown = show("#array=8&m=64&k=256&n=256")
@@ -372,10 +375,10 @@ class Page(unittest.TestCase):
                     const digits = views.at(-1);
                     digits.take(data.digits.samples[arguments[1]]);
                     return {digit: digits.digit, said: document.getElementById('refused').textContent, wrong: simulation.outcome?.jobs.map((job) => job.wrong),
-                            cycles: simulation.outcome?.cycles, predicted: simulation.about.predicted[0]}""", str(array), digit)
+                            cycles: simulation.outcome?.clocks, predicted: simulation.about.predicted[0]}""", str(array), digit)
                 self.assertEqual(found["said"], "")
                 self.assertEqual(found["wrong"], [0, 0, 0])
-                self.assertEqual(found["clocks"], found["predicted"])
+                self.assertEqual(found["cycles"], found["predicted"])
                 if digit == 3:
                     shown.execute_script("const map = document.querySelectorAll('.maps canvas')[1]; map.dispatchEvent(new MouseEvent('click', {clientX: map.getBoundingClientRect().left + 2, clientY: map.getBoundingClientRect().top + 2}))")
                     value = shown.execute_script("return [window.shown.values.panel.textContent, window.shown.simulation.outcome.jobs[1].results[0][0]]")
@@ -531,6 +534,110 @@ class Page(unittest.TestCase):
                     axe.run(document, {resultTypes: ['violations']}).then(({violations}) => done(violations.map((one) =>
                         `${one.id}: ${one.help}: ` + one.nodes.slice(0, 3).map((node) => node.html).join(' | '))))""")
                 self.assertEqual(found, [], f"{link}, {scheme}")
+
+    def fits(self, link, width, prepare=""):
+        shown = show(link, width=width)
+        shown.execute_script("window.shown.time.stopPlaying();" + prepare)
+        name = "page-" + re.sub(r"\W+", "-", link).strip("-") + f"-{width}"
+        path = chosen.pictures and os.path.join(chosen.pictures, name + ".png")
+        self.assertEqual(layout.picture(shown, path)[0], width, name)
+        self.assertEqual(layout.faults(shown), [], name)
+        return shown
+
+    def test_nothing_overprints_on_a_desk_or_a_phone(self):
+        opened = "document.querySelectorAll('details').forEach((one) => { one.open = true; }); window.shown.draw();"
+        for width in (1400, 390):
+            for link in ("", "#tour=5", "#tour=8", "#array=16&m=20&k=16&n=16&clock=150", "#array=4&kind=network&digit=7",
+                         "#array=8&kind=residual&channels=8&height=4&width=4&clock=560",
+                         "#array=8&kind=depthwise&channels=8&height=6&width=6&kernel=5&clock=90"):
+                self.fits(link, width)
+                self.fits(link, width, opened)
+
+    def test_a_layout_that_breaks_is_found(self):
+        shown = self.fits("", 390)
+        for script, expected in (
+                ("document.querySelector('#flow .chart').style.width = '250px'; document.querySelector('#flow svg').style.maxWidth = 'none'", "is cut"),
+                ("document.querySelector('#bar .buttons').style.flexWrap = 'nowrap'", "pixels wide"),
+                ("document.querySelectorAll('#flow text')[5].setAttribute('y', document.querySelectorAll('#flow text')[6].getAttribute('y'))", "overprint")):
+            shown.execute_script(script)
+            self.assertIn(expected, " ".join(layout.faults(shown)), script)
+
+    def test_it_opens_on_a_product_that_runs(self):
+        shown = show("")
+        cycle = "return window.shown.simulation.standing.clock"
+        before = shown.execute_script(cycle)
+        harness.wait_for(lambda: shown.execute_script(cycle) > before + 2, "the next cycles", 20)
+        busy, cells = shown.execute_script("""
+            const {array} = window.shown;
+            return [array.busy(), Array.from({length: 64}, (_, i) => array.cell(i >> 3, i & 7)).filter((one) => one.weight !== 0 && one.sum !== 0).length]""")
+        self.assertGreater(min(busy, cells), 32)
+
+    def test_play_controls_stay_in_view(self):
+        for width in (1400, 390):
+            shown = show("", width=width)
+            for part in shown.execute_script("return [...document.querySelectorAll('section')].map((one) => one.id)"):
+                shown.execute_script("document.getElementById(arguments[0]).scrollIntoView()", part)
+                seen, heading = shown.execute_script("""
+                    const bar = document.getElementById('bar').getBoundingClientRect(), play = document.getElementById('play').getBoundingClientRect();
+                    const heading = document.getElementById(arguments[0]).querySelector('h2').getBoundingClientRect();
+                    const at = document.elementFromPoint(play.left + 5, play.top + 5);
+                    return [play.top >= 0 && play.bottom < 140 && at.closest('#play') !== null, heading.top >= bar.bottom - 1];""", part)
+                self.assertTrue(seen, f"{part}, {width} pixels: the play button is out of view")
+                self.assertTrue(heading, f"{part}, {width} pixels: its heading is covered by the play controls")
+
+    def test_each_step_of_the_tour_is_read_next_to_what_it_speaks_of(self):
+        spoken = {5: "#counters tr.now", 7: "#waves svg", 8: "#counters td.bad"}
+        for width in (1400, 390):
+            for step in range(1, 9):
+                shown = show(f"#tour={step}", width=width)
+                harness.settle(shown)
+                for part in (".step p", ".step button:last-of-type", spoken.get(step, "#array-picture")):
+                    top, bottom = shown.execute_script("""
+                        const {top, bottom} = document.querySelector(arguments[0]).getBoundingClientRect();
+                        return [top - document.getElementById('bar').getBoundingClientRect().bottom, bottom]""", part)
+                    self.assertGreaterEqual(top, -1, f"step {step}, {width} pixels: {part}")
+                    self.assertLess(top, 780, f"step {step}, {width} pixels: {part}")
+                    if part.startswith(".step"):
+                        self.assertLess(bottom, 900, f"step {step}, {width} pixels: {part}")
+                # Steps are items of a list, apart from each other.
+                gaps = shown.execute_script("""
+                    const items = [...document.querySelectorAll('.steps li')].map((one) => one.getBoundingClientRect());
+                    return items.slice(1).map((one, i) => one.top - items[i].bottom)""")
+                self.assertGreater(min(gaps), 2)
+
+    def test_each_class_of_the_digits_is_labeled(self):
+        shown = show("#array=4&kind=network&digit=7")
+        texts = shown.execute_script("return [...document.querySelectorAll('.classes text')].map((one) => [one.textContent, getComputedStyle(one).fontWeight])")
+        values = shown.execute_script("return window.shown.simulation.outcome.jobs.at(-1).results[0]")
+        self.assertEqual([text for text, _ in texts], [one for digit, value in enumerate(values) for one in (str(value), str(digit))])
+        self.assertEqual([text for text, weight in texts if weight == "700"][1], "7")
+
+    def test_the_array_s_captions_stand_where_they_say(self):
+        shown = show("#array=4&m=6&k=4&n=4")
+        shown.execute_script("window.shown.play({go: 'tile', more: 4})")
+        self.assertIn("weight at the top, the activation that passes in this cycle in the middle, and the sum down to this row at the bottom",
+                      shown.execute_script("return document.querySelector('#array p').textContent"))
+        rows = shown.execute_script("""
+            const {array} = window.shown;
+            const pen = array.canvas.getContext('2d'), written = [];
+            pen.fillText = (text, x, y) => written.push([String(text), x, y]);
+            array.draw();
+            delete pen.fillText;
+            const side = array.canvas.clientWidth / array.n, cell = array.cell(0, 0);
+            return [written.filter(([, x, y]) => x < side && y < side).sort((a, b) => a[2] - b[2]).map(([text]) => text),
+                    [cell.weight, `×${cell.activation}`, cell.sum].map(String)]""")
+        self.assertEqual(rows[0], rows[1])
+
+    def test_the_data_flow_shows_what_moves(self):
+        shown = show("#array=4&m=8&k=8&n=8")
+        label = "return document.querySelector('#flow svg').getAttribute('aria-label')"
+        seen = set()
+        for _ in range(200):
+            seen |= {unit for unit in ("Weights works", "Scratchpad works", "Array, 4 × 4 works", "Accumulator works", "Store works")
+                     if unit in shown.execute_script(label)}
+            if shown.execute_script("window.shown.move(() => window.shown.simulation.forward(3)); return window.shown.simulation.over"):
+                break
+        self.assertEqual(len(seen), 5, seen)
 
     def test_narrow_windows_need_no_scrolling_sideways(self):
         for width in (320, 760):

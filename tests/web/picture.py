@@ -16,7 +16,7 @@ VIEWS = [("array", "#tour=4"), ("waves", "#tour=4"), ("tour", "#tour=4"), ("coun
 
 for view, link in VIEWS:
     shown = harness.browser()
-    harness.look(width=1000)
+    harness.look(width=1280)  # two columns, the tour apart from the views
     shown.get("about:blank")
     shown.get(f"file://{ROOT}/build/web/index.html{link}")
     harness.wait_for(lambda: shown.execute_script("return document.documentElement.dataset.ready"), "the page")

@@ -17,15 +17,15 @@ class ArrayView {
     this.flips = element("div", {class: "buttons"}, element("label", {}, element("span", {}, "Flip bit"), this.bit), " of this ",
         ["weight", "activation", "partial-sum"].map((kind) =>
             element("button", {type: "button", onclick: () => this.shown.flip(this.fault(kind))}, kind.replace("-", " "))));
+    this.legend = element("div", {id: "array-legend"});
     this.section = section("array", "Array",
-        paragraph("Weights stay, activations go right, sums go down. A cell shows the weight (middle), the activation that passes in this " +
-                  "clock (left) and the sum down to this row (right). Cells with a row of activations are tinted; columns of the next tile's " +
-                  "weights have a line above. Rows between two heavy lines are added before one register."),
-        element("div", {class: "buttons"}, choice("Cells as", [["numbers", "numbers"], ["colour", "colour"]], (how) => {
+        paragraph("Weights stay, activations go right, sums go down. A cell shows its weight at the top, the activation that passes in this " +
+                  "cycle in the middle, and the sum down to this row at the bottom."),
+        element("div", {class: "buttons"}, choice("Cells as", [["numbers", "numbers"], ["colour", "colors"]], (how) => {
           this.how = how;
           this.draw();
         })),
-        element("div", {class: "picture"}, this.canvas), this.words, this.flips);
+        element("div", {class: "picture"}, this.canvas), this.legend, this.words, this.flips);
   }
 
   get n() {
@@ -84,9 +84,19 @@ class ArrayView {
     const {array} = simulation.about;
     const from = this.source(row, column, cell);
     if (!from) return "No row of activations passes here in this cycle.";
-    return `The activation is ${from.a}, the weight ${from.w}; the row was read from the scratchpad in clock ${simulation.shownClock(from.clock)}. The sum leaves the array at column ` +
-        `${column} in clock ${simulation.shownClock(from.clock) + 2 + array.n / array.stage_rows + column}, for row ${from.place} of ` +
+    return `The activation is ${from.a}, the weight ${from.w}; the row was read from the scratchpad in cycle ${simulation.shownClock(from.clock)}. The sum leaves the array at column ` +
+        `${column} in cycle ${simulation.shownClock(from.clock) + 2 + array.n / array.stage_rows + column}, for row ${from.place} of ` +
         `accumulator bank ${from.bank}.`;
+  }
+
+  /// Cells with a row of activations.
+  busy() {
+    const {stage_rows: rows} = this.shown.simulation.about.array;
+    let cells = 0;
+    for (let s = 0; s * rows < this.n; ++s) {
+      for (let c = 0; c < this.n; ++c) cells += rows * this.shown.signals.bit(`u_array.stage[${s}].u_stage.valid`, c);
+    }
+    return cells;
   }
 
   say() {
@@ -94,15 +104,29 @@ class ArrayView {
     const cell = this.cell(row, column);
     this.words.textContent = `Row ${row}, column ${column}: weight ${cell.weight}, activation ${cell.activation}, sum down to here ${cell.sum}. ` +
         this.origin(row, column, cell);
-    const busy = [];
-    for (let s = 0; s * this.shown.simulation.about.array.stage_rows < this.n; ++s) {
-      const bits = Array.from({length: this.n}, (_, c) => this.shown.signals.bit(`u_array.stage[${s}].u_stage.valid`, c));
-      busy.push(total(bits));
-    }
-    const cells = total(busy) * this.shown.simulation.about.array.stage_rows;
-    this.state = `${cells} of ${this.n * this.n} cells have a row of activations`;
-    this.canvas.setAttribute("aria-label", `The array of ${this.n} by ${this.n} cells in clock ${this.shown.simulation.shownClock()}: ` +
+    this.state = `${this.busy()} of ${this.n * this.n} cells have a row of activations`;
+    this.canvas.setAttribute("aria-label", `The array of ${this.n} by ${this.n} cells in cycle ${this.shown.simulation.shownClock()}: ` +
         `${this.state}. Arrow keys choose a cell, which is told below.`);
+  }
+
+  opened() {
+    // Sixteen columns of numbers need all the width.
+    this.section.classList.toggle("whole", this.n > 8);
+  }
+
+  /// The colors of the picture; those of numbers are not those of cells without numbers.
+  drawLegend(numbers) {
+    const rows = this.shown.simulation.about.array.stage_rows;
+    if (this.legendOf === `${numbers} ${rows}`) return;
+    this.legendOf = `${numbers} ${rows}`;
+    const tint = (name, part) => `background: color-mix(in srgb, var(--${name}) ${part}%, var(--surface))`;
+    const cells = numbers ? [[tint("c-work", 22), "a row of activations passes"], ["background: var(--surface)", "no activation"]]
+        : [[tint("c-work", 60), "weight above zero"], [tint("c-memory", 60), "weight below zero"],
+           ["background: var(--text); border-radius: 50%", "activation above zero"], ["background: var(--c-memory); border-radius: 50%", "activation below zero"]];
+    const lines = [["background: var(--c-weights); height: 4px", "the weights of the next tile are here"],
+                   ["background: var(--grid); height: 2px", `a register: ${rows} ${rows === 1 ? "row is" : "rows are"} added before it`],
+                   ["background: none; border: 3px solid var(--accent)", "the chosen cell"]];
+    this.legend.replaceChildren(colorLegend([...cells, ...lines]));
   }
 
   draw() {
@@ -123,6 +147,7 @@ class ArrayView {
     pen.textAlign = "center";
     pen.textBaseline = "middle";
     const numbers = this.how === "numbers" && side >= 34;
+    this.drawLegend(numbers);
     const rows = this.shown.simulation.about.array.stage_rows;
     for (let row = 0; row < n; ++row) {
       for (let column = 0; column < n; ++column) {

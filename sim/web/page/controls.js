@@ -131,12 +131,12 @@ class TimeControls {
     const until = (where) => () => this.shown.move(() => simulation.until(where));
     this.keys = new Map();
     const made = [
-      ["Clock", "c", () => this.shown.move(() => simulation.forward(1)), "step-clock"],
+      ["Cycle", "c", () => this.shown.move(() => simulation.forward(1)), "step-clock"],
       ["Row", "r", until({signal: "activation_read", value: 1}), "step-row"],
       ["Tile", "t", until({signal: "u_compute.start", value: 1}), "step-tile"],
       ["Command", "d", until({counter: 1}), "step-command"],
       ["Back", "b", () => this.shown.move(() => simulation.back(1)), "step-back"],
-      ["Back ten", "n", () => this.shown.move(() => simulation.back(10)), "step-back-ten"],
+      ["−10", "n", () => this.shown.move(() => simulation.back(10)), "step-back-ten"],
       ["Start", "s", () => this.shown.move(() => simulation.goTo(simulation.first)), "to-start"],
       ["End", "e", () => this.shown.move(() => simulation.forward(10000000)), "to-end"],
     ].map(([text, key, action, id]) => {
@@ -145,20 +145,23 @@ class TimeControls {
     });
     this.play = element("button", {type: "button", id: "play", "aria-pressed": "false", "aria-keyshortcuts": "p", onclick: () => this.toggle()}, "Play");
     this.keys.set("p", () => this.toggle());
-    this.speed = 10;
-    this.clock = element("input", {type: "text", inputmode: "numeric", size: 6, id: "go-to", "aria-label": "Clock to go to"});
+    this.speed = 4;
+    this.clock = element("input", {type: "text", inputmode: "numeric", size: 6, id: "go-to", "aria-label": "Cycle to go to"});
     this.where = element("p", {id: "state", class: "verdict"});
+    this.more = paragraph("");
     this.spoken = element("p", {id: "spoken", role: "status", class: "hidden"});
     this.stopAt = element("select", {id: "stop"});
-    this.section = section("time", "Time", this.where, this.spoken,
-        element("div", {class: "buttons"}, ...made),
-        element("div", {class: "buttons"}, this.play,
-            choice("at", [["10", "10 cycles a second"], ["1", "1 cycle a second"], ["60", "60 cycles a second"], ["1000", "1,000 cycles a second"], ["0", "full speed"]],
-                   (value) => { this.speed = Number(value); }),
+    // Stays in view wherever the reader is.
+    this.bar = element("div", {id: "bar", role: "region", "aria-label": "play controls"}, this.where, this.spoken,
+        element("div", {class: "buttons"}, this.play, ...made,
+            choice("at", [["4", "4 cycles/s"], ["1", "1 cycle/s"], ["10", "10 cycles/s"], ["60", "60 cycles/s"], ["1000", "1,000 cycles/s"], ["0", "full speed"]],
+                   (value) => { this.speed = Number(value); })));
+    this.section = section("time", "Go to a cycle", this.more,
+        element("div", {class: "buttons"},
             element("form", {onsubmit: (event) => {
               event.preventDefault();
               this.shown.attempt(() => this.goTo());
-            }}, this.clock, " ", element("button", {type: "submit"}, "Go to clock")),
+            }}, this.clock, " ", element("button", {type: "submit"}, "Go to cycle")),
             element("form", {onsubmit: (event) => {
               event.preventDefault();
               this.shown.attempt(() => this.untilChosen());
@@ -189,7 +192,7 @@ class TimeControls {
   }
 
   goTo() {
-    const clock = typed("The clock", this.clock.value, 0, 100000000);
+    const clock = typed("The cycle", this.clock.value, 0, 100000000);
     this.shown.move(() => this.shown.simulation.goTo(this.shown.simulation.deviceClock(clock)));
   }
 

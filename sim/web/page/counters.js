@@ -7,12 +7,11 @@ class CountersView {
     this.body = element("tbody");
     this.verdict = element("p", {class: "verdict", id: "verdict", role: "status"});
     this.results = element("div", {});
+    this.table = scrollingTable("Table of counters", "Counted so far, and predicted in the end",
+        [...wordColumns("counter"), "counted", "predicted", ...wordColumns("meaning")], this.body);
     this.section = section("counters", "Counters and results",
-        paragraph("Each engine spends every cycle on one cause. The prediction is made from the commands and the memory's figures alone, before anything runs."),
-        this.verdict,
-        scrollingTable("Table of counters", "Counted so far, and predicted in the end",
-            [...wordColumns("counter"), "counted", "predicted", ...wordColumns("meaning")], this.body),
-        this.results);
+        paragraph("Each engine spends every cycle on one cause. The prediction is made only from the commands and the memory's settings, before anything runs."),
+        this.verdict, this.results, this.table);
   }
 
   opened() {
@@ -22,6 +21,17 @@ class CountersView {
         element("td", {}, whole(about.predicted[i])), element("td", {class: "text long"}, counter.purpose))));
     this.results.replaceChildren();
     this.drawn = null;
+  }
+
+  /// Shows a counter by its name, or the results.
+  mark(name) {
+    if (name === "results") {
+      this.results.querySelector("details").open = true;
+      return;
+    }
+    const row = [...this.body.rows].find((one) => one.cells[0].textContent === name);
+    row.classList.add("now");
+    this.table.scrollTop = row.offsetTop - this.table.clientHeight / 2;
   }
 
   counted(counter, index) {
@@ -70,7 +80,7 @@ class CountersView {
     if (standing.state === "failed") return this.tell(false, `The device stopped with an error. ${standing.failure}`);
     if (!outcome) {
       this.verdict.className = "verdict";
-      this.verdict.textContent = "The program is under way.";
+      this.verdict.textContent = "The program runs.";
       this.results.replaceChildren();
       this.drawn = null;
       return;
@@ -81,9 +91,9 @@ class CountersView {
     const values = total(outcome.jobs.map((job) => job.results.length * job.results[0].length));
     const off = about.predicted.findIndex((count, i) => count !== outcome.counters[i]);
     const parts = [wrong === 0 ? `All ${whole(values)} results are right.` : `${whole(wrong)} of ${whole(values)} results are wrong.`];
-    parts.push(off < 0 ? `All ${about.predicted.length} counters are as predicted: ${whole(outcome.clocks)} clocks.`
-        : about.predictable ? `${whole(outcome.clocks)} clocks; the counter ${about.counters[off].engine} ${about.counters[off].cause} is not as predicted.`
-        : `${whole(outcome.clocks)} clocks; without stalls it would be ${whole(about.predicted[0])}.`);
+    parts.push(off < 0 ? `All ${about.predicted.length} counters are as predicted: ${whole(outcome.clocks)} cycles.`
+        : about.predictable ? `${whole(outcome.clocks)} cycles; the counter ${about.counters[off].engine} ${about.counters[off].cause} is not as predicted.`
+        : `${whole(outcome.clocks)} cycles; without stalls it would be ${whole(about.predicted[0])}.`);
     if (flips.length !== 0) parts.push(`${flips.length === 1 ? "A bit was" : `${flips.length} bits were`} flipped; the device itself reported no error.`);
     this.tell(wrong === 0 && (off < 0 || !about.predictable), parts.join(" "));
     this.results.replaceChildren(...outcome.jobs.map((job, index) => this.matrix(about.jobs[index].name, job, index)));
@@ -96,7 +106,16 @@ class CountersView {
     return element("details", {}, element("summary", {}, `Results of the ${name}: ${results.length} by ${results[0].length}`),
         scrollingTable(`Results of the ${name}`, `Rows of M by columns of N${more}; a wrong value tells what it must be`,
             [...wordColumns("row"), ...rows[0].slice(0, most).map((_, c) => String(c))],
-            rowsOfValues(rows.map((row, r) => [String(r), row.slice(0, most).map((value, c) =>
-                this.shown.values.show(this.result(job, value, r, c), value === expected[r][c] ? String(value) : `${value} (not ${expected[r][c]})`))]))));
+            this.rows(rows, expected, job, most)));
+  }
+
+  /// A table's rows; a wrong value stands out.
+  rows(rows, expected, job, most) {
+    const body = rowsOfValues(rows.map((row, r) => [String(r), row.slice(0, most).map((value, c) =>
+        this.shown.values.show(this.result(job, value, r, c), value === expected[r][c] ? String(value) : `${value} (not ${expected[r][c]})`))]));
+    rows.forEach((row, r) => row.slice(0, most).forEach((value, c) => {
+      if (value !== expected[r][c]) body.rows[r].cells[c + 1].classList.add("bad");
+    }));
+    return body;
   }
 }

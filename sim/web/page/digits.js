@@ -18,7 +18,7 @@ class DigitsView {
     this.verdict = element("p", {class: "verdict", role: "status", id: "class"});
     this.maps = element("div", {class: "maps"});
     this.section = section("digits", "A network on a digit",
-        paragraph("Draw a digit, or take one of the data's. Three convolutions run as one program: to 8 channels, with stride 2 to 16, and to ten values."),
+        paragraph("Draw a digit, or pick a sample. Three convolutions run as one program: to 8 channels, with stride 2 to 16, and to ten values."),
         this.canvas,
         element("div", {class: "buttons"}, data.digits.samples.map((sample, digit) =>
             element("button", {type: "button", onclick: () => this.take(sample), "aria-label": `Take a ${digit}`}, String(digit)))),
@@ -116,8 +116,27 @@ class DigitsView {
     if (!outcome) return;
     const values = outcome.jobs.at(-1).results[0];
     this.digit = values.indexOf(Math.max(...values));
-    this.verdict.textContent = `It is a ${this.digit}. ${whole(outcome.clocks)} clocks, ${whole(about.predicted[0])} predicted, on the array of ${array} by ${array}.`;
-    this.maps.replaceChildren(...outcome.jobs.map((job, index) => this.layer(job.results, `Layer ${index + 1}`, index)));
+    this.verdict.textContent = `It is a ${this.digit}. ${whole(outcome.clocks)} cycles, ${whole(about.predicted[0])} predicted, on the array of ${array} by ${array}.`;
+    this.maps.replaceChildren(...outcome.jobs.slice(0, -1).map((job, index) => this.layer(job.results, `Layer ${index + 1}`, index)),
+                              this.classes(values, outcome.jobs.length - 1));
+  }
+
+  /// The network's output: a bar for each class, with the digit and the value; the largest one decides.
+  classes(values, job) {
+    const width = 300, step = width / values.length, high = 70, base = high + 18;
+    const most = Math.max(1, ...values.map(Math.abs));
+    const parts = values.flatMap((value, digit) => {
+      const wins = digit === this.digit;
+      const x = digit * step, height = high * Math.abs(value) / most;
+      const fill = value < 0 ? "var(--c-memory)" : wins ? "var(--accent)" : "var(--c-idle)";
+      const choose = (event) => this.shown.values.choose(this.shown.counters.result(job, value, 0, digit), event.currentTarget.closest("svg"));
+      const text = (y, words, more) => svg("text", {x: x + step / 2, y, "text-anchor": "middle", fill: "var(--text)", "font-weight": wins ? 700 : 400, ...more}, words);
+      return [svg("rect", {x: x + 3, y: value < 0 ? base : base - height, width: step - 6, height: Math.max(1, height), fill, onclick: choose}),
+              text(value < 0 ? base + height + 12 : base - height - 4, String(value), {"font-size": 11}), text(2 * high + 46, String(digit), {"font-size": 14})];
+    });
+    return element("figure", {class: "classes"}, element("figcaption", {}, `Output: a value for each digit; the largest, that of ${this.digit}, decides`),
+        svg("svg", {viewBox: `0 0 ${width} ${2 * high + 52}`, width, height: 2 * high + 52, role: "img",
+                    "aria-label": `The values of the digits: ${values.map((value, digit) => `${digit}: ${value}`).join(", ")}`}, ...parts));
   }
 
   /// The channels of a layer, a map each.

@@ -17,12 +17,9 @@ class Shown {
     this.tour = new TourView(this);
     this.digits = new DigitsView(this);
     this.counters = new CountersView(this);
-    this.views = [this.array, new WavesView(this), new MemoriesView(this), new VectorView(this), new LanesView(this),
+    this.flow = new FlowView(this);
+    this.views = [this.array, this.flow, new WavesView(this), new MemoriesView(this), new VectorView(this), new LanesView(this),
                   new PortsView(this), new CommandsView(this), this.counters, this.digits];
-  }
-
-  get sections() {
-    return [this.tour, this.form, this.time, ...this.views].map((one) => one.section);
   }
 
   /// Does something that may be refused; the reason is told.
@@ -72,11 +69,12 @@ class Shown {
     // What had the focus was drawn anew.
     if (focused && document.activeElement?.dataset?.place !== focused) document.querySelector(`[data-place="${CSS.escape(focused)}"]`)?.focus({preventScroll: true});
     const {standing, about} = this.simulation;
-    const states = {going: "under way", stopped: "stopped where it was asked to", ended: "done", failed: "stopped by an error"};
-    const text = `Clock ${whole(standing.clock)} of ${whole(about.predicted[0])} predicted: ${states[standing.state]}. ` +
-        `${standing.dispatched} of ${about.commands.length} commands dispatched; ${this.array.state}.`;
+    const states = {going: this.time.timer ? "playing" : "paused", stopped: "paused", ended: "done", failed: "stopped by an error"};
+    const text = `Cycle ${whole(standing.clock)} of ${whole(about.predicted[0])}: ${states[standing.state]}`;
+    const more = `${standing.dispatched} of ${about.commands.length} commands dispatched; ${this.array.state}.`;
     this.time.where.textContent = text;
-    if (!this.time.timer) this.time.spoken.textContent = [text, ...this.views.map((view) => view.spoken).filter(Boolean)].join(" ");
+    this.time.more.textContent = more;
+    if (!this.time.timer) this.time.spoken.textContent = [`${text}.`, more, ...this.views.map((view) => view.spoken).filter(Boolean)].join(" ");
     document.getElementById("link")?.setAttribute("href", "#" + new URLSearchParams(this.linked()));
   }
 
@@ -101,24 +99,34 @@ class Shown {
   flipAll(said) {
     for (const one of said.split(";")) {
       const [, clock, what] = /^(\d+)!([^!]+)$/.exec(one) ?? [];
-      if (!clock) throw new Refused(`The link flips "${printable(one)}"; give a clock, an exclamation mark and a place, such as 70!weight:1,2:6.`);
+      if (!clock) throw new Refused(`The link flips "${printable(one)}"; give a cycle, an exclamation mark and a place, such as 70!weight:1,2:6.`);
       this.simulation.goTo(this.simulation.deviceClock(Number(clock)));
       const [signal, word, bit] = what.split("/");
       this.simulation.flip(bit === undefined ? what : {signal, word: Number(word), bit: Number(bit)});
     }
   }
 
-  /// The state that the address says, the first step of the tour where it says nothing.
+  /// A product whose first tile is in the array, and that goes on.
+  welcome() {
+    this.form.set({array: "8", m: "24", k: "16", n: "16"});
+    this.form.submit();
+    this.play({go: "tile", more: 14});
+    if (!matchMedia("(prefers-reduced-motion: reduce)").matches) this.time.toggle();
+  }
+
+  /// The state that the address specifies; a product that runs if it specifies none.
   follow() {
     const said = Object.fromEntries(new URLSearchParams(location.hash.slice(1)));
-    const tour = said.tour ?? (location.hash.length > 1 && (said.kind || said.array) ? null : "1");
     this.attempt(() => {
-      if (tour !== null) {
-        const step = this.tour.show(typed("The tour's step", tour, 1, kTour.length) - 1);
+      if (said.tour) {
+        const step = this.tour.show(typed("The tour's step", said.tour, 1, kTour.length) - 1);
         this.form.set(step.state);
         this.form.submit();
         this.play(step.state);
-        if (said.tour) document.getElementById(step.look)?.scrollIntoView();
+        if (step.mark) this.counters.mark(step.mark);
+        document.getElementById(step.look).scrollIntoView();
+      } else if (!said.kind && !said.array) {
+        this.welcome();
       } else {
         if (said.kind === "network") {
           this.form.set({...said, kind: undefined});
@@ -128,7 +136,7 @@ class Shown {
           this.form.submit();
         }
         if (said.flips) this.flipAll(said.flips);
-        if (said.clock) this.move(() => this.simulation.goTo(this.simulation.deviceClock(typed("The clock", said.clock, 0, 100000000))));
+        if (said.clock) this.move(() => this.simulation.goTo(this.simulation.deviceClock(typed("The cycle", said.clock, 0, 100000000))));
       }
     });
   }
@@ -155,17 +163,30 @@ class Shown {
   }
 }
 
-function compose(sections) {
+function compose({tour, form, time, flow, views}) {
   document.title = "gemm64 in a browser";
-  const links = sections.map((one) => element("li", {}, element("a", {href: "#" + one.id}, one.querySelector("h2").textContent)));
+  const column = element("div", {class: "side"});
+  const parts = views.map((view) => view.section);
+  parts.splice(-2, 0, time.section);
+  // In one column the product comes first.
+  const narrow = matchMedia(kNarrow);
+  const arrange = () => {
+    if (narrow.matches) flow.section.after(tour.section, form.section);
+    else column.append(tour.section, form.section);
+    tour.place();
+  };
+  const links = [tour.section, form.section, ...parts].map((one) => element("li", {}, element("a", {href: "#" + one.id}, one.querySelector("h2").textContent)));
   document.body.append(
       element("a", {class: "skip", href: "#main"}, "Skip to the accelerator"),
       element("header", {class: "top"}, element("h1", {}, "gemm64 in a browser"),
           paragraph("The accelerator's own RTL, compiled to WebAssembly: each value here is that of a register, in the cycle that is shown.")),
+      time.bar,
       element("nav", {"aria-label": "parts of the page"}, element("ul", {}, links)),
-      element("main", {id: "main", tabindex: -1}, sections),
-      element("footer", {}, "Keys: c clock, r row, t tile, d command, b back, n back ten, p play or pause, s start, e end; arrows choose a cell of the array. " +
+      element("main", {id: "main", tabindex: -1}, column, element("div", {class: "parts"}, parts)),
+      element("footer", {}, "Keys: c cycle, r row, t tile, d command, b back, n ten cycles back, p play or pause, s start, e end; arrows choose a cell of the array. " +
                             "This page needs no network."));
+  arrange();
+  narrow.addEventListener("change", arrange);
 }
 
 function tell(sentence) {
@@ -181,7 +202,7 @@ if (typeof WebAssembly !== "object") {
   wasm.remove();
   gemm64_module({wasmBinary}).then((module) => {
     const shown = new Shown(module);
-    compose(shown.sections);
+    compose(shown);
     shown.follow();
     addEventListener("hashchange", () => {
       if (!document.getElementById(location.hash.slice(1))) shown.follow();

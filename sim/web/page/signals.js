@@ -60,6 +60,12 @@ class Signals {
     return found && index !== undefined ? found[index] : null;
   }
 
+  /// What an engine spends a cycle of the device on; null if it is forgotten.
+  cause(engine, clock = this.simulation.standing.device_clock) {
+    const {counters} = this.simulation.about;
+    return counters.find((one, counter) => one.engine === engine && this.counts(clock, counter))?.cause ?? null;
+  }
+
   counts(clock, counter) {
     const found = this.past(clock);
     return found ? (counter < 32 ? found[1] >>> counter & 1 : found[2] >>> (counter - 32) & 1) : 0;

@@ -17,8 +17,8 @@ class WavesView {
     this.list = element("dl", {class: "tiles"});
     this.details = element("details", {ontoggle: () => this.draw()}, element("summary", {}, "Values of these signals"), this.list);
     this.section = section("waves", "Waveform",
-        paragraph("The last cycles, the one that is shown at the right. Below the engines, whose colour is the cause: work, a wait, or nothing to do."),
-        this.picture, this.details);
+        paragraph("Most recent cycles; the current one is at the right. The engines are at the top, in the color of what they did; signals follow."),
+        colorLegend(stateLegend()), this.picture, this.details);
   }
 
   draw() {
@@ -39,13 +39,12 @@ class WavesView {
       label(engine, y);
       for (let i = 0; i < clocks; ++i) {
         const clock = now - clocks + 1 + i;
-        const found = simulation.about.counters.findIndex((one, counter) => one.engine === engine && signals.counts(clock, counter));
-        if (found < 0) continue;
-        const cause = simulation.about.counters[found].cause;
-        const work = ["dispatch", "transfer", "compute", "work", "multiply"].includes(cause);
-        const fill = work ? "var(--c-work)" : cause === "idle" ? "var(--c-idle)" : cause === "drain" ? "var(--c-drain)" : "var(--c-memory)";
-        paths.push(svg("rect", {x: left + i * step, y: y + (work ? 2 : 8), width: Math.max(1, step - 0.5), height: work ? line - 4 : line - 10, fill},
-            svg("title", {}, `clock ${simulation.shownClock(clock)}: ${engine} ${cause}`)));
+        const cause = signals.cause(engine, clock);
+        if (cause === null) continue;
+        const state = causeState(cause);
+        const work = state === "work";
+        paths.push(svg("rect", {x: left + i * step, y: y + (work ? 2 : 8), width: Math.max(1, step - 0.5), height: work ? line - 4 : line - 10, fill: `var(--c-${state})`},
+            svg("title", {}, `cycle ${simulation.shownClock(clock)}: ${engine} ${cause}`)));
         if (i === clocks - 1) words.push(`${engine}: ${cause.replaceAll("_", " ")}`);
       }
     });
@@ -54,6 +53,7 @@ class WavesView {
       label(text, y);
       let last = null;
       let path = "";
+      const texts = [];
       for (let i = 0; i < clocks; ++i) {
         const value = signals.then(now - clocks + 1 + i, name);
         if (value === null) continue;
@@ -62,13 +62,17 @@ class WavesView {
           path += `${last === null ? "M" : "L"}${x},${y + (value ? 3 : line - 3)}h${step}`;
         } else if (value !== last) {
           paths.push(svg("path", {d: `M${x},${y + 3}v${line - 6}`, stroke: "var(--grid)"}));
-          paths.push(svg("text", {x: x + 2, y: y + 13, fill: "var(--soft)", "font-size": 10}, name.endsWith("opcode") ? data.opcodes[value] ?? "" : String(value)));
+          texts.push([x + 2, name.endsWith("opcode") ? data.opcodes[value] ?? "" : String(value)]);
         }
         last = value;
       }
+      // A value that changes before its digits have space is not written.
+      texts.forEach(([x, value], i) => {
+        if (x + 6.5 * value.length + 2 < (texts[i + 1]?.[0] ?? width)) paths.push(svg("text", {x, y: y + 13, fill: "var(--soft)", "font-size": 10}, value));
+      });
       if (path) paths.push(svg("path", {d: path, fill: "none", stroke: "var(--accent)"}));
     });
-    label(`clock ${simulation.shownClock()}`, (engines.length + rows.length) * line);
+    label(`cycle ${simulation.shownClock()}`, (engines.length + rows.length) * line);
     this.causes = words.join(", ");
     this.spoken = this.causes && `${this.causes}.`;
     if (this.details.open) {
@@ -76,6 +80,6 @@ class WavesView {
           element("dd", {}, this.shown.values.show(this.shown.values.small(text, name, `The views of GTKWave call it ${text}.`, "Run until it has a value that you give, under Time."))))));
     }
     this.picture.replaceChildren(svg("svg", {viewBox: `0 0 ${width} ${height}`, width, height, role: "img",
-        "aria-label": `The last ${clocks} clocks of ${rows.length} signals and ${engines.length} engines. In this clock: ${this.causes}.`}, ...paths));
+        "aria-label": `The last ${clocks} cycles of ${rows.length} signals and ${engines.length} engines. In this cycle: ${this.causes}.`}, ...paths));
   }
 }
