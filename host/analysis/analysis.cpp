@@ -214,6 +214,8 @@ void Analyst::add_programs() {
   CompileOptions options;
   options.lanes = lanes_;
   options.rate = rate_of(analysis_.memory);
+  options.memory = analysis_.memory;
+  options.tensor_memory.reset();
   options.most_tiles = array_.max_tiles();
   compiled_ = compile_in_integers(model_, analysis_.geometry, options);
   analysis_.quantizes = compiled_.options.floats == CompileOptions::Floats::kOnDevice;
@@ -231,6 +233,7 @@ void Analyst::add_programs() {
       const DeviceLayer& layer = program.layers[i];
       const auto work = work_of(model_, model_.graph().node(layer.node));
       entry.layers.push_back(layer.job.name);
+      if (made.tensor_memory) entry.places.push_back(made.places[i].text());
       entry.cycles += counters[i][counter::kTotalClocks];
       if (!work || !work->products) {
         pools_[layer.node] = {analysis_.programs.size(), counters[i][counter::kTotalClocks]};

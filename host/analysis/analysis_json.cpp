@@ -183,6 +183,8 @@ Json to_json(const Analysis& analysis) {
   for (const ProgramAnalysis& program : analysis.programs) {
     json["array"]["programs"].push_back(
         {{"layers", program.layers}, {"macs", program.macs}, {"clocks", program.cycles}});
+    if (program.places.empty()) continue;
+    json["array"]["programs"].back()["results_in"] = program.places;
   }
   for (const auto& [name, kind] : analysis.kinds) json["operators"][name] = kind_json(kind);
   json["layers"] = Json::array();

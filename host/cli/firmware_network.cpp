@@ -140,6 +140,12 @@ void require_one_program(const Executable& executable, const OnnxModel& model) {
   if (plan.programs.empty()) {
     throw UsageError(fmt::format("{}: {}", model.name(), why_no_program(executable, model)));
   }
+  if (executable.programs[0].list.tensor_memory) {
+    throw UsageError(fmt::format(
+        "{}: its programs keep results in the tensor memory, which the firmware does not enable; "
+        "give the ONNX file",
+        model.name()));
+  }
   if (plan.programs.size() == 1) return;
   throw UsageError(fmt::format("{}: {}; the firmware runs one program", model.name(),
                                between_programs(executable, model)));

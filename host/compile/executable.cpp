@@ -227,15 +227,18 @@ bool Executable::has_constants() const {
   });
 }
 
-Executable compile(const OnnxModel& model, const Geometry& geometry,
-                   const CompileOptions& options) {
+namespace {
+
+/// As the options have it; `tensor_memory` is known.
+Executable compile_as_chosen(const OnnxModel& model, const Geometry& geometry,
+                             const CompileOptions& options) {
   Executable made;
   made.geometry = geometry;
   made.options = options;
-  made.plan =
-      options.why_sums.empty()
-          ? plan_device(model, geometry, {options.convolutions, options.lanes, options.rate})
-          : plan_sums(model, options.why_sums);
+  const Geometry own = *options.tensor_memory ? geometry.with_tensor_memory() : geometry;
+  made.plan = options.why_sums.empty()
+                  ? plan_device(model, own, {options.convolutions, options.lanes, options.rate})
+                  : plan_sums(model, options.why_sums);
   if (options.floats == CompileOptions::Floats::kAsTheFile) {
     leave_floats_to_host(model, made.plan, options.why_no_floats);
   }
@@ -249,12 +252,61 @@ Executable compile(const OnnxModel& model, const Geometry& geometry,
   for (const DeviceProgram& program : made.plan.programs) {
     CompiledProgram& compiled = made.programs.emplace_back();
     if (tiles_of(program) > options.most_tiles) continue;
-    compiled.list = make_program(program, geometry);
+    compiled.list = make_program(program, own);
     for (std::size_t i = 0; i < program.layers.size(); ++i) {
       compiled.tensors.push_back(tensors_of(model, program.layers[i], compiled.list.jobs[i]));
     }
   }
   return made;
+}
+
+/// May a result of the programs stay in the tensor memory?
+bool has_internal_results(const Executable& made) {
+  return std::any_of(made.programs.begin(), made.programs.end(),
+                     [](const CompiledProgram& program) {
+                       return std::any_of(program.list.jobs.begin(), program.list.jobs.end(),
+                                          [](const Job& job) { return job.internal; });
+                     });
+}
+
+/// Cycles of all programs of the plan.
+std::uint64_t predicted_cycles(const Executable& made) {
+  std::uint64_t cycles = 0;
+  for (const CompiledProgram& program : made.programs) {
+    for (const Counters& layer : predict_layers(program.list, made.geometry, made.options.memory)) {
+      cycles += layer[counter::kTotalClocks];
+    }
+  }
+  return cycles;
+}
+
+}  // namespace
+
+Executable compile(const OnnxModel& model, const Geometry& geometry,
+                   const CompileOptions& options) {
+  CompileOptions chosen = options;
+  chosen.tensor_memory = options.tensor_memory.value_or(false);
+  Executable made = compile_as_chosen(model, geometry, chosen);
+  const bool is_lowered =
+      std::all_of(made.programs.begin(), made.programs.end(),
+                  [](const CompiledProgram& program) { return !program.list.jobs.empty(); });
+  const MemoryTiming& memory = options.memory;
+  const bool is_ideal =
+      memory.sharing == MemorySharing::kIndependent && memory.bytes_per_cycle == 0;
+  if (options.tensor_memory || is_ideal || !is_lowered || !geometry.has_tensor_memory() ||
+      !has_internal_results(made)) {
+    return made;
+  }
+  chosen.tensor_memory = true;
+  Executable with = compile_as_chosen(model, geometry, chosen);
+  // The host cannot read, and thus not compare, what stays there. That has to be worth it.
+  constexpr std::uint64_t kParts = 16;
+  const bool same_nodes = with.plan.on_host == made.plan.on_host &&
+                          with.plan.between == made.plan.between &&
+                          with.programs.size() == made.programs.size();
+  const bool fewer =
+      same_nodes && predicted_cycles(with) * kParts <= predicted_cycles(made) * (kParts - 1);
+  return fewer ? with : made;
 }
 
 Executable compile_in_integers(const OnnxModel& model, const Geometry& geometry,

@@ -91,6 +91,11 @@ struct CompileOptions {
   bool lanes = true;
   /// Of the memory that the programs are to be best for. They run with any.
   MemoryRate rate = {};
+  /// Do results that only the device reads stay in its tensor memory? The scratchpad is smaller
+  /// then. Nothing: they do if the programs then take clearly fewer cycles with `memory`, and that
+  /// is not one of ideal ports.
+  std::optional<bool> tensor_memory = false;
+  MemoryTiming memory = {};
   /// Not empty: the device computes nothing but the int32 sums of Linear layers, and why.
   std::string why_sums;
   /// Linear layers of float32 in a file whose integers are the device's: the host's, as the file
@@ -107,7 +112,7 @@ struct CompileOptions {
 /// by whoever runs it, predicts it, draws it, or writes it to a file.
 struct Executable {
   Geometry geometry;
-  CompileOptions options;
+  CompileOptions options;                 // `tensor_memory` as it was chosen
   DevicePlan plan;                        // which layers run on the device, and why others do not
   std::vector<PassItem> order;            // of the host's nodes and the programs
   std::vector<CompiledProgram> programs;  // those of the plan

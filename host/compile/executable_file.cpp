@@ -237,6 +237,7 @@ CompileOptions Reader::options() const {
   options.lanes = json.at("lanes").get<bool>();
   options.rate.bytes_per_cycle = json.at("memory_bytes_per_cycle").get<double>();
   options.rate.is_shared = json.at("memory_is_shared").get<bool>();
+  options.tensor_memory = json.at("tensor_memory").get<bool>();
   return options;
 }
 
@@ -298,7 +299,8 @@ Json to_json(const Executable& executable, const OnnxModel& model) {
              {{"convolutions", executable.options.convolutions},
               {"lanes", executable.options.lanes},
               {"memory_bytes_per_cycle", executable.options.rate.bytes_per_cycle},
-              {"memory_is_shared", executable.options.rate.is_shared}}},
+              {"memory_is_shared", executable.options.rate.is_shared},
+              {"tensor_memory", *executable.options.tensor_memory}}},
             {"inputs", Json::array()},
             {"outputs", Json::array()},
             {"order", Json::array()},

@@ -182,6 +182,28 @@ void Planner::mark_read(std::size_t layer) {
   }
 }
 
+/// Do only layers of its program read what a layer gives?
+bool Planner::is_internal(const Placed& giver) const {
+  const std::string& name = output_of(giver);
+  const auto readers = readers_.find(name);
+  if (readers == readers_.end()) return false;
+  return std::all_of(readers->second.begin(), readers->second.end(), [&](int node) {
+    bool read = false;
+    for (const Placed& placed : layers_) {
+      const DeviceLayer& layer = placed.layer;
+      const std::vector<int> nodes = layer.nodes();
+      if (std::find(nodes.begin(), nodes.end(), node) == nodes.end()) continue;
+      const bool as_input = layer.input_value == name, as_operand = layer.second == name;
+      const bool in_memory = (as_input && !layer.source) || (as_operand && !layer.operand);
+      if (in_memory || layer.weights_value == name) return false;
+      if (!as_input && !as_operand) continue;
+      if (placed.level != giver.level) return false;
+      read = true;
+    }
+    return read;  // else the host does, or it is an output
+  });
+}
+
 void Planner::push(Placed placed, const std::string& output) {
   values_[output] = {placed.level, layers_.size(), true, output};
   layers_.push_back(std::move(placed));
@@ -377,6 +399,7 @@ std::vector<DeviceProgram> Planner::programs() {
       placed.layer.job.source = placed.layer.source;
     }
     placed.layer.job.ready = !placed.layer.source;
+    placed.layer.job.internal = is_internal(placed);
     if (placed.layer.operand) {
       placed.layer.operand = place_of(*placed.layer.operand);
       placed.layer.job.operand = placed.layer.operand;

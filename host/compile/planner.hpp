@@ -74,6 +74,7 @@ class Planner {
   Convolution results_map(const Placed& from) const;
   ChannelOrder order_of(std::size_t number) const;
   void mark_read(std::size_t layer);
+  bool is_internal(const Placed& giver) const;
   std::vector<DeviceProgram> programs();
   void find_between();
   void find_splits();

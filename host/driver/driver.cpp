@@ -146,6 +146,18 @@ void Driver::enable_tensor_memory() {
     throw UsageError(fmt::format("device '{}' has no tensor memory", device_.name()));
   }
   geometry_ = geometry_.with_tensor_memory();
+  tensor_memory_ = true;
+}
+
+/// With which the next program runs.
+void Driver::use_tensor_memory(bool use) {
+  tensor_memory_ = use;
+  if (!use || geometry_.tensor_memory) return;
+  const std::uint32_t words = device_.read_register(reg::kTensorWords);
+  if (words == geometry_.tensor_words) return;
+  throw UsageError(
+      fmt::format("device '{}' has a tensor memory of {} words; the program is for one of {}",
+                  device_.name(), words, geometry_.tensor_words));
 }
 
 void Driver::start_program(std::uint64_t ring, const std::vector<Command>& program) {
@@ -154,9 +166,11 @@ void Driver::start_program(std::uint64_t ring, const std::vector<Command>& progr
     program[i].encode(bytes.data() + i * kCommandBytes);
   }
   reset();  // the ring starts at its first place, so that a run does not depend on those before
-  if (geometry_.tensor_memory) {
-    check(gemm64_write(&core_, GEMM64_REG_TENSOR_MEMORY, GEMM64_TENSOR_MEMORY_ENABLE_MASK));
-    reset();  // waits for the end of the one that enabling it began
+  if (tensor_memory_ || enabled_) {
+    check(gemm64_write(&core_, GEMM64_REG_TENSOR_MEMORY,
+                       tensor_memory_ ? GEMM64_TENSOR_MEMORY_ENABLE_MASK : 0));
+    reset();  // waits for the end of the one that this began
+    enabled_ = tensor_memory_;
   }
   check(gemm64_set_ring(&core_, ring, ring_places(program.size())));
   if (const std::uint32_t watchdog = wanted_watchdog(); watchdog != 0) {
@@ -308,6 +322,7 @@ GemmResult Driver::run(const Job& job, const JobOperands& operands, const Progre
                        const RunsAgain& again) {
   check_operands(job, operands);
   check_fits(job);
+  use_tensor_memory(job.plan.tensor_memory);
   const Traffic traffic = predict_traffic(job.plan);
   run_or_again([&] { write_operands(job, operands); },
                [&] {
@@ -332,6 +347,7 @@ void Driver::write_operands(const JobProgram& list, const std::vector<JobOperand
 std::vector<GemmResult> Driver::run(const JobProgram& list,
                                     const std::vector<JobOperands>& operands,
                                     const Progress& progress, const RunsAgain& again) {
+  use_tensor_memory(list.tensor_memory);
   Traffic traffic;
   for (const Job& job : list.jobs) {
     const Traffic own = predict_traffic(job.plan);
@@ -359,7 +375,8 @@ std::vector<GemmResult> Driver::run(const JobProgram& list,
       device_.read_memory(list.snapshots + i * list.snapshot_bytes, bytes, sizeof bytes);
       after = decode_snapshot(bytes);
     }
-    results.push_back({read_results(list.jobs[i]), between(before, after)});
+    results.push_back(
+        {list.is_on_chip(i) ? MatrixI32() : read_results(list.jobs[i]), between(before, after)});
     before = after;
   }
   return results;

@@ -108,12 +108,13 @@ class Driver {
 
   /// Runs a list of jobs as one program; `operands` has those of each. The counters of a job are
   /// those from the FENCE that ended the job before to the one that ended it: the weights that it
-  /// loads ahead count as that one's, and the causes of each engine add up to its cycles. Throws as
-  /// the above does.
+  /// loads ahead count as that one's, and the causes of each engine add up to its cycles. Results
+  /// that stay in the tensor memory are not read: their sums are empty. Throws as the above does.
   std::vector<GemmResult> run(const JobProgram& list, const std::vector<JobOperands>& operands,
                               const Progress& progress = nullptr, const RunsAgain& again = nullptr);
 
-  /// Two parts of the above: operands to where the jobs read them, and what a job wrote, [M x N].
+  /// Two parts of the above: operands to where the jobs read them, and what a job wrote, [M x N],
+  /// if that is in memory.
   void write_operands(const JobProgram& list, const std::vector<JobOperands>& operands);
   MatrixI32 read_results(const Job& job);
 
@@ -144,6 +145,7 @@ class Driver {
  private:
   std::uint64_t read_counter(std::size_t index);
   void check_fits(std::uint64_t bytes, const std::string& what) const;
+  void use_tensor_memory(bool use);
   void check_operands(const Job& job, const JobOperands& operands) const;
   void write_operands(const Job& job, const JobOperands& operands);
   std::uint64_t clock_limit(const Traffic& traffic) const;
@@ -167,6 +169,8 @@ class Driver {
   DeviceHooks hooks_;
   gemm64_driver core_{};  // the driver itself, in C
   Geometry geometry_;
+  bool tensor_memory_ = false;  // the next program runs with it
+  bool enabled_ = false;        // a program before ran with it
 };
 
 }  // namespace gemm64

@@ -83,6 +83,7 @@ RunOptions OwnedAccelerator::run_options() {
 CompileOptions OwnedAccelerator::compile_options() const {
   CompileOptions options = gemm64::compile_options(options_.applied_to({}));
   options.rate = rate_of(options_.memory);
+  options.memory = options_.memory;
   if (options.floats == CompileOptions::Floats::kAsTheFile && options.why_no_floats.empty()) {
     options.why_no_floats =
         "it is float32, in which other providers compute; with option precision the device does";

@@ -134,7 +134,7 @@ Json layer_json(const LayerReport& layer, bool compared) {
                  {"scale_sim_os", layer.published.scale_sim_os}}},
                {"utilization", layer.utilization},
                {"roofline_utilization", layer.roofline_utilization},
-               {"mismatches", compared ? Json(layer.mismatches.count) : Json()},
+               {"mismatches", compared && !layer.on_chip ? Json(layer.mismatches.count) : Json()},
                {"max_abs_error", compared ? Json(layer.max_abs_error) : Json()},
                {"seconds", layer.seconds}};
   if (layer.overlapped) {
@@ -145,6 +145,7 @@ Json layer_json(const LayerReport& layer, bool compared) {
     }
   }
   if (layer.program != 0) json["program"] = layer.program;
+  if (!layer.place.empty()) json["results_in"] = layer.place;
   if (layer.convolution) json["window"] = window_json(*layer.convolution);
   if (layer.products != 0) json["products"] = layer.products;
   if (layer.strips != 1) json["strips"] = layer.strips;

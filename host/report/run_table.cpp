@@ -88,7 +88,8 @@ std::string check_text(const Row& row) {
     if (row.report.is_checked(i) && layer.counters[i] != layer.predicted[i]) return "counters";
   }
   if (layer.error_bound != 0 && !(layer.max_abs_error <= layer.error_bound)) return "error";
-  return row.report.check == CheckLevel::kLayers ? "equal" : "-";
+  if (row.report.check != CheckLevel::kLayers) return "-";
+  return layer.on_chip ? "on chip" : "equal";
 }
 
 struct Column {

@@ -85,10 +85,20 @@ std::string quantized_text(const RunReport& report) {
       counted(layers, "layer"), layers == 1 ? "Its" : "Their");
 }
 
-std::uint64_t results_of(const RunReport& report) {
+/// Results that were compared, or else those that stayed on the chip.
+std::uint64_t results_of(const RunReport& report, bool on_chip = false) {
   std::uint64_t results = 0;
-  for (const LayerReport& layer : report.layers) results += layer.shape.m * layer.shape.n;
+  for (const LayerReport& layer : report.layers) {
+    if (layer.on_chip == on_chip) results += layer.shape.m * layer.shape.n;
+  }
   return results;
+}
+
+/// Counts results that could not be compared; empty if there are none.
+std::string on_chip_text(const RunReport& report) {
+  const std::uint64_t results = results_of(report, true);
+  if (results == 0) return "";
+  return fmt::format(", {} on the chip compared only through these", grouped(results));
 }
 
 /// "12 results".
@@ -110,9 +120,9 @@ std::string compared_text(const RunReport& report) {
         report.outputs.values == 1 ? "s" : "");
   }
   const std::uint64_t results = results_of(report);
-  return fmt::format("{} equal{} the reference{}", results_text(report, results),
+  return fmt::format("{} equal{} the reference{}{}", results_text(report, results),
                      results == 1 ? "s" : "",
-                     report.host ? " on the inputs that the device had" : "");
+                     report.host ? " on the inputs that the device had" : "", on_chip_text(report));
 }
 
 /// What was compared, and what came of it, in some words.
@@ -127,7 +137,7 @@ std::string outcome(const RunReport& report) {
                              counted(outputs.values, "value"), outputs.mismatches == 1 ? "s" : "");
   }
   const std::uint64_t all = results_of(report), wrong = report.total().mismatches.count;
-  if (wrong == 0) return results_text(report, all) + " equal";
+  if (wrong == 0) return results_text(report, all) + " equal" + on_chip_text(report);
   return fmt::format("{} of {} differ{}", grouped(wrong), results_text(report, all),
                      wrong == 1 ? "s" : "");
 }

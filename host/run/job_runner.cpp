@@ -335,6 +335,7 @@ std::vector<MatrixI32> JobRunner::run_list(const std::vector<Listed>& listed,
   }
   const double seconds = thread_seconds() - begin;
   end();
+  for (std::size_t i = 0; i < listed.size(); ++i) set_place(layers.at(i), list, i);
   layers.front().dram = device_.dram_counts();
   layers.front().predicted_dram = predicted.dram;
 
@@ -396,7 +397,8 @@ MatrixI8 read_by(const Job& job, const MatrixI32& given) {
 
 }  // namespace
 
-/// Compares the results of a list, each layer's with what it must be for what its source gave.
+/// Compares the results of a list, each layer's with what it must be for what its source gave. What
+/// stays on the chip counts as expected: an error in it shows in what reads it.
 std::vector<MatrixI32> JobRunner::check_list(const std::vector<Listed>& listed,
                                              const JobProgram& list,
                                              const std::vector<JobOperands>& operands,
@@ -407,6 +409,7 @@ std::vector<MatrixI32> JobRunner::check_list(const std::vector<Listed>& listed,
   for (std::size_t i = 0; i < listed.size(); ++i) {
     LayerReport& layer = layers.at(i);
     const Listed& one = listed[i];
+    if (list.is_on_chip(i)) results[i].sums = one.expected;
     const bool is_compared = one.expected.size() != 0;
     const std::optional<std::size_t>&source = one.job.source, &operand = one.job.operand;
     MatrixI8 read;  // what it took from its source
@@ -449,7 +452,7 @@ std::vector<MatrixI32> JobRunner::check_list(const std::vector<Listed>& listed,
   }
   std::vector<MatrixI32> values(listed.size());
   for (std::size_t i = 0; i < listed.size(); ++i) {
-    if (!differs[i] && !listed[i].by_reference) continue;
+    if (list.is_on_chip(i) || (!differs[i] && !listed[i].by_reference)) continue;
     const auto& shared = listed[i].shared_tiles;
     values[i] =
         shared ? shared->own(listed[i].job.plan, results[i].sums) : std::move(results[i].sums);

@@ -9,7 +9,7 @@ namespace gemm64 {
 ProgramPrediction predict_program(const JobProgram& list, const Geometry& geometry,
                                   const MemoryTiming& memory) {
   const Prediction predicted =
-      predict(list.program, geometry, memory, first_matmuls(list), {list.ring});
+      predict(list.program, list.geometry_on(geometry), memory, first_matmuls(list), {list.ring});
   ProgramPrediction program;
   program.dram = predicted.dram;
   Counters fence{}, start{};

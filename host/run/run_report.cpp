@@ -141,6 +141,12 @@ LayerReport layer_of(const Job& job) {
   return layer;
 }
 
+void set_place(LayerReport& layer, const JobProgram& list, std::size_t job) {
+  if (!list.tensor_memory) return;
+  layer.place = list.places[job].text();
+  layer.on_chip = list.is_on_chip(job);
+}
+
 void set_strips(LayerReport& layer, std::uint32_t strips, std::uint32_t array) {
   layer.strips = strips;
   layer.published = published_cycles(layer.shape, array, layer.convolution->groups);

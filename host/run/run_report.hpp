@@ -18,7 +18,7 @@
 #include "host/run/classification.hpp"
 #include "host/run/run_options.hpp"
 #include "host/tiling/convolution.hpp"
-#include "host/tiling/job.hpp"
+#include "host/tiling/job_program.hpp"
 #include "host/tiling/tile_walk.hpp"
 
 namespace gemm64 {
@@ -74,8 +74,10 @@ struct LayerReport {
   PublishedCycles published;
   double utilization = 0;           // useful MACs / (N^2 x cycles)
   double roofline_utilization = 0;  // cycles that MACs or the busiest port need at least / cycles
-  std::vector<LayerFault> faults;   // that the device found in itself
-  Mismatches mismatches;            // of its results, where layers are compared
+  std::string place;               // of its results, of a program with a tensor memory: TensorPlace
+  bool on_chip = false;            // they stay there, so that they are not compared themselves
+  std::vector<LayerFault> faults;  // that the device found in itself
+  Mismatches mismatches;           // of its results, where layers are compared
   double max_abs_error = 0;  // of the real-valued result: int8 against float32 weights' layer,
                              // float32 against double; 0 for a bare product of integers
   double error_bound = 0;    // what max_abs_error may be; 0: no bound is claimed
@@ -210,6 +212,9 @@ LayerReport layer_of(const RunReport& jobs, const std::string& name, const GemmS
 
 /// What is known of a job before it runs: its name, sizes and results.
 LayerReport layer_of(const Job& job);
+
+/// Notes where the results of a program's job are.
+void set_place(LayerReport& layer, const JobProgram& list, std::size_t job);
 
 /// Says that a layer's map lies in strips, and what is published of its products without them.
 void set_strips(LayerReport& layer, std::uint32_t strips, std::uint32_t array);

@@ -78,6 +78,8 @@ CompileOptions compile_options(const RunOptions& options) {
   result.convolutions = options.convolutions;
   result.lanes = options.lanes;
   result.rate = rate_of(options.memory);
+  result.memory = options.memory;
+  result.tensor_memory.reset();
   result.why_sums = why_sums(options);
   if (options.precision != Precision::kFile) {
     result.floats = CompileOptions::Floats::kOnDevice;

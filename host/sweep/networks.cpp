@@ -67,16 +67,16 @@ std::shared_ptr<const ImportedNetwork> SweepNetworks::imported(const SweepPoint&
 
 std::shared_ptr<const DeviceWork> SweepNetworks::work(const SweepPoint& point) {
   const auto& [geometry, memory, lanes] = sweep_.designs[point.design];
-  const MemoryRate rate = rate_of(memory);
   const Cut cut{point.network,
                 point.batch,
                 geometry.n,
                 geometry.scratchpad_words,
                 geometry.accumulator_rows,
                 lanes,
-                rate.bytes_per_cycle,
-                rate.is_shared};
-  return works_.get(cut, [&, &geometry = geometry, lanes = lanes] {
+                memory.word(),
+                memory.bytes_per_cycle,
+                memory.latency};
+  return works_.get(cut, [&, &geometry = geometry, &memory = memory, lanes = lanes] {
     const SweepNetwork& network = sweep_.networks[point.network];
     const auto batch = static_cast<std::uint64_t>(point.batch);
     DeviceWork work;
@@ -86,7 +86,7 @@ std::shared_ptr<const DeviceWork> SweepNetworks::work(const SweepPoint& point) {
       work = plan_product(network.name, shape, geometry);
     } else {
       const std::shared_ptr<const ImportedNetwork> model = imported(point);
-      work = plan_network(model->model, geometry, model->passes, lanes, rate);
+      work = plan_network(model->model, geometry, model->passes, lanes, memory);
     }
     work.batch = batch;
     return work;

@@ -55,6 +55,7 @@ DeviceWork::Program program_of(const DeviceProgram& planned, const JobProgram& l
     const DeviceLayer& from = planned.layers[i];
     LayerReport layer = layer_of(program.jobs.jobs[i]);
     layer.program = number;
+    set_place(layer, list, i);
     layer.published = published_cycles(program.jobs.jobs[i].plan);
     describe_layer(from, layer);
     program.layers.push_back(std::move(layer));
@@ -100,7 +101,7 @@ DeviceWork plan_product(const std::string& name, const GemmShape& shape, const G
 }
 
 DeviceWork plan_network(const OnnxModel& model, const Geometry& geometry, std::int64_t passes,
-                        bool lanes, const MemoryRate& rate) {
+                        bool lanes, const MemoryTiming& memory) {
   require_supported(model);
   DeviceWork work;
   work.name = model.name();
@@ -109,7 +110,9 @@ DeviceWork plan_network(const OnnxModel& model, const Geometry& geometry, std::i
   work.whole_network = true;
   CompileOptions options;
   options.lanes = lanes;
-  options.rate = rate;
+  options.rate = rate_of(memory);
+  options.memory = memory;
+  options.tensor_memory.reset();
   const Executable compiled = compile_in_integers(model, geometry, options);
   const DevicePlan& plan = compiled.plan;
   // Otherwise quantized on the way, a job by itself each.

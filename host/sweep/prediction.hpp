@@ -14,7 +14,7 @@
 
 namespace gemm64 {
 
-/// The device's work, cut for one geometry. Memory changes none of it.
+/// The device's work, cut for one geometry and memory. It runs with any memory.
 struct DeviceWork {
   /// A program, with a layer for each of its jobs that lacks nothing but its counters.
   struct Program {
@@ -35,10 +35,10 @@ struct DeviceWork {
 /// One product with int32 results. Throws UsageError where the accelerator cannot have it.
 DeviceWork plan_product(const std::string& name, const GemmShape& shape, const Geometry& geometry);
 
-/// A network in QOperator form, as `gemm64 run` runs it, `passes` times. Throws UsageError where
-/// that refuses it, or a shape is not known.
+/// A network in QOperator form, as `gemm64 run` runs it with that memory, `passes` times. Throws
+/// UsageError where that refuses it, or a shape is not known.
 DeviceWork plan_network(const OnnxModel& model, const Geometry& geometry, std::int64_t passes,
-                        bool lanes = true, const MemoryRate& rate = {});
+                        bool lanes = true, const MemoryTiming& memory = {});
 
 /// The report of the work, whose counters are the predicted ones.
 RunReport predict(const DeviceWork& work, const MemoryTiming& memory);

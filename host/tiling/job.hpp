@@ -33,6 +33,9 @@ struct Job {
   std::optional<std::uint64_t> source_row;
   /// The same of the second operand of its results.
   std::optional<std::size_t> operand;
+  /// In a program of several: nothing but jobs of it reads its results, so that they may stay in
+  /// the tensor memory.
+  bool internal = false;
   /// In a program of several: a number that it shares with all jobs whose results are parts of one
   /// matrix or map (Output::part).
   std::optional<int> map;

@@ -144,7 +144,8 @@ void load_operands_ahead(JobCommands& job) {
 bool is_product(const Job& job) { return job.plan.convolution() == nullptr; }
 
 /// Where each job touches the one before it and the one behind it.
-std::vector<Overlaps> find_overlaps(const std::vector<Job>& jobs, const Geometry& geometry) {
+std::vector<Overlaps> find_overlaps(const JobProgram& list, const Geometry& geometry) {
+  const std::vector<Job>& jobs = list.jobs;
   std::vector<Overlaps> overlaps(jobs.size());
   for (std::size_t j = 1; j < jobs.size(); ++j) {
     // What waits for operands of the job before would stand in the way of its own FENCE.
@@ -165,7 +166,8 @@ std::vector<Overlaps> find_overlaps(const std::vector<Job>& jobs, const Geometry
         overlaps[j].early_tiles = jobs[j].plan.k_tiles;
       }
       overlaps[j].early_words = std::numeric_limits<std::uint64_t>::max();
-    } else if (const auto overlap = find_overlap(jobs[j - 1].plan, jobs[j].plan, geometry)) {
+    } else if (const auto overlap =
+                   find_overlap(jobs[j - 1].plan, jobs[j].plan, geometry, list.is_on_chip(j - 1))) {
       overlaps[j - 1].cut = overlap->cut;
       overlaps[j].early_blocks = overlap->early_blocks;
       overlaps[j].early_tiles = overlap->early_tiles;
@@ -180,13 +182,16 @@ std::uint64_t tile_bytes(const Plan& plan) {
   return plan.results().block_bytes(plan.result_rows(), plan.array);
 }
 
-/// Results that are a part of a map lie within it; the first part takes the room for all.
-void place_part(Job& job, std::map<int, std::uint64_t>& maps) {
+/// Results that are a part of a map lie within it; the first part takes the space for all, if that
+/// is in memory.
+void place_part(Job& job, bool on_chip, std::map<int, std::uint64_t>& maps) {
   const ResultPart& part = job.plan.output.part.value();
   const std::uint64_t bytes = tile_bytes(job.plan);
   const auto [map, is_first] = maps.emplace(*job.map, job.layout.results);
-  job.layout.end =
-      is_first ? map->second + divide_up(part.columns, job.plan.array) * bytes : job.layout.results;
+  if (!on_chip) {
+    job.layout.end = is_first ? map->second + divide_up(part.columns, job.plan.array) * bytes
+                              : job.layout.results;
+  }
   job.layout.results = map->second + part.first / job.plan.array * bytes +
                        job.plan.results().block_bytes(part.first_row, job.plan.array);
 }
@@ -231,10 +236,12 @@ std::vector<std::size_t> first_matmuls(const JobProgram& list) {
   return first;
 }
 
-JobProgram make_job_program(const std::vector<Job>& jobs, const Geometry& geometry) {
+JobProgram make_job_program(const std::vector<Job>& jobs, const Geometry& device) {
   if (jobs.empty()) throw std::invalid_argument("a program of no jobs");
   JobProgram list;
   list.jobs = jobs;
+  list.tensor_memory = device.tensor_memory || jobs.front().plan.tensor_memory;
+  const Geometry geometry = list.geometry_on(device);
   std::uint64_t most_commands = 0;
   for (const Job& job : jobs) {
     // A FENCE stands where a job alone would have FINISH; an overlap adds another, up to three
@@ -248,8 +255,10 @@ JobProgram make_job_program(const std::vector<Job>& jobs, const Geometry& geomet
     if (jobs[j].source) check_source(jobs, j);
     if (jobs[j].operand) check_operand(jobs, j);
   }
+  list.places.resize(jobs.size());
+  if (list.tensor_memory) list.places = place_tensors(jobs, geometry);
   share_planes(list.jobs, geometry);
-  const std::vector<Overlaps> overlaps = find_overlaps(list.jobs, geometry);
+  const std::vector<Overlaps> overlaps = find_overlaps(list, geometry);
   std::vector<std::vector<Phase>> phases;
   std::map<int, std::uint64_t> maps;  // where each lies
   for (std::size_t j = 0; j < jobs.size(); ++j) {
@@ -264,9 +273,11 @@ JobProgram make_job_program(const std::vector<Job>& jobs, const Geometry& geomet
       const std::uint64_t tiles = job.source_tile * tile_bytes(list.jobs[*job.source].plan);
       activations = activations.value() + tiles + job.source_row.value_or(0) * job.plan.array;
     }
-    job.layout = make_layout(job.plan, list.end, activations, results_of(job.operand));
+    std::optional<std::uint64_t> results = list.places[j].word;
+    if (results) results = geometry.tensor_base() + *results * geometry.n;
+    job.layout = make_layout(job.plan, list.end, activations, results_of(job.operand), results);
     if (job.source_row) job.layout.plane_pixels = list.jobs[*job.source].plan.result_rows();
-    if (job.map) place_part(job, maps);
+    if (job.map) place_part(job, list.is_on_chip(j), maps);
     JobCommands commands = job_commands(job.plan, job.layout, overlaps[j]);
     // The FENCE that ends the giver of operands stands before all of this job, unless that one is
     // the job before.
@@ -276,6 +287,7 @@ JobProgram make_job_program(const std::vector<Job>& jobs, const Geometry& geomet
     list.end = job.layout.end;
   }
   append_commands(list, phases, overlaps);
+  if (list.tensor_memory) check_tensor_words(list, geometry);
   return list;
 }
 

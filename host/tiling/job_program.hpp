@@ -2,11 +2,13 @@
 // A list of jobs as one program for one device.
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <vector>
 
 #include "host/tiling/job.hpp"
+#include "host/tiling/tensor_placement.hpp"
 
 namespace gemm64 {
 
@@ -28,14 +30,33 @@ struct CommandOrigin {
 /// of jobs may read one. Where the source is the job before and both can have an overlap there, a
 /// FENCE of its own waits for all results but the last tile: these are loaded and multiplied while
 /// the last tile is still computed, stored and loaded.
+///
+/// If its jobs were cut for an accelerator whose tensor memory is enabled, results that only jobs
+/// of the program read stay there, as far as it has space.
 struct JobProgram {
   std::vector<Job> jobs;  // where each lies, and its commands as they would be if it ran alone
   std::vector<Command> program;
   std::vector<CommandOrigin> origins;  // of each command
+  std::vector<TensorPlace> places;     // of each job's results
+  std::vector<JobStripes> stripes;
+  bool tensor_memory = false;  // it runs with the tensor memory enabled
   std::uint64_t ring = 0;
   std::uint64_t snapshots = 0;       // address of the first; one for each job but the last
   std::uint64_t snapshot_bytes = 0;  // from one to the next
   std::uint64_t end = 0;             // bytes of memory in all
+
+  /// Do a job's results stay in the tensor memory?
+  bool is_on_chip(std::size_t job) const { return job < places.size() && places[job].word; }
+  /// Does a job run in turns with others, so that no figure of cycles is its own?
+  bool is_in_stripes(std::size_t job) const {
+    return std::any_of(stripes.begin(), stripes.end(), [job](const JobStripes& group) {
+      return group.first <= job && job <= group.last;
+    });
+  }
+  /// The accelerator as the program needs it.
+  Geometry geometry_on(const Geometry& device) const {
+    return tensor_memory ? device.with_tensor_memory() : device;
+  }
 };
 
 /// What of a program comes before one of its jobs.

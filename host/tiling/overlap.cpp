@@ -10,6 +10,8 @@ namespace {
 
 // What a memory usually takes to answer a write and a read, with what the engines take to ask.
 constexpr std::uint64_t kThroughMemory = 260;
+// The same of the tensor memory.
+constexpr std::uint64_t kThroughTensorMemory = 60;
 
 /// A block of a plan, as overlaps see it.
 struct Block {
@@ -81,8 +83,9 @@ std::uint64_t tiles_of_planes(const Plan& plan, std::uint32_t planes) {
 }
 
 /// The way of results into the array: out of it, to memory and back.
-std::uint64_t way(const Geometry& geometry, std::uint64_t rows, std::uint64_t words) {
-  return geometry.pipeline() + rows + kThroughMemory + words;
+std::uint64_t way(const Geometry& geometry, std::uint64_t rows, std::uint64_t words,
+                  bool on_chip = false) {
+  return geometry.pipeline() + rows + (on_chip ? kThroughTensorMemory : kThroughMemory) + words;
 }
 
 /// Cuts that may be good ones: late, since no FENCE for one is dispatched before the last STOREs
@@ -184,13 +187,14 @@ struct Rated {
 };
 
 Rated rate(const Plan& plan, const std::vector<Block>& blocks, const Plan& next,
-           const std::vector<Block>& next_blocks, const ResultCut& cut, const Geometry& geometry) {
+           const std::vector<Block>& next_blocks, const ResultCut& cut, const Geometry& geometry,
+           bool on_chip) {
   const Block& last = blocks[cut.block];
   const auto behind = static_cast<std::int64_t>(cycles_behind(plan, blocks, cut));
   const Early early = early_of(next, next_blocks, finished(plan, blocks, cut));
   const auto ready = static_cast<std::int64_t>(early.cycles);
   const auto way_of = [&](std::uint64_t words) {
-    return static_cast<std::int64_t>(way(geometry, last.end_row - last.first_row, words));
+    return static_cast<std::int64_t>(way(geometry, last.end_row - last.first_row, words, on_chip));
   };
   const std::int64_t first = std::max<std::int64_t>(way_of(early.first_words) - behind, 0);
   const std::int64_t second = std::max<std::int64_t>(way_of(early.next_words) - first - ready, 0);
@@ -202,7 +206,8 @@ Rated rate(const Plan& plan, const std::vector<Block>& blocks, const Plan& next,
 
 }  // namespace
 
-std::optional<Overlap> find_overlap(const Plan& plan, const Plan& next, const Geometry& geometry) {
+std::optional<Overlap> find_overlap(const Plan& plan, const Plan& next, const Geometry& geometry,
+                                    bool on_chip) {
   const std::vector<Block> blocks = blocks_of(plan), next_blocks = blocks_of(next);
   if (blocks.empty() || next_blocks.empty() || plan.accumulate == Accumulate::kHost) return {};
   const bool products = plan.convolution() == nullptr && next.convolution() == nullptr;
@@ -214,7 +219,7 @@ std::optional<Overlap> find_overlap(const Plan& plan, const Plan& next, const Ge
   }
   std::optional<Rated> best;
   for (const ResultCut& cut : cuts_of(plan, blocks.size())) {
-    const Rated rated = rate(plan, blocks, next, next_blocks, cut, geometry);
+    const Rated rated = rate(plan, blocks, next, next_blocks, cut, geometry, on_chip);
     if (rated.waits == std::numeric_limits<std::int64_t>::max()) continue;
     if (!best || rated.waits < best->waits ||
         (rated.waits == best->waits && rated.spare > best->spare)) {

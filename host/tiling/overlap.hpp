@@ -22,8 +22,10 @@ struct Overlap {
 /// The overlap at which the array waits least between a job and the one behind it, which reads its
 /// results, or a map of which they are the last part; none where there is nothing to gain. What
 /// waits for the cut comes while the rest of the first job is computed, and the results behind the
-/// cut are stored and loaded while the array works on what comes before it.
-std::optional<Overlap> find_overlap(const Plan& plan, const Plan& next, const Geometry& geometry);
+/// cut are stored and loaded while the array works on what comes before it. `on_chip`: the results
+/// stay in the tensor memory.
+std::optional<Overlap> find_overlap(const Plan& plan, const Plan& next, const Geometry& geometry,
+                                    bool on_chip = false);
 
 /// Blocks of a convolution that cover the way through memory: they may begin while the job before
 /// it, whose results it does not read, is still stored.

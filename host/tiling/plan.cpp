@@ -116,6 +116,7 @@ Plan make_plan(const GemmShape& shape, Accumulate accumulate, const Geometry& ge
   plan.output = output;
   plan.accumulate = accumulate;
   plan.array = geometry.n;
+  plan.tensor_memory = geometry.tensor_memory;
   plan.products = products;
   plan.k_tiles = static_cast<std::uint32_t>(divide_up(shape.k, geometry.n));
   plan.n_tiles = static_cast<std::uint32_t>(divide_up(plan.first_lane() + shape.n, geometry.n));
@@ -177,6 +178,7 @@ Plan make_plan(const Convolution& convolution, const Geometry& geometry, const O
                 convolution.out_channels};
   plan.output = output;
   plan.array = geometry.n;
+  plan.tensor_memory = geometry.tensor_memory;
   // Lanes ahead of the first column compute nothing.
   Convolution shifted = convolution;
   shifted.out_channels += plan.first_lane();
@@ -217,6 +219,7 @@ std::optional<Plan> make_lanes_plan(const Convolution& convolution, const Geomet
   plan.shape = {convolution.out_pixels(), taps, convolution.out_channels};
   plan.output = output;
   plan.array = geometry.n;
+  plan.tensor_memory = geometry.tensor_memory;
   plan.n_tiles = cut->command().count;
   if (cut->in_strips()) {
     for (const LanesStrip& strip : cut->strips) {

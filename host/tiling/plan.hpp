@@ -115,6 +115,7 @@ struct Plan {
   /// All tiles of weights stay in their buffer until the last block of rows, of a product of each
   /// group, has taken them.
   bool retains_weights = false;
+  bool tensor_memory = false;  // it was cut for an accelerator whose tensor memory is enabled
   std::optional<DepthwiseTiling> lanes;  // of one on the lanes
 
   /// That of a window or of lanes; nullptr: it is a product.

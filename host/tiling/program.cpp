@@ -79,7 +79,7 @@ Layout make_layout(const Plan& plan) {
 }
 
 Layout make_layout(const Plan& plan, std::uint64_t from, std::optional<std::uint64_t> activations,
-                   std::optional<std::uint64_t> operands) {
+                   std::optional<std::uint64_t> operands, std::optional<std::uint64_t> results) {
   Layout layout;
   std::uint64_t next = from;
   const auto place = [&next](std::uint64_t bytes) {
@@ -91,7 +91,7 @@ Layout make_layout(const Plan& plan, std::uint64_t from, std::optional<std::uint
   layout.parameters = place(plan.parameter_bytes());
   layout.activations = activations ? *activations : place(plan.activation_bytes());
   layout.operands = operands ? *operands : place(plan.operand_bytes());
-  layout.results = place(plan.result_bytes());
+  layout.results = results ? *results : place(plan.result_bytes());
   layout.end = next;
   return layout;
 }

@@ -38,10 +38,11 @@ std::uint64_t page_up(std::uint64_t address);
 /// address 0. The ring has places for the plan's own program.
 Layout make_layout(const Plan& plan);
 /// The same without a ring, from address `from` on. `activations`, `operands`: where they lie
-/// already, if they do.
+/// already, if they do; `results`: where they are to be, if not there.
 Layout make_layout(const Plan& plan, std::uint64_t from,
                    std::optional<std::uint64_t> activations = std::nullopt,
-                   std::optional<std::uint64_t> operands = std::nullopt);
+                   std::optional<std::uint64_t> operands = std::nullopt,
+                   std::optional<std::uint64_t> results = std::nullopt);
 
 /// The commands that carry out a plan by itself, FINISH last; see job_commands().
 std::vector<Command> make_program(const Plan& plan, const Layout& layout);

@@ -3,7 +3,11 @@
 // values, bytes and cycles.
 #include "tests/system/convolution_programs.hpp"
 
+#include <fmt/format.h>
 #include <gtest/gtest.h>
+
+#include <algorithm>
+#include <utility>
 
 #include "host/util/error.hpp"
 
@@ -38,43 +42,89 @@ Output int8_output(std::mt19937& random) {
   return output;
 }
 
+/// Layers of which most read the results of another one. `tight`: some may not fit the scratchpad.
+std::vector<ProgramPart> random_layers(std::mt19937& random, const Geometry& geometry, bool tight) {
+  const unsigned channels = geometry.n * draw(random, 1, 6);
+  ProgramParts program(random, geometry);
+  std::vector<std::optional<Convolution>> layers;  // none: a product, whose results none reads
+  const unsigned count = draw(random, 2, 7);
+  while (layers.size() < count) {
+    std::vector<std::size_t> sources;
+    for (std::size_t i = 0; i < layers.size(); ++i) {
+      if (layers[i]) sources.push_back(i);
+    }
+    // Mostly the layer before; else any other, or none.
+    std::optional<std::size_t> source;
+    if (!sources.empty() && draw(random, 0, 4) != 0) {
+      source = draw(random, 0, 2) != 0 ? sources.back() : sources[random() % sources.size()];
+    }
+    try {
+      if (source && draw(random, 0, 5) == 0) {
+        const Convolution& c = *layers[*source];
+        program.add(GemmShape{c.out_pixels(), c.out_channels, draw(random, 1, channels)},
+                    random_output(random), source);
+        layers.emplace_back();
+      } else {
+        const Convolution c =
+            source ? convolution_behind(random, *layers[*source], channels, 12, 400'000)
+                   : random_convolution(random, channels, 12, 400'000);
+        program.add(c, int8_output(random), source);
+        layers.push_back(c);
+      }
+    } catch (const UsageError&) {
+      EXPECT_TRUE(tight);
+    }
+  }
+  return program.parts;
+}
+
 TEST_P(ConvolutionPrograms, AreExact) {
   Rig rig = this->rig();
   for_seeds(3100, 40, [&](std::mt19937& random) {
     rig.set_latency(draw(random, 1, 150));
-    const unsigned channels = static_cast<unsigned>(GetParam().n) * draw(random, 1, 6);
-    ProgramParts program(random, rig.driver.geometry());
-    std::vector<std::optional<Convolution>> layers;  // none: a product, whose results none reads
-    const unsigned count = draw(random, 2, 7);
-    while (layers.size() < count) {
-      std::vector<std::size_t> sources;
-      for (std::size_t i = 0; i < layers.size(); ++i) {
-        if (layers[i]) sources.push_back(i);
-      }
-      // Mostly the layer before; else any other, or none.
-      std::optional<std::size_t> source;
-      if (!sources.empty() && draw(random, 0, 4) != 0) {
-        source = draw(random, 0, 2) != 0 ? sources.back() : sources[random() % sources.size()];
-      }
-      try {
-        if (source && draw(random, 0, 5) == 0) {
-          const Convolution& c = *layers[*source];
-          program.add(GemmShape{c.out_pixels(), c.out_channels, draw(random, 1, channels)},
-                      random_output(random), source);
-          layers.emplace_back();
-        } else {
-          const Convolution c =
-              source ? convolution_behind(random, *layers[*source], channels, 12, 400'000)
-                     : random_convolution(random, channels, 12, 400'000);
-          program.add(c, int8_output(random), source);
-          layers.push_back(c);
-        }
-      } catch (const UsageError&) {
-        ASSERT_TRUE(GetParam().tight);  // a scratchpad too small for it
+    expect_program(rig, random_layers(random, rig.driver.geometry(), GetParam().tight));
+  });
+}
+
+/// The number of layers whose results stay in the tensor memory, and of those whose do not for lack
+/// of space. The memory seems to have `words` at most.
+std::pair<unsigned, unsigned> expect_on_chip(Rig& rig, unsigned seed, std::uint32_t words) {
+  unsigned on_chip = 0, spilled = 0;
+  for_seeds(seed, 15, [&](std::mt19937& random) {
+    rig.set_latency(draw(random, 1, 150));
+    Geometry geometry = rig.driver.geometry().with_tensor_memory();
+    std::vector<ProgramPart> parts = random_layers(random, geometry, false);
+    for (const ProgramPart& part : parts) {
+      if (part.job.source) parts[*part.job.source].job.internal = random() % 8 != 0;
+    }
+    geometry.tensor_words = std::min(geometry.tensor_words, words);
+    expect_program(rig, parts, geometry);
+    for (const TensorPlace& place : jobs_of(parts, geometry).places) {
+      on_chip += place.word ? 1 : 0;
+      spilled += place.why.find("no space") == 0 || place.why.find("it has") == 0 ? 1 : 0;
+    }
+  });
+  return {on_chip, spilled};
+}
+
+TEST(TensorPrograms, KeepResultsOnTheChipExactly) {
+  for (const int n : {4, 8}) {
+    for (const MemorySharing sharing :
+         {MemorySharing::kIndependent, MemorySharing::kShared, MemorySharing::kDram}) {
+      for (const double stalls : {0.0, 0.3}) {
+        if (stalls != 0 && sharing == MemorySharing::kDram) continue;
+        SCOPED_TRACE(fmt::format("N = {}, {}, stalls {}", n, name(sharing), stalls));
+        RtlOptions options = Rig::options(n, stalls, 3);
+        options.memory.sharing = sharing;
+        Rig rig(options);
+        const auto [all, none] = expect_on_chip(rig, 3300, ~std::uint32_t{0});
+        EXPECT_GT(all, 10u);
+        const auto [few, spilled] = expect_on_chip(rig, 3340, 120);
+        EXPECT_GT(few, 5u);
+        EXPECT_GT(spilled, 5u);
       }
     }
-    expect_program(rig, program.parts);
-  });
+  }
 }
 
 TEST_P(ConvolutionPrograms, WithRowsThatTheLanesTakeInStripsAreExact) {

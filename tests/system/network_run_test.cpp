@@ -5,10 +5,13 @@
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
+#include <cstring>
+
 #include "host/analysis/analysis.hpp"
 #include "host/execute/dump.hpp"
 #include "host/execute/network_input.hpp"
 #include "host/graph/onnx/networks.hpp"
+#include "host/report/verdict.hpp"
 #include "tests/system/system.hpp"
 #include "tests/unit/execute/quantized_graph_text.hpp"
 
@@ -123,6 +126,37 @@ TEST(QuantizedNetworkOnRtl, RunsWhollyThereInThePredictedCycles) {
   }
   EXPECT_EQ(analysis.programs[0].cycles, cycles[0]);
   EXPECT_EQ(analysis.programs[1].cycles, cycles[1]);
+}
+
+// Results that stay on the chip are compared through the layers that read them, and so reported.
+TEST(QuantizedNetworkOnRtl, KeepsTensorsOnTheChipWithASlowMemory) {
+  for (const OnnxModel& model : {quantized_branches(), quantized_lanes()}) {
+    RtlOptions device = Rig::options(8);
+    device.memory.sharing = MemorySharing::kShared;
+    device.memory.bytes_per_cycle = 1;
+    RunOptions options;
+    options.memory = device.memory;
+    Rig rig(device);
+    const NetworkRun found = run_quantized(rig, model, options);
+    EXPECT_TRUE(found.report.verified());
+    EXPECT_TRUE(found.report.predictable());
+    std::size_t on_chip = 0;
+    for (const LayerReport& layer : found.report.layers) {
+      if (layer.on_chip) ++on_chip;
+      EXPECT_EQ(layer.on_chip, layer.place == "scratchpad") << layer.name;
+    }
+    EXPECT_GT(on_chip, 2U);
+    EXPECT_NE(summary_line(found.report, {}).find(" on the chip compared only through these"),
+              std::string::npos);
+    Rig ideal(8);
+    const NetworkRun expected = run_quantized(ideal, model);
+    ASSERT_EQ(found.first.bytes(), expected.first.bytes());
+    EXPECT_EQ(std::memcmp(found.first.raw(), expected.first.raw(), found.first.bytes()), 0);
+    const Analysis analysis = analyze(model, rig.driver.geometry(), options.memory);
+    std::uint64_t predicted = 0;
+    for (const ProgramAnalysis& program : analysis.programs) predicted += program.cycles;
+    EXPECT_EQ(predicted, cycles_of(found.report));
+  }
 }
 
 TEST(QuantizedNetworkOnRtl, RunsDepthwiseLayersAndPoolsInThePredictedCycles) {

@@ -74,20 +74,27 @@ MatrixI32 expected_vector(const Output& output, const MatrixI32& results,
 }
 
 /// A program of three jobs: the second one's operands come from the host, the third one's from the
-/// first job or the second.
+/// first job or the second. With a tensor memory that operand stays there, the third one's results
+/// take its words, and a fourth job reads them.
 struct Program {
   Program(const Geometry& geometry, std::mt19937& random, unsigned n) {
     const GemmShape shape = random_shape(random, n, 40);
     Output plain = random_output(random);
     plain.format = ResultFormat(ResultCode::kInt8);
     plain.low = -128, plain.high = 127, plain.zero = 3;
-    const Output outputs[] = {plain, vector_output(random), vector_output(random)};
+    std::vector<Output> outputs = {plain, vector_output(random), vector_output(random)};
+    if (geometry.tensor_memory) outputs.push_back(plain);
     std::vector<Job> jobs;
     for (const Output& output : outputs) {
-      const GemmShape own{shape.m, jobs.empty() ? shape.k : draw(random, 1, 2 * n), shape.n};
+      GemmShape own{shape.m, jobs.empty() ? shape.k : draw(random, 1, 2 * n), shape.n};
+      if (jobs.size() == 3) own.k = shape.n;
       jobs.push_back(gemm64::make_job("product", own, Accumulate::kDevice, geometry, output));
     }
     jobs[2].operand = draw(random, 0, 1);
+    if (geometry.tensor_memory) {
+      jobs[*jobs[2].operand].internal = jobs[2].internal = true;
+      jobs[3].source = 2;
+    }
     list = make_job_program(jobs, geometry);
     for (const Job& job : list.jobs) {
       operands.push_back(random_operands(random, job.plan.shape));
@@ -95,6 +102,7 @@ struct Program {
     }
     given = random_matrix(random, shape.m, shape.n);
     for (std::size_t i = 0; i < jobs.size(); ++i) {
+      if (i == 3) operands[i].a = expected[2].cast<std::int8_t>();
       MatrixI32 results = expected_results(outputs[i], operands[i]);
       if (i == 1) results = expected_vector(outputs[i], results, given);
       if (i == 2) {
@@ -121,32 +129,42 @@ struct Program {
   std::vector<MatrixI32> expected;
 };
 
-void expect_exact(int n, double stalls, MemorySharing sharing, unsigned first_seed) {
+void expect_exact(int n, double stalls, MemorySharing sharing, unsigned first_seed,
+                  bool tensor_memory = false) {
   SCOPED_TRACE("N = " + std::to_string(n) + ", " + name(sharing));
   RtlOptions options = Rig::options(n, stalls, first_seed);
   options.memory.sharing = sharing;
   Rig rig(options);
   for_seeds(first_seed, 8, [&](std::mt19937& random) {
     rig.set_latency(draw(random, 1, 200));
-    const Program program(rig.driver.geometry(), random, static_cast<unsigned>(n));
+    Geometry geometry = rig.driver.geometry();
+    if (tensor_memory) geometry = geometry.with_tensor_memory();
+    const Program program(geometry, random, static_cast<unsigned>(n));
     const std::vector<GemmResult> found = program.run(rig.driver);
+    const JobProgram& list = program.list;
+    if (tensor_memory) {
+      ASSERT_TRUE(list.is_on_chip(2));
+      EXPECT_EQ(list.places[2].word, list.places[*list.jobs[2].operand].word);
+    }
     std::uint64_t loaded = 0, needed = 0;
     for (std::size_t i = 0; i < found.size(); ++i) {
-      EXPECT_EQ(found[i].sums, program.expected[i]) << "job " << i;
+      const MatrixI32 expected = list.is_on_chip(i) ? MatrixI32() : program.expected[i];
+      EXPECT_EQ(found[i].sums, expected) << "job " << i;
       expect_causes_add_up(found[i].counters);
       loaded += found[i].counters[counter::kBytesOperands];
-      needed += predict_traffic(program.list.jobs[i].plan).operands;
+      const auto& operand = list.jobs[i].operand;
+      if (operand && list.is_on_chip(*operand)) continue;
+      needed += predict_traffic(list.jobs[i].plan).operands;
     }
     // Those that are loaded ahead count in the job before.
     EXPECT_EQ(loaded, needed);
     if (stalls != 0) return;
-    const ProgramPrediction layers =
-        predict_program(program.list, rig.driver.geometry(), rig.memory);
+    const ProgramPrediction layers = predict_program(list, rig.driver.geometry(), rig.memory);
     for (std::size_t i = 0; i < found.size(); ++i) {
       EXPECT_EQ(layers.between_fences[i], found[i].counters)
           << "job " << i << ": " << difference(layers.between_fences[i], found[i].counters);
     }
-    const Prediction predicted = predict(program.list.program, rig.driver.geometry(), rig.memory);
+    const Prediction predicted = predict(list.program, geometry, rig.memory);
     EXPECT_EQ(predicted.counters, rig.driver.read_counters())
         << difference(predicted.counters, rig.driver.read_counters());
   });
@@ -158,6 +176,16 @@ TEST(VectorJobs, AddAndMultiplyAsTheirResultsLeave) {
          {MemorySharing::kIndependent, MemorySharing::kShared, MemorySharing::kExclusive}) {
       expect_exact(n, 0, sharing, 40);
     }
+  }
+}
+
+TEST(VectorJobs, ReplaceTheirOperandInTheTensorMemory) {
+  for (const int n : {4, 8}) {
+    for (const MemorySharing sharing :
+         {MemorySharing::kIndependent, MemorySharing::kShared, MemorySharing::kDram}) {
+      expect_exact(n, 0, sharing, 80, true);
+    }
+    expect_exact(n, 0.4, MemorySharing::kIndependent, 90, true);
   }
 }
 

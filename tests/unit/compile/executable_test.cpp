@@ -100,6 +100,30 @@ TEST_F(ExecutableTest, PlacesTheTensorsOfAProgramApart) {
   EXPECT_EQ(made.programs[0].tensors[1].input.name, "a");
 }
 
+TEST_F(ExecutableTest, KeepsTensorsOnTheChipIfThatTakesFewerCycles) {
+  const OnnxModel model = network();
+  CompileOptions options;
+  options.tensor_memory.reset();
+  EXPECT_FALSE(compiled(model, options).options.tensor_memory.value()) << "ideal ports";
+  options.memory.sharing = MemorySharing::kShared;
+  options.memory.bytes_per_cycle = 1;
+  const Executable made = compiled(model, options);
+  EXPECT_TRUE(made.options.tensor_memory.value());
+  const JobProgram& list = made.programs[0].list;
+  EXPECT_TRUE(list.tensor_memory);
+  EXPECT_EQ(list.places[0].text(), "scratchpad");
+  EXPECT_EQ(list.places[1].text(), "memory: the host reads it");
+  options.tensor_memory = false;
+  const Executable without = compiled(model, options);
+  EXPECT_FALSE(without.programs[0].list.tensor_memory);
+
+  OutputFile to(file_);
+  save_executable(made, model, "gemm64 test", to);
+  const Executable read = load_executable(file_).executable;
+  EXPECT_TRUE(read.options.tensor_memory.value());
+  EXPECT_EQ(read.programs[0].list.program, list.program);
+}
+
 /// Who has nothing but the file and a device runs its programs, as README.md says.
 // Three products of the input are one program; each begins before the one in front of it has ended.
 TEST_F(ExecutableTest, HasSumsThatAreThereTogetherAsOneProgram) {

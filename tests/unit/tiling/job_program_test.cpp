@@ -385,6 +385,74 @@ TEST(JobProgram, BeginsConvolutionsWithPlaneZero) {
   EXPECT_GT(further, 0u);
 }
 
+/// A chain of products of 8 x 8 x 8 whose results stay inside, on an accelerator with so many words
+/// of tensor memory.
+JobProgram inside(std::size_t count, std::uint32_t words, std::vector<std::size_t> kept = {}) {
+  Geometry geometry = small().with_tensor_memory();
+  geometry.tensor_words = words;
+  Output output;
+  output.format = ResultFormat(ResultCode::kInt8);
+  output.low = -128;
+  output.high = 127;
+  std::vector<Job> jobs;
+  for (std::size_t i = 0; i < count; ++i) {
+    jobs.push_back(make_job("product", {8, 8, 8}, Accumulate::kDevice, geometry, output));
+    if (i != 0) jobs.back().source = i - 1;
+    jobs.back().internal = i + 1 != count;
+  }
+  for (const std::size_t i : kept) jobs[i].internal = false;
+  return make_job_program(jobs, geometry);
+}
+
+TEST(TensorPlaces, AreSharedByTensorsThatDoNotLiveTogether) {
+  const JobProgram list = inside(5, 16);
+  EXPECT_EQ(list.places[0].word, list.places[2].word);
+  EXPECT_EQ(list.places[1].word, list.places[3].word);
+  EXPECT_NE(list.places[0].word, list.places[1].word);
+  EXPECT_FALSE(list.is_on_chip(4));
+  EXPECT_EQ(list.places[4].text(), "memory: the host reads it");
+  EXPECT_EQ(list.places[0].text(), "scratchpad");
+  EXPECT_EQ(list.jobs[1].layout.activations,
+            small().tensor_base() + *list.places[0].word * small().n);
+}
+
+TEST(TensorPlaces, AreInMemoryIfThereIsNoSpace) {
+  const JobProgram list = inside(4, 8, {0});
+  EXPECT_FALSE(list.is_on_chip(0));
+  EXPECT_TRUE(list.is_on_chip(1) != list.is_on_chip(2));
+  for (const std::size_t i : {1, 2}) {
+    if (!list.is_on_chip(i)) EXPECT_EQ(list.places[i].why, "no space among those that live then");
+  }
+  EXPECT_EQ(inside(2, 7).places[0].why, "it has 8 words, the tensor memory 7");
+}
+
+// What a compiler might get wrong is refused before it runs.
+TEST(TensorPlaces, AreCheckedAgainstTheProgram) {
+  Geometry geometry = small().with_tensor_memory();
+  geometry.tensor_words = 16;
+  const auto change = [&](Opcode opcode, std::size_t job, std::int64_t words) {
+    JobProgram list = inside(5, 16);
+    for (std::size_t i = 0; i < list.program.size(); ++i) {
+      Command& command = list.program[i];
+      if (command.opcode != opcode || list.origins[i].job != job) continue;
+      command.set_address(command.address() + words * geometry.n);
+    }
+    return list;
+  };
+  const auto moved = [&](std::int64_t words) {
+    return *inside(5, 16).places[0].word == 0 ? words : -words;
+  };
+  EXPECT_NO_THROW(check_tensor_words(inside(5, 16), geometry));
+  EXPECT_THROW(check_tensor_words(change(Opcode::kStore, 0, 16), geometry), std::invalid_argument)
+      << "past the end";
+  EXPECT_THROW(check_tensor_words(change(Opcode::kLoadActivations, 1, moved(8)), geometry),
+               std::invalid_argument)
+      << "never written";
+  EXPECT_THROW(check_tensor_words(change(Opcode::kStore, 1, moved(-8)), geometry),
+               std::invalid_argument)
+      << "one replaces another that lives, and the next one reads what is not there";
+}
+
 TEST(JobProgram, RefusesAnEmptyList) {
   EXPECT_THROW(make_job_program({}, small()), std::invalid_argument);
 }

@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: Apache-2.0
+// Which results of a program's jobs stay in the tensor memory, and at which words.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "host/device/geometry.hpp"
+#include "host/tiling/job.hpp"
+
+namespace gemm64 {
+
+struct JobProgram;
+
+/// The place of a job's results.
+struct TensorPlace {
+  std::optional<std::uint64_t> word;  // of the tensor memory, their first; none: they are in memory
+  std::string why;                    // they are in memory; empty: they are not
+
+  /// "scratchpad", or "memory: " and the reason.
+  std::string text() const { return word ? "scratchpad" : "memory: " + why; }
+};
+
+/// Jobs [first, last] of a program that run in turns, stripe by stripe: each but the first reads the
+/// rows that the one before it has just given, so that only these need space.
+struct JobStripes {
+  std::size_t first = 0, last = 0;
+  std::vector<std::uint64_t> words;  // of the results of each but the last in a stripe
+};
+
+/// Returns the place of each job's results. A tensor lives from its first STORE to its last read.
+/// Those that save the most bytes per word and job come first; each is placed in the smallest gap
+/// that lives as long. Results replace their second operand if nothing reads that later. Requires
+/// jobs as make_job_program() does. A job's STOREs follow all reads of the jobs before it, since
+/// blocks of sums are finished in order, so words are free after their last reader.
+std::vector<TensorPlace> place_tensors(const std::vector<Job>& jobs, const Geometry& geometry,
+                                       const std::vector<JobStripes>& stripes = {});
+
+/// Throws std::invalid_argument if a command of the program reads a word of the tensor memory that
+/// does not hold the tensor that its job reads: it was never written, or another tensor replaced
+/// it; or if a STORE or a read passes the memory's end.
+void check_tensor_words(const JobProgram& list, const Geometry& geometry);
+
+}  // namespace gemm64
