@@ -86,11 +86,11 @@ NetworkSource built_in(const NetworkOptions& options) {
   calibration.take = [&](std::int64_t first, std::int64_t count) {
     return inputs.take(begin + first, count);
   };
-  OnnxModel integers = for_host(
-      options.host,
-      OnnxModel::from_proto(quantize_model(*model, calibrate(*model, calibration)).proto,
-                            options.network),
-      {});
+  OnnxModel integers =
+      for_host(options.host,
+               OnnxModel::from_proto(quantize_model(*model, calibrate(*model, calibration)).proto,
+                                     options.network),
+               {});
   return {options.network,
           std::move(integers),
           std::move(inputs),

@@ -23,8 +23,8 @@ struct TensorPlace {
   std::string text() const { return word ? "scratchpad" : "memory: " + why; }
 };
 
-/// Jobs [first, last] of a program that run in turns, stripe by stripe: each but the first reads the
-/// rows that the one before it has just given, so that only these need space.
+/// Jobs [first, last] of a program that run in turns, stripe by stripe: each but the first reads
+/// the rows that the one before it has just given, so that only these need space.
 struct JobStripes {
   std::size_t first = 0, last = 0;
   std::vector<std::uint64_t> words;  // of the results of each but the last in a stripe
