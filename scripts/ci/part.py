@@ -60,12 +60,18 @@ def main():
     parser.add_argument("--build", default=os.path.join(ROOT, "build"), help="the build folder (default build)")
     parser.add_argument("--parts", type=int, required=True, metavar="N", help="how many")
     parser.add_argument("--part", type=int, metavar="K", help="1 to N (default: that of the commit)")
-    parser.add_argument("--out", required=True, metavar="FILE", help="file for ctest -I")
+    parser.add_argument("--out", metavar="FILE", help="file for ctest -I")
+    parser.add_argument("--number", action="store_true", help="only print the number of the part")
     options = parser.parse_args()
     if options.parts < 1 or not 1 <= (options.part or 1) <= options.parts:
         parser.error("--parts is at least 1, --part from 1 to --parts")
+    if not options.out and not options.number:
+        parser.error("--out or --number is needed")
     number, commit = turn()
     part = (options.part or number % options.parts + 1) - 1
+    if options.number:
+        print(part + 1)
+        return 0
     tests = listed(options.build)
     chosen = sorted(divided(tests, options.parts)[part], key=lambda test: test[2])
     if not chosen:

@@ -79,6 +79,9 @@ class Bare(unittest.TestCase):
         bare = checkout / "scripts/ci/bare.sh"
         bare.write_text('#!/bin/bash\nexit "$BARE"\n')
         bare.chmod(0o755)
+        part = checkout / "scripts/ci/part.py"
+        part.write_text('#!/bin/bash\necho "${PART:-1}"\n')
+        part.chmod(0o755)
         summary = "100% tests passed, 0 tests failed out of 7\n\nLabel Time Summary:\nhost = 1 sec*proc\n\nTotal Test time (real) = 2 sec"
         self.stand_in("make", f'echo "made: $*"; [[ $1 != test ]] || echo "{summary}"; [[ $1 != "$FAILS" ]]')
         return checkout
@@ -94,6 +97,7 @@ class Bare(unittest.TestCase):
         )
         self.assertEqual(said.stdout.splitlines()[-1], "Total Test time (real) = 2 sec")
         self.assertEqual(said.stdout.splitlines()[-6], "100% tests passed, 0 tests failed out of 7")
+        self.assertNotIn("web-check", self.call(run, BARE="125", FAILS="", PART="2").stdout)
         for step in ["test", "lint"]:
             self.assertNotEqual(self.call(run, BARE="125", FAILS=step).returncode, 0)
 
