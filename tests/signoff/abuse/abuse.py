@@ -118,7 +118,7 @@ def main():
     parser.add_argument("--folder", default="build/abuse", help="where tries that failed are kept")
     parser.add_argument("--json", help="writes the counts to this file")
     parser.add_argument("--absent", type=int, metavar="PAIRS",
-                        help="instead: ONNX files without each of their fields, then without so many pairs of fields")
+                        help="instead: ONNX files without each of their fields, then without N pairs of fields")
     given = parser.parse_args()
     if given.absent is not None and not given.tries:
         given.tries = absent.count() + given.absent
