@@ -1,7 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "host/dut/network_run.hpp"
 
+#include <map>
+#include <set>
+
 #include "host/dut/network_operands.hpp"
+#include "host/execute/host_session.hpp"
+#include "host/ort/api.hpp"
 #include "host/util/error.hpp"
 
 namespace gemm64::dut {
@@ -15,16 +20,45 @@ double macs_of(const NetworkProduct& product) {
          static_cast<double>(product.shape.n) * static_cast<double>(product.count);
 }
 
-/// The constants among a node's inputs, all that is known without a run.
-Tensors constants_of(const OnnxModel& model, const onnx::NodeProto& node) {
+/// A node's inputs as far as they are known: constants, and `values` by name.
+Tensors inputs_of(const OnnxModel& model, const onnx::NodeProto& node, const NamedTensors& values) {
   Tensors inputs(static_cast<std::size_t>(node.input_size()));
   for (int i = 0; i < node.input_size(); ++i) {
-    const onnx::TensorProto* const constant = model.constant(node.input(i));
-    if (constant != nullptr && has_data(*constant)) {
-      inputs[static_cast<std::size_t>(i)] = Tensor::from_proto(*constant);
+    const std::string& name = node.input(i);
+    const auto value = values.find(name);
+    const onnx::TensorProto* const constant = model.constant(name);
+    Tensor& input = inputs[static_cast<std::size_t>(i)];
+    if (value != values.end()) {
+      input = value->second;
+    } else if (constant != nullptr && has_data(*constant)) {
+      input = Tensor::from_proto(*constant);
     }
   }
   return inputs;
+}
+
+/// The values of the network that its products read, by ONNX Runtime.
+NamedTensors values_of(const NetworkWork& work) {
+  const OnnxModel& model = *work.model;
+  HostModel own = host_model(model, false, model.proto());
+  onnx::GraphProto& graph = *own.proto.mutable_graph();
+  std::set<std::string> names;
+  for (const auto& output : graph.output()) names.insert(output.name());
+  for (const NetworkProduct& product : work.products) {
+    for (const std::string& name : product.node->input()) {
+      if (model.is_graph_input(name) || model.constant(name) != nullptr) continue;
+      if (name.empty() || !names.insert(name).second) continue;
+      onnx::ValueInfoProto& output = *graph.add_output();
+      output.set_name(name);
+      if (const std::optional<TensorType> type = model.type(name)) {
+        output.mutable_type()->mutable_tensor_type()->set_elem_type(type->data_type);
+      }
+    }
+  }
+  const ort::Environment environment(onnxruntime_library());
+  NamedTensors values = host_session(environment, own).run(*work.inputs);
+  values.insert(work.inputs->begin(), work.inputs->end());
+  return values;
 }
 
 class NetworkRun {
@@ -36,40 +70,23 @@ class NetworkRun {
   }
 
   RunResult run() {
-    if (const std::optional<Executor> executor = executor_of(); executor) {
-      run_in_network(*executor);
-      return std::move(result_);
+    NamedTensors values;
+    if (work_.inputs) {
+      try {
+        values = values_of(work_);
+      } catch (const ort::Error& error) {
+        result_.why_random = onnxruntime_error(work_.name, error).what();
+      }
     }
     for (const NetworkProduct& product : work_.products) {
       const NodeContext node{product.node, product.name, work_.model ? work_.model->opset() : 0};
       add(product, node,
-          product.node == nullptr ? Tensors() : constants_of(*work_.model, *product.node));
+          product.node == nullptr ? Tensors() : inputs_of(*work_.model, *product.node, values));
     }
     return std::move(result_);
   }
 
  private:
-  std::optional<Executor> executor_of() {
-    if (!work_.inputs) return std::nullopt;
-    try {
-      return Executor(*work_.model);
-    } catch (const UsageError& error) {
-      result_.why_random = error.what();
-      return std::nullopt;
-    }
-  }
-
-  void run_in_network(const Executor& executor) {
-    ExecutorHooks hooks;
-    hooks.instead = [this](const Step& step, const Tensors& inputs) {
-      for (const NetworkProduct& product : work_.products) {
-        if (product.node == step.context.node) add(product, step.context, inputs);
-      }
-      return Tensors();
-    };
-    executor.run(*work_.inputs, hooks);
-  }
-
   void add(const NetworkProduct& product, const NodeContext& node, const Tensors& inputs) {
     // A design that stopped would stop again.
     if (stopped_) return;
