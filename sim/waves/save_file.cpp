@@ -98,45 +98,31 @@ long long start_time(const std::string& line, const std::vector<std::string>& vi
 std::size_t filter_letters(const std::string& file) {
   std::size_t letters = 0;
   for (const std::string& line : read_lines(file)) {
-    letters = std::max(letters, line.size() - std::min(line.size(), line.find_last_of(" ?") + 1));
+    const std::size_t word = line.find(' ') + 1;  // 0: none
+    const std::size_t color = word != 0 && line[word] == '?' ? line.find('?', word + 1) : word - 1;
+    letters = std::max(letters, line.size() - std::min(line.size(), color + 1));
   }
   return letters;
 }
 
-/// Pixels in which each name stands with its value at the marker: "name=value", uncut.
-std::size_t names_width(const std::vector<std::string>& lines) {
-  constexpr std::size_t kLetter = 8, kIndent = 2, kLeast = 200, kMost = 560;
-  constexpr unsigned long kDecimal = 1UL << 2, kBinary = 1UL << 3, kBegin = 1UL << 23,
-                          kEnd = 1UL << 24;
-  std::size_t most = 0, level = 0;
-  unsigned long flags = 0;
-  std::string filter;
+/// Pixels of the pane of names: GTKWave right-aligns all names and writes "=value" after them.
+std::size_t names_width(const std::vector<std::string>& lines,
+                        const std::vector<WaveTrace>& traces) {
+  constexpr std::size_t kLetter = 9, kNumber = 11, kWord = 16, kLeast = 200, kMost = 560;
+  std::size_t name = 0, value = kNumber;
   for (const std::string& line : lines) {
-    std::size_t value = 0;
-    if (line[0] == '@') flags = std::strtoul(&line[1], nullptr, 16);
-    if (line[0] == '^') filter = with_absolute_filter(line).substr(line.find(' ') + 1);
-    if (line[0] == '-' && (flags & kEnd) && level != 0) --level;
-    const std::size_t name = line.find('}');
-    if ((line[0] == '+' || line[0] == '#') && name != std::string::npos) {
-      const std::size_t range = line.rfind('[');
-      const std::size_t bits =
-          line[0] == '#' ? std::count(line.begin() + static_cast<long>(name), line.end(), ' ')
-          : line.find(':', range) == std::string::npos
-              ? 1
-              : std::strtoul(&line[range + 1], nullptr, 10) + 1;
-      value = !filter.empty()    ? filter_letters(filter)
-              : flags & kBinary  ? bits
-              : flags & kDecimal ? bits * 3 / 10 + 2  // log10(2), a sign
-                                 : (bits + 3) / 4;
-      most = std::max(most, kIndent * level + name - 2 + 1 + value);
-      filter.clear();
-    }
-    if (line[0] == '-') {
-      most = std::max(most, kIndent * level + line.size());
-      if (flags & kBegin) ++level;
+    const std::size_t end = line.find('}');
+    if (line[0] == '^') {
+      const std::string file = with_absolute_filter(line).substr(line.find(' ') + 1);
+      value = std::max(value, std::min(kWord, filter_letters(file)));
+    } else if (line[0] == '-') {
+      name = std::max(name, line.size() + 1);  // "name {"
+    } else if ((line[0] == '+' || line[0] == '#') && end != std::string::npos) {
+      name = std::max(name, end - 2);
     }
   }
-  return std::clamp(kLetter * most + 2 * kLetter, kLeast, kMost);
+  for (const WaveTrace& trace : traces) name = std::max(name, trace.label.size());
+  return std::clamp(kLetter * (name + 1 + value) + kLetter, kLeast, kMost);
 }
 
 /// A group of the traces that the waveform has; nothing where it has none.
@@ -211,7 +197,7 @@ void write_save_file(const std::string& view_file, const std::string& fst_file,
     if (starts_with(line, "[timestart]")) {
       text << "[timestart] " << start_time(line, view, fst_file, options) << "\n";
     } else if (starts_with(line, "[signals_width]")) {
-      text << "[signals_width] " << names_width(fitted) << "\n";
+      text << "[signals_width] " << names_width(fitted, options.traces) << "\n";
     } else if (line[0] == '*') {
       text << position_lines(line, options);
     } else if (line[0] == '@') {

@@ -104,9 +104,9 @@ TEST_F(SaveFile, WidensTheNamesUntilTheirValuesFit) {
     const std::string text = save();
     return std::stoi(text.substr(text.find("[signals_width] ") + 16));
   };
-  // A letter has 8 pixels; 64 bits have up to 20 digits.
-  EXPECT_GE(width("cycle"), 8 * (5 + 1 + 20));
-  EXPECT_GE(width("a name of forty letters, all to be seen!"), 8 * (40 + 1 + 20));
+  // A letter has 9 pixels, a number up to 11 letters.
+  EXPECT_GE(width("cycle"), 9 * (5 + 1 + 11));
+  EXPECT_GE(width("a name of forty letters, all to be seen!"), 9 * (40 + 1 + 11));
 }
 
 TEST_F(SaveFile, ShowsTheSameInSurfer) {
