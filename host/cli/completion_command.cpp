@@ -151,8 +151,7 @@ std::string fish(const std::vector<CommandText>& commands) {
 
 void add_completion_command(CLI::App& app) {
   auto shell = std::make_shared<std::string>();
-  CLI::App* command =
-      app.add_subcommand("completion", "prints what makes a shell complete commands and options");
+  CLI::App* command = app.add_subcommand("completion", "prints a shell completion script");
   command->add_option("shell", *shell, "the shell that reads it")
       ->required()
       ->check(one_of(std::vector<std::string>{"bash", "zsh", "fish"}));

@@ -132,7 +132,7 @@ void add_cosim_command(CLI::App& app, int& result, AddSides platform) {
       ->capture_default_str();
   command
       ->add_option("--layers", options->layers,
-                   "so many products as one program, with a FENCE between them")
+                   "number of products in one program, with a FENCE between them")
       ->transform(whole_number(1, 64))
       ->capture_default_str();
   command->add_option("--json", options->json, "writes the report to this file");

@@ -198,9 +198,10 @@ void add_faults_command(CLI::App& app, int& result) {
   options->jobs = std::max(std::thread::hardware_concurrency(), 1U);
   CLI::App* command = app.add_subcommand(
       "faults",
-      "small programs with one random fault each: who finds them, and whether the diagnosis finds "
-      "their place; or programs that are broken, on the RTL and the reference device; or a whole "
-      "network with a flipped bit, and how often its outputs change");
+      "fault-injection campaign: detection and diagnosis rates of random faults in small programs; "
+      "or broken programs, on the RTL and the reference device; or flipped bits in a whole "
+      "network, "
+      "and how often its outputs change");
   command->add_option("--kind", options->kind, "injected, or broken-programs")
       ->transform(one_of({kInjected, kBrokenPrograms}))
       ->capture_default_str();
@@ -231,8 +232,8 @@ void add_faults_command(CLI::App& app, int& result) {
       ->transform(one_of({"2", "4", "8", "64"}))
       ->capture_default_str();
   command->add_flag("--self-check", options->self_check,
-                    "on devices that find faults of their own, whose programs run again");
-  command->add_option("--jobs", options->jobs, "tries side by side (default: one a core)")
+                    "uses the self-checking variant, whose programs run again");
+  command->add_option("--jobs", options->jobs, "tries to run in parallel (default: one a core)")
       ->transform(whole_number(1, kMaxJobs));
   command->add_option(
       "--json", options->json,

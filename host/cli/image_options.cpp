@@ -37,7 +37,7 @@ void add_image_options(CLI::App& command, ImageOptions& options) {
       command
           .add_option(
               "--preprocess", options.preset,
-              "what becomes of an image's pixels\n"
+              "pixel normalization\n"
               "imagenet: torchvision's mean and deviation, the default for colour; mnist: "
               "0.1307 and 0.3081; unit: 0 to 1, the default for grey; raw: 0 to 255, unchanged.")
           ->transform(one_of(preprocessing_names()));
@@ -49,14 +49,15 @@ void add_image_options(CLI::App& command, ImageOptions& options) {
         ->excludes(preset);
   };
   add("--mean", options.mean,
-      "instead: pixels become (pixel / scale - mean) / std (default 0)\n"
+      "instead: the mean in (pixel / scale - mean) / std (default 0)\n"
       "A number, or one for each channel: 0.485,0.456,0.406.",
       -kMost);
-  add("--std", options.deviation, "divisor after that (default 1)", kLeast);
-  add("--scale", options.scale, "divisor before that (default 255)", kLeast);
+  add("--std", options.deviation, "the divisor std (default 1)", kLeast);
+  add("--scale", options.scale, "input scale, by which pixels are divided first (default 255)",
+      kLeast);
   command
       .add_option("--resize", options.resize,
-                  "how an image comes to the network's size (default middle)\n"
+                  "resize mode: center crop, or stretch (default middle)\n"
                   "middle: resized, its middle cut out; whole: its sides stretched.")
       ->transform(one_of(kResizes));
 }

@@ -4,9 +4,11 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
+#include <cctype>
 #include <exception>
 #include <new>
 #include <optional>
+#include <regex>
 #include <sstream>
 #include <stdexcept>
 #include <string_view>
@@ -67,6 +69,18 @@ bool is_about_unknown_words(const CLI::App& app, const CLI::ParseError& error) {
          !innermost(&app)->get_subcommands({}).empty() && !app.remaining(true).empty();
 }
 
+/// CLI11's sentence on a number of arguments, in the words of the other messages.
+std::string plain(const std::string& message) {
+  static const std::regex kCount("(.*): At (Least|Most) (\\d+) required but received (\\d+)",
+                                 std::regex::icase);
+  std::smatch parts;
+  if (!std::regex_match(message, parts, kCount)) return message;
+  const bool is_least = std::tolower(parts[2].str().front()) == 'l';
+  return fmt::format("{}: at {} {} values are required, {} {} given", parts[1].str(),
+                     is_least ? "least" : "most", parts[3].str(), parts[4].str(),
+                     parts[4] == "1" ? "was" : "were");
+}
+
 /// `help COMMAND...` is `COMMAND... --help`. Throws UsageError if there is no such command.
 std::vector<const char*> spelled_out(const CLI::App& app, int argc, const char* const* argv) {
   std::vector<const char*> words(argv, argv + argc);
@@ -86,7 +100,7 @@ std::vector<const char*> spelled_out(const CLI::App& app, int argc, const char* 
 int run(int argc, const char* const* argv, const PlatformCommands& platform) {
   CLI::App app("A 64x64 systolic GEMM accelerator, simulated cycle by cycle and checked.",
                "gemm64");
-  app.set_version_flag("-V,--version", GEMM64_VERSION);
+  app.set_version_flag("-V,-v,--version", GEMM64_VERSION);
   app.require_subcommand(0, 1);  // none: told below, after words that are no command
   const std::string exit_codes =
       "Exit codes: 0 everything checked held, 1 it did not, 2 bad usage or input, 3 an output was "
@@ -136,7 +150,7 @@ int run(int argc, const char* const* argv, const PlatformCommands& platform) {
                       kBadUsage);
     }
     if (error.get_exit_code() != 0) {
-      return complain(fmt::format("{} {}", error.what(), help_of(app)), kBadUsage);
+      return complain(fmt::format("{} {}", plain(error.what()), help_of(app)), kBadUsage);
     }
     std::ostringstream help;  // or the version
     app.exit(error, help, help);

@@ -84,6 +84,10 @@ std::string unexpected_words(const CLI::App& command, const std::vector<std::str
   const std::vector<std::string> commands = command_names(command);
   const std::string word = words.empty() ? "" : words.front();
   if (commands.empty()) return fmt::format("unexpected argument{}: '{}'", of, word);
+  const std::vector<std::string> options = option_names(command);
+  if (std::find(options.begin(), options.end(), "--" + word) != options.end()) {
+    return fmt::format("no command{} is called '{}'; did you mean --{}?", of, word, word);
+  }
   return fmt::format("no command{} is called '{}'{}", of, word, did_you_mean(word, commands));
 }
 

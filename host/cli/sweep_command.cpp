@@ -210,12 +210,11 @@ void add_sweep_command(CLI::App& app, int& result) {
       "SVG file");
   command
       ->add_option("--jobs", options->jobs,
-                   "points side by side; whatever the number, rows are the same (default: one a "
-                   "core)")
+                   "points to run in parallel; results do not depend on it (default: one a core)")
       ->transform(whole_number(1, 1024));
   command->add_flag("--resume", options->resume,
                     "goes on from the points that an earlier sweep to the same --csv or --json "
-                    "had finished, which lie beside it in FILE.part");
+                    "had finished, saved in FILE.part");
   RowSelection& selection = options->selection;
   command->add_option("--where", selection.where,
                       "shows points that meet this, as array=64 or cycles<=100000 (repeatable)");

@@ -72,9 +72,9 @@ std::string finding_text(const Failure& failure) {
 
 std::string describe(const Failure& failure) {
   const GemmShape& shape = failure.shape;
-  std::string text =
-      fmt::format("{}, {}x{}x{} from cycle {}{}:\n", failure.product, shape.m, shape.k, shape.n,
-                  failure.first_clock, failure.counter.empty() ? ", looked at again" : "");
+  std::string text = fmt::format("{}, {}x{}x{} from cycle {}{}:\n", failure.product, shape.m,
+                                 shape.k, shape.n, failure.first_clock,
+                                 failure.counter.empty() ? ", diagnosed in a second run" : "");
   text += finding_text(failure);
   if (!failure.trace_file.empty()) {
     text += line(
@@ -84,7 +84,7 @@ std::string describe(const Failure& failure) {
                     escaped(failure.save_file.empty() ? failure.trace_file : failure.save_file)));
   }
   if (!failure.replay_file.empty()) {
-    text += line("by itself", fmt::format("gemm64 replay {}", escaped(failure.replay_file)));
+    text += line("reproduce", fmt::format("gemm64 replay {}", escaped(failure.replay_file)));
   }
   if (!failure.note.empty()) text += line("note", escaped(failure.note));
   return text;

@@ -38,6 +38,14 @@ std::vector<Ending> endings_of(const CampaignReport& report) {
 
 using Kind = std::optional<Fault::Kind>;
 
+std::uint64_t tries_of(const CampaignReport& report, FaultPrograms program, Kind kind = {}) {
+  std::uint64_t tries = 0;
+  for (const Ending& ending : endings_of(report)) {
+    tries += report.count(program, kind, ending.outcome);
+  }
+  return tries;
+}
+
 /// The programs of a campaign, those of which none was tried left out.
 std::vector<FaultProgram> programs_of(const CampaignReport& report) {
   std::vector<FaultProgram> programs;
@@ -51,14 +59,10 @@ std::vector<FaultProgram> programs_of(const CampaignReport& report) {
 /// A row: how many came to each end, all of them, and those diagnosed elsewhere.
 std::vector<std::string> row(const std::string& name, const CampaignReport& report,
                              FaultPrograms program = {}, Kind kind = {}) {
-  std::vector<std::string> cells{name, ""};
-  std::uint64_t all = 0;
+  std::vector<std::string> cells{name, grouped(tries_of(report, program, kind))};
   for (const Ending& ending : endings_of(report)) {
-    const std::uint64_t n = report.count(program, kind, ending.outcome);
-    all += n;
-    cells.push_back(grouped(n));
+    cells.push_back(grouped(report.count(program, kind, ending.outcome)));
   }
-  cells[1] = grouped(all);
   cells.push_back(grouped(report.misdiagnosed(program, kind)));
   return cells;
 }
@@ -80,6 +84,7 @@ void add_self_found(const CampaignReport& report, std::size_t width, std::string
                    any ? grouped(found.median) : "–", any ? grouped(found.most) : "–"});
   };
   for (const FaultProgram program : programs_of(report)) {
+    if (tries_of(report, program) == 0) continue;
     for (const Fault::Kind kind : kinds_of(program, report.flips)) {
       add(fmt::format("{}: {}", name(program), name(kind)), program, kind);
     }
@@ -131,7 +136,9 @@ std::string campaign_table(const CampaignReport& report, std::size_t width) {
   for (const Ending& ending : endings_of(report)) table.add_column(ending.heading);
   table.add_column("wrong\ndiagnosis");
   for (const FaultProgram program : programs_of(report)) {
+    if (tries_of(report, program) == 0) continue;
     for (const Fault::Kind kind : kinds_of(program, report.flips)) {
+      if (tries_of(report, program, kind) == 0) continue;
       table.add_row(row(fmt::format("{}: {}", name(program), name(kind)), report, program, kind));
     }
     table.add_rule();

@@ -117,27 +117,25 @@ std::string programs_text(const RunReport& report) {
                         counted(vector_nodes, "node"));
   }
   if (packed_layers != 0) {
-    text += fmt::format("Windows that the host laid out as rows: {} of {}.\n", bytes(packed),
+    text += fmt::format("im2col on the host: {} of {}.\n", bytes(packed),
                         counted(packed_layers, "layer"));
   }
   if (!report.timed()) return text;
   const LayerReport total = report.total();
   if (model_bytes != 0) {
     text += fmt::format(
-        "Weights: {} loaded for {} of the model, {:.2f} times as many; each block of results loads "
-        "its layer's again.\n",
+        "Weight traffic: {} for {} of the model, {:.2f}x (each output block loads its weights).\n",
         bytes(loaded), bytes(model_bytes),
         static_cast<double>(loaded) / static_cast<double>(model_bytes));
   }
   const std::uint64_t all = total.counters[counter::kBytesWeights] + data_bytes(total) +
                             total.counters[counter::kBytesResults];
   text +=
-      "Cycles are those of one accelerator working alone, program after program, however many were "
-      "simulated side by side; simulated cycles a second are those of one simulation.\n";
+      "Cycles are those of one accelerator; --jobs only simulates programs in parallel. Simulated "
+      "cycles per second are those of one simulation.\n";
   const std::uint64_t cycles = all / report.geometry.n;
   text += fmt::format(
-      "One memory of {} bytes per cycle shared by all ports would be busy for {}, {:.2f} "
-      "times those counted.\n",
+      "A single memory of {} bytes per cycle for all ports would need {} ({:.2f}x).\n",
       report.geometry.n, counted(cycles, "cycle"),
       static_cast<double>(cycles) / static_cast<double>(total.counters[counter::kTotalClocks]));
   return text;
@@ -322,10 +320,10 @@ std::string quality_text(const RunReport& report, bool explain) {
   }
   if (!report.quality) return text;
   const NetworkQuality& quality = *report.quality;
-  text += fmt::format("Same top-1 class as in float32: {}; signal to noise {:.1f} dB",
+  text += fmt::format("Same top-1 class as in float32: {}; SQNR {:.1f} dB",
                       share(quality.top1_equal, quality.images), quality.signal_to_noise_db);
   if (std::isfinite(quality.centred_signal_to_noise_db)) {
-    text += fmt::format(" ({:.1f} dB without each output's mean over the batch)",
+    text += fmt::format(" ({:.1f} dB after removing the mean of each output)",
                         quality.centred_signal_to_noise_db);
   }
   return text + ".\n";

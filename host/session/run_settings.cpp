@@ -21,7 +21,7 @@ std::vector<std::pair<std::string, Value>> named(std::initializer_list<Value> va
 Setting<DeviceOptions> memory_setting() {
   Setting<DeviceOptions> setting = word_setting<DeviceOptions>(
       "memory",
-      "how ports reach memory\n"
+      "memory topology: what the ports share\n"
       "independent: each has one of its own; shared: one memory serves all in order; "
       "exclusive: one port at a time. dram: one DRAM channel (LPDDR4-3200, DDR4-2400, "
       "LPDDR5-6400) serves all, with rows, banks and refresh; \",clock=MHZ\" and "
@@ -53,7 +53,7 @@ const Settings<DeviceOptions>& device_settings() {
           [](auto& of) -> auto& { return of.seed; }),
       plain_setting<Row>(
           "self-check",
-          "a device that finds faults of its own\n"
+          "uses the self-checking variant of the device\n"
           "Checksums beside its array and checks beside its memories stop the work at what is "
           "wrong, and the program runs once more. `make -C sim self-check` builds it.",
           0, 1, [](auto& of) -> auto& { return of.self_check; }),

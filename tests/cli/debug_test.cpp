@@ -195,7 +195,7 @@ TEST_F(Debug, AWrongCounterAloneIsRecordedAndReplayed) {
   ASSERT_NE(command, "");
   const Outcome outcome = run(command.substr(std::string("gemm64 ").size()));
   EXPECT_EQ(outcome.code, 1);
-  EXPECT_THAT(outcome.out, Says("every sum is right", "by itself     gemm64 replay failure.json"));
+  EXPECT_THAT(outcome.out, Says("every sum is right", "reproduce     gemm64 replay failure.json"));
   const json failure = json_of("failure.json")["failure"];
   EXPECT_EQ(failure["kind"], "counter");
   EXPECT_THAT(failure["message"].get<std::string>(), Says(", predicted "));

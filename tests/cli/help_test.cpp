@@ -5,6 +5,7 @@
 
 #include <cstdlib>
 #include <fstream>
+#include <set>
 #include <sstream>
 #include <string>
 #include <vector>
@@ -52,12 +53,24 @@ TEST_F(Help, HasTheExitCodesOfEachCommand) {
   }
 }
 
+TEST_F(Help, PutsEveryOptionInAGroupOfItsKind) {
+  for (const std::string& command : commands()) {
+    std::istringstream help(run(command + " --help").out);
+    std::set<std::string> headings;
+    for (std::string line; std::getline(help, line);) {
+      if (line.empty() || line[0] == ' ' || line.back() != ':') continue;
+      EXPECT_NE(line, "Options:") << command;
+      EXPECT_TRUE(headings.insert(line).second) << command << ": " << line << " stands twice";
+    }
+  }
+}
+
 TEST_F(Help, NamesTheArraysAndNoOtherRange) {
   for (const std::string& command : commands()) {
     const std::string help = run(command + " --help").out;
     EXPECT_THAT(help, Lacks("1048576")) << command;
     EXPECT_THAT(help, Lacks("}:")) << command;
-    const std::size_t memory = help.find("how ports reach memory");
+    const std::size_t memory = help.find("memory topology");
     if (memory != std::string::npos) EXPECT_LT(help.find("|dram:lpddr4", memory), help.size());
     EXPECT_THAT(help, Lacks("-h,--help")) << command << ": in all commands, or in none";
   }

@@ -92,7 +92,7 @@ TEST_F(Report, SaysWhatItNeeds) {
   write_report("a.json");
   expect_bad("report", "give a report that --json wrote, or two with --compare A.json B.json");
   expect_bad("report a.json", "a.json: name the page, as --output FILE.html");
-  expect_bad("report --compare a.json", "At least 2 required");
+  expect_bad("report --compare a.json", "at least 2 values are required");
   expect_bad("report a.json --compare a.json a.json", "excludes");
   expect_bad("report --compare a.json a.json --timeline a.json", "requires");
 }

@@ -84,8 +84,8 @@ TEST_F(QuantizedRunTest, TellsOfProgramsWindowsAndPackedRows) {
                          "2 programs on the device.\n"
                          "1 node on its vector path, as layers wrote their results.\n"));
   // 2 x 5 x 5 windows of 27 bytes, in words of 8.
-  EXPECT_THAT(text, Says("Windows that the host laid out as rows: 1.562 KiB of 1 layer.\n",
-                         "MACs on the device: 100.0 %"));
+  EXPECT_THAT(text,
+              Says("im2col on the host: 1.562 KiB of 1 layer.\n", "MACs on the device: 100.0 %"));
   const nlohmann::ordered_json json = to_json(found.report);
   EXPECT_EQ(json["total"]["device_share"], 1);
   EXPECT_EQ(json["layers"][0]["program"], 1);

@@ -32,11 +32,13 @@ CampaignReport example() {
 TEST(CampaignReport, IsATableByKindAndOutcome) {
   const std::string text = campaign_table(example());
   EXPECT_THAT(text, testing::AllOf(
-                        Says("\nproducts: weight                 2       1              1 ",
-                             "\nvector: table                    0       0              0 ",
-                             "\nall                              3       1              1 ",
+                        Says("\nproducts: weight      2       1              1 ",
+                             "\nproducts: hang        1       0              0 ",
+                             "\nall                   3       1              1 ",
                              "3 faults on 8x8, seed 7: 0.5 s, 6.0 faults/s, 2 at a time.", "HELD"),
-                        Lacks("gemm64 gemm")));
+                        Lacks("gemm64 gemm"),
+                        // Nothing of the kind was tried.
+                        Lacks("products: activation"), Lacks("vector:")));
 }
 
 TEST(CampaignReport, NamesWhatMustNotBe) {
