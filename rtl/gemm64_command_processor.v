@@ -124,7 +124,7 @@ module gemm64_command_processor #(
     wire [7:0]  flags   = command[`GEMM64_CMD_FLAGS_LSB +: `GEMM64_CMD_FLAGS_WIDTH];
     wire [15:0] rows    = command[`GEMM64_CMD_ROWS_LSB +: `GEMM64_CMD_ROWS_WIDTH];
     wire [31:0] count   = command[`GEMM64_CMD_COUNT_LSB +: `GEMM64_CMD_COUNT_WIDTH];
-    wire [31:0] pass_count = command[`GEMM64_CMD_PASSES_LSB +: `GEMM64_CMD_PASSES_WIDTH];
+    wire [31:0] passes  = command[`GEMM64_CMD_PASSES_LSB +: `GEMM64_CMD_PASSES_WIDTH];
     wire [31:0] blocks  = command[`GEMM64_CMD_BLOCKS_LSB +: `GEMM64_CMD_BLOCKS_WIDTH];
     wire [`GEMM64_CMD_FORMAT_WIDTH-1:0] format  = command[`GEMM64_CMD_FORMAT_LSB +: `GEMM64_CMD_FORMAT_WIDTH];
     wire [7:0]  low     = command[`GEMM64_CMD_LOW_LSB +: `GEMM64_CMD_LOW_WIDTH];
@@ -145,24 +145,16 @@ module gemm64_command_processor #(
     wire is_operands    = opcode == `GEMM64_OP_LOAD_OPERANDS;
     wire is_depthwise   = opcode == `GEMM64_OP_DEPTHWISE;
     wire is_vector      = is_store & flags[`GEMM64_FLAG_VECTOR_BIT];
-    wire of_window      = is_set | ((is_activations | is_compute) & flags[`GEMM64_FLAG_WINDOW_BIT]);
+    wire flag_window    = flags[`GEMM64_FLAG_WINDOW_BIT];
+    wire of_window      = is_set | ((is_activations | is_compute) & flag_window);
 
     // Checks
     wire known       = (op & `GEMM64_OPS) != 32'd0;
-    wire has_rows    = (op & `GEMM64_OPS_AT_LEAST_1_ROWS) != 32'd0;
-    wire has_passes  = (op & `GEMM64_OPS_AT_LEAST_1_PASSES) != 32'd0;
-    wire has_blocks  = (op & `GEMM64_OPS_AT_LEAST_1_BLOCKS) != 32'd0;
-    wire has_count   = (op & `GEMM64_OPS_AT_LEAST_1_COUNT) != 32'd0;
+    wire [31:0] accumulator_rows = ACCUMULATOR_ROWS;
+    wire bad_operand = `GEMM64_BROKEN_AT_ONCE;
     wire has_address = (op & `GEMM64_OPS_ADDRESS) != 32'd0
                      | ((op & `GEMM64_OPS_ADDRESS_SNAPSHOT) != 32'd0 & flags[`GEMM64_FLAG_SNAPSHOT_BIT]);
-    wire bad_rows    = rows == 16'd0 | (rows > ACCUMULATOR_ROWS[15:0] & ~(is_operands | (is_activations & of_window)));
     wire [3:0] result_bytes = RESULT_BYTES[{format, 2'b00} +: 4];  // of a value, 0 where there is no such format
-    // Bounds of 8-bit results: those with a sign are compared with the top bit flipped.
-    wire [7:0] sign       = {format == `GEMM64_RESULT_INT8, 7'd0};
-    wire bad_bounds  = result_bytes == 4'd1 & (low ^ sign) > (high ^ sign);
-    wire bad_operand = (has_rows & bad_rows) | (is_store & (result_bytes == 4'd0 | bad_bounds))
-                     | (has_count & count == 32'd0) | (has_passes & pass_count == 32'd0)
-                     | (has_blocks & blocks == 32'd0);
     // The tensor memory holds activations, operands and results. No burst begins after its end.
     localparam [31:0] TENSOR_END = TENSOR_WORDS;
     wire [63:0] tensor_word   = {{65-ADDRESS_WIDTH{1'b0}}, address[ADDRESS_WIDTH-2:0]} >> LOG_N;
@@ -202,8 +194,8 @@ module gemm64_command_processor #(
     // Dispatch
     reg  [15:0] stores_q;  // STOREs under way
     wire send   = valid & good & ~stop_i;
-    wire passes = {16'd0, stores_q} <= count;  // a FENCE
-    wire waits  = is_fence & ~(is_snapshot & passes);
+    wire fence_passes = {16'd0, stores_q} <= count;
+    wire waits  = is_fence & ~(is_snapshot & fence_passes);
     localparam [32*`GEMM64_ENGINES-1:0] OPS_OF_ENGINES = `GEMM64_OPS_OF_ENGINES;
     genvar e;
     generate
@@ -213,7 +205,7 @@ module gemm64_command_processor #(
     endgenerate
     assign finish_o            = send & is_finish & engines_idle_i;
     wire   unbalanced          = send & is_finish & left_i;
-    assign pop = (valid_o & ready_i) != {`GEMM64_ENGINES{1'b0}} | finish_o | (send & is_fence & ~is_snapshot & passes);
+    assign pop = (valid_o & ready_i) != {`GEMM64_ENGINES{1'b0}} | finish_o | (send & is_fence & ~is_snapshot & fence_passes);
 
     reg [15:0] head_q, dispatched_q, received_q;
     reg [LOG_COMMANDS:0] pending_q;  // commands on their way
@@ -258,7 +250,7 @@ module gemm64_command_processor #(
         .start_i      (flags[`GEMM64_FLAG_START_BIT]),
         .rows_i       (rows),
         .count_i      (count),
-        .passes_i     (pass_count),
+        .passes_i     (passes),
         .blocks_i     (blocks),
         .window_i     (window),
         .tag_i        (dispatched_q),

@@ -259,25 +259,69 @@
 `define GEMM64_FLAG_RETAIN_WEIGHTS_BIT 7
 
 // Sets of opcodes: a bit for each, at its value.
-`define GEMM64_OPS                            32'h000007fe
-`define GEMM64_OPS_AT_LEAST_1_ROWS            32'h0000061c
-`define GEMM64_OPS_AT_LEAST_1_COUNT           32'h0000069e
-`define GEMM64_OPS_AT_LEAST_1_PASSES          32'h0000068e
-`define GEMM64_OPS_AT_LEAST_1_BLOCKS          32'h0000021c
-`define GEMM64_OPS_AT_LEAST_1_KERNEL_HEIGHT   32'h00000100
-`define GEMM64_OPS_AT_LEAST_1_KERNEL_WIDTH    32'h00000100
-`define GEMM64_OPS_AT_LEAST_1_DILATION_HEIGHT 32'h00000400
-`define GEMM64_OPS_AT_LEAST_1_DILATION_WIDTH  32'h00000400
-`define GEMM64_OPS_AT_LEAST_1_HEIGHT          32'h00000400
-`define GEMM64_OPS_AT_LEAST_1_OUT_HEIGHT      32'h00000400
-`define GEMM64_OPS_AT_LEAST_1_OUT_WIDTH       32'h00000400
-`define GEMM64_OPS_AT_LEAST_1_GROUP_PASSES    32'h00000100
-`define GEMM64_OPS_AT_LEAST_1_CAPACITY        32'h00000100
-`define GEMM64_OPS_ADDRESS                    32'h00000296
-`define GEMM64_OPS_ADDRESS_SNAPSHOT           32'h00000040
-`define GEMM64_OPS_RUNS                       32'h00000214
-`define GEMM64_OPS_STORE                      32'h00000010
-`define GEMM64_OPS_OF_ENGINES                 {32'h00000200, 32'h00000080, 32'h00000050, 32'h00000508, 32'h00000004, 32'h00000002, 32'h00000000}
+`define GEMM64_OPS                  32'h000007fe
+`define GEMM64_OPS_ADDRESS          32'h00000296
+`define GEMM64_OPS_ADDRESS_SNAPSHOT 32'h00000040
+`define GEMM64_OPS_RUNS             32'h00000214
+`define GEMM64_OPS_STORE            32'h00000010
+`define GEMM64_OPS_OF_ENGINES       {32'h00000200, 32'h00000080, 32'h00000050, 32'h00000508, 32'h00000004, 32'h00000002, 32'h00000000}
+
+// Broken rules of a command, whose fields are wires called as these, and its flags flag_*; op is the opcode's bit. AT_ONCE: in the cycle of the dispatch; the others after it, of commands with the flags that they need. Modules add the rules with products.
+`define GEMM64_BROKEN_AT_ONCE          (((op & 32'h0000069e) != 32'd0 & ~(count >= 32'd1)) \
+    | ((op & 32'h0000068e) != 32'd0 & ~(passes >= 32'd1)) \
+    | ((op & 32'h0000021c) != 32'd0 & ~(blocks >= 32'd1)) \
+    | ((op & 32'h0000061c) != 32'd0 & ~(rows >= 16'd1)) \
+    | ((op & 32'h00000004) != 32'd0 & ~(flag_window | {16'd0, rows} <= accumulator_rows)) \
+    | ((op & 32'h00000418) != 32'd0 & ~({16'd0, rows} <= accumulator_rows)) \
+    | ((op & 32'h00000010) != 32'd0 & ~(format <= 4'd2)) \
+    | ((op & 32'h00000010) != 32'd0 & ~(~(format == 4'd1) | $signed(low) <= $signed(high))) \
+    | ((op & 32'h00000010) != 32'd0 & ~(~(format == 4'd2) | low <= high)))
+`define GEMM64_BROKEN_LOAD_ACTIVATIONS (~(passes <= 32'd1) \
+    | ~(blocks <= 32'd1) \
+    | ~(rows <= capacity) \
+    | ~(slot < capacity))
+`define GEMM64_BROKEN_MATMUL           (~(blocks <= 32'd1) \
+    | ~(flag_accumulate >= 1'd1) \
+    | ~(count <= 32'd65535) \
+    | ~($signed(in_row) >= -32'sd131072) \
+    | ~($signed(in_row) <= 32'sd131071) \
+    | ~($signed(in_column) >= -32'sd131072) \
+    | ~($signed(in_column) <= 32'sd131071))
+`define GEMM64_BROKEN_STORE            (~(format >= 4'd1) \
+    | ~(keep | {24'd0, first_lane} < n) \
+    | ~(keep | {25'd0, first_lane} + {25'd0, lanes} <= {1'd0, n}) \
+    | ~(keep | {1'd0, add} + {1'd0, multiply} <= 2'd1) \
+    | ~(~(add | multiply) | ~(format == 4'd1) | keep | $signed(function_min) <= $signed(function_max)) \
+    | ~(~(add | multiply) | ~(format == 4'd2) | keep | function_min <= function_max) \
+    | ~(~add | keep | result_scale >= 32'h3c000000) \
+    | ~(~add | keep | result_scale < 32'h41800000) \
+    | ~(~add | keep | operand_scale >= 32'h3c000000) \
+    | ~(~add | keep | operand_scale < 32'h41800000) \
+    | ~(~multiply | keep | operand_scale >= 32'h39800000) \
+    | ~(~multiply | keep | operand_scale < 32'h3f000000) \
+    | ~(~(add | multiply) | keep | {1'b0, offset[30:0]} < 32'h46800000) \
+    | ~(~(add | multiply) | keep | (offset[30:0] == 31'd0 | offset[30:23] >= 8'd119 | ({1'b1, offset[22:0]} & ((24'd1 << (8'd119 - offset[30:23])) - 24'd1)) == 24'd0)))
+`define GEMM64_BROKEN_SET_WINDOW       (~(capacity >= 16'd1) \
+    | ~({16'd0, capacity} <= scratchpad_words) \
+    | ~(kernel_height >= 8'd1) \
+    | ~(kernel_width >= 8'd1) \
+    | ~(group_passes >= 16'd1) \
+    | ~({8'd0, stride_width} <= capacity) \
+    | ~({8'd0, dilation_width} <= capacity) \
+    | ~(row_step < capacity) \
+    | ~(image_step < capacity) \
+    | ~(tap_row_step < capacity))
+`define GEMM64_BROKEN_DEPTHWISE        (~(kernel_height == 8'd3 | kernel_height == 8'd5 | kernel_height == 8'd7) \
+    | ~(dilation_height >= 8'd1) \
+    | ~(dilation_width >= 8'd1) \
+    | ~(~(kernel_height == 8'd3) | dilation_width <= 8'd6) \
+    | ~(~(kernel_height == 8'd5) | dilation_width <= 8'd2) \
+    | ~(~(kernel_height == 8'd7) | dilation_width <= 8'd1) \
+    | ~(height >= 16'd1) \
+    | ~(width >= 16'd2) \
+    | ~(width <= 16'd128) \
+    | ~(out_height >= 16'd1) \
+    | ~(out_width >= 16'd1))
 
 // Formats of results, as in the command's FORMAT; in digit i the bytes of a value of format i, 0 where there is none.
 `define GEMM64_RESULT_INT32 4'd0

@@ -21,11 +21,11 @@ module gemm64_depthwise_check #(
 
     localparam FIRST = 256;  // bit of the command at which window_i begins
 
-    wire [7:0]  kernel        = window_i[`GEMM64_CMD_KERNEL_HEIGHT_LSB - FIRST +: 8];
+    wire [7:0]  kernel_height = window_i[`GEMM64_CMD_KERNEL_HEIGHT_LSB - FIRST +: 8];
     wire [7:0]  stride_height = window_i[`GEMM64_CMD_STRIDE_HEIGHT_LSB - FIRST +: 8];
     wire [7:0]  stride_width  = window_i[`GEMM64_CMD_STRIDE_WIDTH_LSB - FIRST +: 8];
-    wire [7:0]  down          = window_i[`GEMM64_CMD_DILATION_HEIGHT_LSB - FIRST +: 8];
-    wire [7:0]  right         = window_i[`GEMM64_CMD_DILATION_WIDTH_LSB - FIRST +: 8];
+    wire [7:0]  dilation_height = window_i[`GEMM64_CMD_DILATION_HEIGHT_LSB - FIRST +: 8];
+    wire [7:0]  dilation_width  = window_i[`GEMM64_CMD_DILATION_WIDTH_LSB - FIRST +: 8];
     wire [7:0]  pad_top       = window_i[`GEMM64_CMD_PAD_TOP_LSB - FIRST +: 8];
     wire [7:0]  pad_left      = window_i[`GEMM64_CMD_PAD_LEFT_LSB - FIRST +: 8];
     wire [15:0] height        = window_i[`GEMM64_CMD_HEIGHT_LSB - FIRST +: 16];
@@ -43,12 +43,10 @@ module gemm64_depthwise_check #(
         span = (two ? {2'd0, apart, 1'b0} : 19'd0) + (four ? {1'b0, apart, 2'd0} : 19'd0);
     endfunction
 
-    wire is_3 = kernel == 8'd3, is_5 = kernel == 8'd5;
-    wire [18:0] rows = span(~is_5, ~is_3, {8'd0, down}), columns = span(~is_5, ~is_3, {8'd0, right});
+    wire is_3 = kernel_height == 8'd3, is_5 = kernel_height == 8'd5;
+    wire [18:0] rows = span(~is_5, ~is_3, {8'd0, dilation_height}), columns = span(~is_5, ~is_3, {8'd0, dilation_width});
     // The window holds columns of 3x3 that are 6 apart, and of 5x5 that are 2 apart.
-    wire bad_sizes = (~is_3 & ~is_5 & kernel != 8'd7) | down == 8'd0 | right == 8'd0
-                   | right > (is_3 ? 8'd6 : is_5 ? 8'd2 : 8'd1) | {11'd0, pad_top} > rows | {11'd0, pad_left} > columns
-                   | height == 16'd0 | width < 16'd2 | width > LINE[15:0] | out_height == 16'd0 | out_width == 16'd0;
+    wire bad_sizes = `GEMM64_BROKEN_DEPTHWISE | {11'd0, pad_top} > rows | {11'd0, pad_left} > columns;
     wire [15:0] last   = out_width - 16'd1;
     wire [7:0]  words  = width[7:0];  // all of it, where it is not bad
 
@@ -69,7 +67,7 @@ module gemm64_depthwise_check #(
             row_q    <= {8'd0, stride_height} * {8'd0, words};
             across_q <= {8'd0, last} * {16'd0, stride_width};
             image_q  <= {8'd0, height} * {16'd0, words};
-            line_q   <= {8'd0, down} * {8'd0, words};
+            line_q   <= {8'd0, dilation_height} * {8'd0, words};
             above_q  <= {8'd0, pad_top} * {8'd0, words};
             right_q  <= columns - {11'd0, pad_left};
             {two_q, four_q} <= {~is_5, ~is_3};

@@ -36,15 +36,15 @@ module gemm64_im2col_check #(
     wire [15:0] capacity     = window_i[`GEMM64_CMD_CAPACITY_LSB - FIRST +: `GEMM64_CMD_CAPACITY_WIDTH];
     wire [15:0] slot         = window_i[`GEMM64_CMD_SLOT_LSB - FIRST +: `GEMM64_CMD_SLOT_WIDTH];
     wire [31:0] place        = window_i[`GEMM64_CMD_PLACE_LSB - FIRST +: `GEMM64_CMD_PLACE_WIDTH];
-    wire [7:0]  kernel_rows  = window_i[`GEMM64_CMD_KERNEL_HEIGHT_LSB - FIRST +: `GEMM64_CMD_KERNEL_HEIGHT_WIDTH];
+    wire [7:0]  kernel_height = window_i[`GEMM64_CMD_KERNEL_HEIGHT_LSB - FIRST +: `GEMM64_CMD_KERNEL_HEIGHT_WIDTH];
     wire [7:0]  kernel_width = window_i[`GEMM64_CMD_KERNEL_WIDTH_LSB - FIRST +: `GEMM64_CMD_KERNEL_WIDTH_WIDTH];
-    wire [7:0]  stride       = window_i[`GEMM64_CMD_STRIDE_WIDTH_LSB - FIRST +: `GEMM64_CMD_STRIDE_WIDTH_WIDTH];
-    wire [7:0]  dilation     = window_i[`GEMM64_CMD_DILATION_WIDTH_LSB - FIRST +: `GEMM64_CMD_DILATION_WIDTH_WIDTH];
+    wire [7:0]  stride_width = window_i[`GEMM64_CMD_STRIDE_WIDTH_LSB - FIRST +: `GEMM64_CMD_STRIDE_WIDTH_WIDTH];
+    wire [7:0]  dilation_width = window_i[`GEMM64_CMD_DILATION_WIDTH_LSB - FIRST +: `GEMM64_CMD_DILATION_WIDTH_WIDTH];
     wire [15:0] row_step     = window_i[`GEMM64_CMD_ROW_STEP_LSB - FIRST +: `GEMM64_CMD_ROW_STEP_WIDTH];
     wire [15:0] image_step   = window_i[`GEMM64_CMD_IMAGE_STEP_LSB - FIRST +: `GEMM64_CMD_IMAGE_STEP_WIDTH];
     wire [15:0] tap_row_step = window_i[`GEMM64_CMD_TAP_ROW_STEP_LSB - FIRST +: `GEMM64_CMD_TAP_ROW_STEP_WIDTH];
-    wire [14:0] in_row       = window_i[`GEMM64_CMD_IN_ROW_LSB + 17 - FIRST +: 15];     // the sign, and what is above
-    wire [14:0] in_column    = window_i[`GEMM64_CMD_IN_COLUMN_LSB + 17 - FIRST +: 15];  // the 18 bits of gemm64_im2col
+    wire [31:0] in_row       = window_i[`GEMM64_CMD_IN_ROW_LSB - FIRST +: `GEMM64_CMD_IN_ROW_WIDTH];
+    wire [31:0] in_column    = window_i[`GEMM64_CMD_IN_COLUMN_LSB - FIRST +: `GEMM64_CMD_IN_COLUMN_WIDTH];
     wire [15:0] out_height   = window_i[`GEMM64_CMD_OUT_HEIGHT_LSB - FIRST +: `GEMM64_CMD_OUT_HEIGHT_WIDTH];
     wire [15:0] out_width    = window_i[`GEMM64_CMD_OUT_WIDTH_LSB - FIRST +: `GEMM64_CMD_OUT_WIDTH_WIDTH];
     wire [15:0] out_row      = window_i[`GEMM64_CMD_OUT_ROW_LSB - FIRST +: `GEMM64_CMD_OUT_ROW_WIDTH];
@@ -53,15 +53,14 @@ module gemm64_im2col_check #(
     wire [15:0] freed        = window_i[`GEMM64_CMD_FREED_PIXELS_LSB - FIRST +: `GEMM64_CMD_FREED_PIXELS_WIDTH];
     wire [15:0] group_passes = window_i[`GEMM64_CMD_GROUP_PASSES_LSB - FIRST +: `GEMM64_CMD_GROUP_PASSES_WIDTH];
 
-    wire [31:0] all_words = tensor_i ? SCRATCHPAD_WORDS - TENSOR_WORDS : SCRATCHPAD_WORDS;
+    wire [15:0] rows   = rows_i;
+    wire [31:0] count  = count_i, passes = passes_i, blocks = blocks_i;
+    wire        flag_accumulate  = accumulate_i;
+    wire [31:0] scratchpad_words = tensor_i ? SCRATCHPAD_WORDS - TENSOR_WORDS : SCRATCHPAD_WORDS;
 
-    wire bad_set    = capacity == 16'd0 | {16'd0, capacity} > all_words | group_passes == 16'd0
-                    | kernel_rows == 8'd0 | kernel_width == 8'd0 | {8'd0, stride} > capacity
-                    | {8'd0, dilation} > capacity | row_step >= capacity | image_step >= capacity
-                    | tap_row_step >= capacity;
-    wire bad_load   = rows_i > capacity | slot >= capacity | passes_i != 32'd1 | blocks_i != 32'd1;
-    wire beyond     = (|in_row & ~&in_row) | (|in_column & ~&in_column);
-    wire bad_matmul = blocks_i != 32'd1 | ~accumulate_i | count_i[31:16] != 16'd0 | beyond;
+    wire bad_set    = `GEMM64_BROKEN_SET_WINDOW;
+    wire bad_load   = `GEMM64_BROKEN_LOAD_ACTIVATIONS;
+    wire bad_matmul = `GEMM64_BROKEN_MATMUL;
 
     reg         given_q, known_q, bad_q, set_q, load_q, start_q, bad_known_q;
     reg  [15:0] down_q, right_q;  // size of a SET_WINDOW's output, or where in it a MATMUL begins
@@ -156,7 +155,7 @@ module gemm64_im2col_check #(
         end
     end
 
-    assign error_o     = known_q & (bad_known_q | words_q > {17'd0, all_words});
+    assign error_o     = known_q & (bad_known_q | words_q > {17'd0, scratchpad_words});
     assign error_tag_o = tag_known_q;
 
 endmodule

@@ -4,6 +4,7 @@
 #include <cmath>
 #include <utility>
 
+#include "host/device/command_rules.hpp"
 #include "host/device/result_format.hpp"
 #include "host/device/vector_path.hpp"
 #include "host/graph/onnx/qdq_values.hpp"
@@ -160,7 +161,7 @@ std::optional<VectorNode> read_vector_node(const OnnxModel& model, int index,
   } else {
     set_product(store, *of_a, *of_b, *of_y);
   }
-  why = vector_refusal(store, geometry.n);
+  why = rule_refusal(store, geometry, false);
   if (why.empty()) return result;
   why = "the vector path does not take its scales: " + why;
   return std::nullopt;

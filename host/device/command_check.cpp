@@ -6,8 +6,8 @@
 #include <cstdint>
 #include <utility>
 
+#include "host/device/command_rules.hpp"
 #include "host/device/commands.hpp"
-#include "host/device/depthwise.hpp"
 #include "host/device/result_format.hpp"
 #include "host/device/snapshot.hpp"
 #include "host/device/vector_path.hpp"
@@ -15,38 +15,6 @@
 
 namespace gemm64 {
 namespace {
-
-std::string broken_words(const Bound& bound, const Command& command, const Geometry& geometry) {
-  const std::uint32_t bits = command.*bound.field;
-  const std::int64_t value =
-      bound.is_signed ? std::int64_t{static_cast<std::int32_t>(bits)} : std::int64_t{bits};
-  const char* const relation = bound.relation == Relation::kAtLeast  ? "at least"
-                               : bound.relation == Relation::kAtMost ? "at most"
-                                                                     : "below";
-  std::string words = fmt::format("{} is {}; ", bound.name, value);
-  if (bound.with == flag::kWindow) words += "with WINDOW ";
-  if (bound.limit_name == nullptr) {
-    return words + fmt::format("it must be {} {}", relation, bound.number);
-  }
-  const std::uint32_t limit =
-      bound.limit_field != nullptr ? command.*bound.limit_field : geometry.*bound.limit_size;
-  return words + fmt::format("it must be {} {}, {}", relation, bound.limit_name, limit);
-}
-
-/// Each says what is wrong, or nothing.
-
-std::string bad_bound(const Command& command, const Geometry& geometry, bool flagged) {
-  const Bound* const broken = broken_bound(command, geometry, flagged);
-  return broken == nullptr ? "" : broken_words(*broken, command, geometry);
-}
-
-std::string bad_format(const Command& command) {
-  const auto format = ResultFormat::of(command.format);
-  if (!format) return fmt::format("no result format has the number {}", command.format);
-  const int low = format->value(command.low), high = format->value(command.high);
-  if (!format->takes_parameters() || low <= high) return "";
-  return fmt::format("LOW is {}, above HIGH, {}", low, high);
-}
 
 /// The end of the memory that a command reads or writes.
 std::uint64_t end_of_memory(const Command& command, const Geometry& geometry) {
@@ -72,39 +40,16 @@ std::string bad_address(const Command& command, const Geometry& geometry) {
   return fmt::format("the tensor memory ends after {} words", geometry.tensor_words);
 }
 
-std::string bad_planes(const LoadActivationsCommand& load, const Geometry& geometry) {
-  const std::uint64_t end = load.place + std::uint64_t{load.count} * load.capacity;
-  if (end <= geometry.scratchpad_words) return "";
-  return fmt::format("PLACE + COUNT * CAPACITY is {}; it must be at most SCRATCHPAD_WORDS, {}", end,
-                     geometry.scratchpad_words);
-}
-
 std::string bad_vector(const Command& command, const CommandOrder& before,
                        const Geometry& geometry) {
   const StoreCommand store(command);
-  std::string why = vector_refusal(store, geometry.n);
-  if (why.empty() && store.keep != 0 && !before.vector_settings()) {
-    why = "KEEP needs a STORE with VECTOR and without KEEP before it, since the reset";
+  if (store.keep != 0 && !before.vector_settings()) {
+    return "KEEP needs a STORE with VECTOR and without KEEP before it, since the reset";
   }
-  if (!why.empty() || !geometry.in_tensor_memory(store.address)) return why;
+  if (!geometry.in_tensor_memory(store.address)) return "";
   const auto lanes = vector_lanes(store.keep != 0 ? *before.vector_settings() : store, geometry.n);
   if (lanes == std::pair{0U, geometry.n}) return "";
   return "a word of the tensor memory can only be written with all lanes";
-}
-
-std::string bad_window(const Command& command, const WindowOrder& before,
-                       const Geometry& geometry) {
-  std::string why = bad_bound(command, geometry, true);
-  if (!why.empty()) return why;
-  if (command.opcode == Opcode::kLoadActivations) {
-    why = bad_planes(LoadActivationsCommand(command), geometry);
-  } else if (command.opcode == Opcode::kMatmul &&
-             (MatmulCommand(command).flags & flag::kAccumulate) == 0) {
-    why = "WINDOW needs ACCUMULATE";
-  }
-  if (!why.empty()) return why;
-  const char* const order = before.refusal(command, geometry);
-  return order == nullptr ? "" : order;
 }
 
 /// Does what it reads or writes pass the end of the address space?
@@ -128,19 +73,26 @@ void CommandOrder::add(const Command& command) {
   if (is_vector(command) && StoreCommand(command).keep == 0) vector_settings_.emplace(command);
 }
 
+bool is_legal(const Command& command, const Geometry& geometry) {
+  if (fact_of(command.opcode) == nullptr || broken_rule(command, geometry) != nullptr) return false;
+  return !has_address(command) ||
+         (bad_address(command, geometry).empty() && !passes_end(command, geometry));
+}
+
 Refusal check_command(const Command& command, const CommandOrder& before,
                       const Geometry& geometry) {
-  const CommandFact* const fact = fact_of(command.opcode);
-  if (fact == nullptr) return {ErrorCode::kBadOpcode, "no such command"};
-  std::string why = bad_bound(command, geometry, false);
-  if (why.empty() && fact->of_format) why = bad_format(command);
+  if (fact_of(command.opcode) == nullptr) return {ErrorCode::kBadOpcode, "no such command"};
+  std::string why = rule_refusal(command, geometry, true);
   if (!why.empty()) return {ErrorCode::kBadOperand, std::move(why)};
   const bool address = has_address(command);
   if (address) why = bad_address(command, geometry);
   if (!why.empty()) return {ErrorCode::kBadAddress, std::move(why)};
-  if (is_window(command)) why = bad_window(command, before.windows(), geometry);
-  if (command.opcode == Opcode::kDepthwise) why = depthwise_refusal(DepthwiseCommand(command));
-  if (is_vector(command)) why = bad_vector(command, before, geometry);
+  why = rule_refusal(command, geometry, false);
+  if (why.empty() && is_window(command)) {
+    const char* const order = before.windows().refusal(command, geometry);
+    if (order != nullptr) why = order;
+  }
+  if (why.empty() && is_vector(command)) why = bad_vector(command, before, geometry);
   if (!why.empty()) return {ErrorCode::kBadOperand, std::move(why)};
   if (!address || !passes_end(command, geometry)) return {};
   if (geometry.in_tensor_memory(command.address())) {

@@ -33,6 +33,10 @@ class CommandOrder {
   std::optional<StoreCommand> vector_settings_;
 };
 
+/// Is the command legal on an accelerator of these sizes, as far as it does not depend on the
+/// commands before it? It keeps the rules of rtl/gemm64.json, and its words are within the memory.
+bool is_legal(const Command& command, const Geometry& geometry);
+
 /// Why an accelerator of these sizes refuses the command after those that `before` has seen,
 /// whatever its memory holds. Of several reasons the one that the accelerator reports.
 Refusal check_command(const Command& command, const CommandOrder& before, const Geometry& geometry);

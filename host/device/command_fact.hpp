@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a table can say of commands: which engine takes one, what it reads or writes, how much, and
-// the bounds of its fields. The tables are in command_facts.hpp, which is generated.
+// What a table can say of commands: which engine takes one, what it reads or writes, and how much.
+// The tables are in command_facts.hpp, which is generated.
 #pragma once
 
 #include <cstddef>
@@ -29,22 +29,6 @@ struct CommandField {
   }
 };
 
-enum class Relation { kAtLeast, kAtMost, kBelow };
-
-/// What a field must be; else the command is refused. The limit is a number, another field or a
-/// size of the accelerator.
-struct Bound {
-  const char* name;
-  CommandMember field;
-  bool is_signed;
-  Relation relation;
-  std::int64_t number;
-  const char* limit_name;  // null where it is the number
-  CommandMember limit_field;
-  std::uint32_t Geometry::*limit_size;
-  std::uint32_t with, without;  // flags that must be set, or clear, for it to hold
-};
-
 /// What lies at a command's address.
 enum class Operand { kNone, kWeights, kActivations, kParameters, kOperands, kResults, kCounters };
 
@@ -65,7 +49,6 @@ struct CommandFact {
   CommandMember run, runs, step, passes, blocks;
   bool of_format;  // words are rows of results, in FORMAT
   Tile tile;
-  std::size_t first_bound, bounds;  // of kBounds
 
   constexpr bool addresses(const Command& command) const {
     return operand != Operand::kNone && (command.flags & with) == with;

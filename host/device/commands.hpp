@@ -49,30 +49,4 @@ constexpr std::uint64_t value_of(const Command& command, CommandMember field,
   return field == nullptr ? otherwise : command.*field;
 }
 
-/// The bound, at least as far as its flags tell it to hold, that the command breaks first; null
-/// where it breaks none. `flagged`: of those bounds that need a flag to be set, else of the others.
-constexpr const Bound* broken_bound(const Command& command, const Geometry& geometry,
-                                    bool flagged) {
-  const CommandFact* const fact = fact_of(command.opcode);
-  if (fact == nullptr) return nullptr;
-  for (std::size_t i = 0; i < fact->bounds; ++i) {
-    const Bound& bound = kBounds[fact->first_bound + i];
-    if ((bound.with != 0) != flagged || (command.flags & bound.with) != bound.with ||
-        (command.flags & bound.without) != 0) {
-      continue;
-    }
-    const std::uint32_t bits = command.*bound.field;
-    const std::int64_t value =
-        bound.is_signed ? std::int64_t{static_cast<std::int32_t>(bits)} : std::int64_t{bits};
-    std::int64_t limit = bound.number;
-    if (bound.limit_field != nullptr) limit = command.*bound.limit_field;
-    if (bound.limit_size != nullptr) limit = geometry.*bound.limit_size;
-    const bool holds = bound.relation == Relation::kAtLeast  ? value >= limit
-                       : bound.relation == Relation::kAtMost ? value <= limit
-                                                             : value < limit;
-    if (!holds) return &bound;
-  }
-  return nullptr;
-}
-
 }  // namespace gemm64

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "host/device/depthwise.hpp"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 
 namespace gemm64 {
@@ -66,44 +64,6 @@ void set_steps(DepthwiseCommand& command) {
   command.row_step = static_cast<std::uint32_t>(steps.row);
   command.image_step = static_cast<std::uint32_t>(steps.image);
   command.lead = static_cast<std::uint32_t>(steps.lead);
-}
-
-std::string depthwise_refusal(const DepthwiseCommand& command) {
-  if (command.kernel_height % 2 == 0) {
-    return fmt::format("KERNEL_HEIGHT is {}; it must be 3, 5 or 7", command.kernel_height);
-  }
-  const auto above = [](const char* name, std::uint64_t value, const char* limit_name,
-                        std::uint64_t limit) {
-    return fmt::format("{} is {}; it must be at most {}, {}", name, value, limit_name, limit);
-  };
-  const std::uint32_t most = most_column_dilation(command.kernel_height);
-  if (command.dilation_width > most) {
-    return fmt::format("DILATION_WIDTH is {}; with a KERNEL_HEIGHT of {} it must be at most {}",
-                       command.dilation_width, command.kernel_height, most);
-  }
-  const std::uint64_t line = std::uint64_t{command.dilation_height} * command.width;
-  if (line > kLaneLineWords) {
-    return fmt::format("DILATION_HEIGHT * WIDTH is {}; it must be at most {}", line,
-                       kLaneLineWords);
-  }
-  const std::uint32_t rows = last_tap(command) * command.dilation_height;
-  const std::uint32_t columns = last_tap(command) * command.dilation_width;
-  if (command.pad_top > rows) {
-    return above("PAD_TOP", command.pad_top, "(KERNEL_HEIGHT - 1) * DILATION_HEIGHT", rows);
-  }
-  if (command.pad_left > columns) {
-    return above("PAD_LEFT", command.pad_left, "(KERNEL_HEIGHT - 1) * DILATION_WIDTH", columns);
-  }
-  const Steps steps = steps_of(command);
-  const auto wrong = [](const char* name, std::uint32_t is, std::int64_t needed) {
-    return fmt::format("{} is {}; the sizes, strides and pads need {}", name, is, needed);
-  };
-  if (steps.row != command.row_step) return wrong("ROW_STEP", command.row_step, steps.row);
-  if (steps.image != command.image_step) {
-    return wrong("IMAGE_STEP", command.image_step, steps.image);
-  }
-  if (steps.lead != command.lead) return wrong("LEAD", command.lead, steps.lead);
-  return "";
 }
 
 std::uint64_t depthwise_cycles(const DepthwiseCommand& c) {

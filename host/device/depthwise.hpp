@@ -3,7 +3,6 @@
 #pragma once
 
 #include <cstdint>
-#include <string>
 #include <vector>
 
 #include "host/device/command_types.hpp"
@@ -25,11 +24,6 @@ inline constexpr std::uint32_t kLaneSumBits = 22;
 constexpr std::uint32_t most_column_dilation(std::uint32_t kernel) {
   return kernel == 3 ? 6 : kernel == 5 ? 2 : 1;
 }
-
-/// Why the accelerator refuses it with BAD_OPERAND, as far as its kernel, dilations and steps
-/// are concerned;
-/// nothing where it does not.
-std::string depthwise_refusal(const DepthwiseCommand& command);
 
 /// Steps and lead that its other fields ask for, where they are not negative.
 void set_steps(DepthwiseCommand& command);

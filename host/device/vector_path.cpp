@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "host/device/vector_path.hpp"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <cmath>
 #include <utility>
@@ -11,52 +9,6 @@
 #include "host/util/float_bits.hpp"
 
 namespace gemm64 {
-namespace {
-
-/// Finite, at least 2^first and below 2^end?
-bool inside(float scale, int first, int end) {
-  return scale >= std::ldexp(1.0F, first) && scale < std::ldexp(1.0F, end);
-}
-
-}  // namespace
-
-std::string vector_refusal(const StoreCommand& store, std::uint32_t n) {
-  const ResultFormat format = ResultFormat::of(store.format).value();
-  if (!format.takes_parameters()) return "VECTOR takes results of 8 bits, not INT32";
-  if (store.keep != 0) return "";
-  if (store.first_lane >= n) {
-    return fmt::format("FIRST_LANE is {}; it must be below N, {}", store.first_lane, n);
-  }
-  if (store.first_lane + store.lanes > n) {
-    return fmt::format("FIRST_LANE + LANES is {}; it must be at most N, {}",
-                       store.first_lane + store.lanes, n);
-  }
-  if (store.add != 0 && store.multiply != 0) return "ADD and MULTIPLY are both set";
-  if (store.add == 0 && store.multiply == 0) return "";
-  const int low = format.value(store.function_min), high = format.value(store.function_max);
-  if (low > high) {
-    return fmt::format("FUNCTION_MIN is {}, above FUNCTION_MAX, {}", low, high);
-  }
-  const float result = from_bits(store.result_scale), operand = from_bits(store.operand_scale);
-  if (store.add != 0 && !inside(result, -7, 4)) {
-    return fmt::format("RESULT_SCALE is {}; to ADD it must be from 2^-7 to below 2^4", result);
-  }
-  if (store.add != 0 && !inside(operand, -7, 4)) {
-    return fmt::format("OPERAND_SCALE is {}; to ADD it must be from 2^-7 to below 2^4", operand);
-  }
-  if (store.multiply != 0 && !inside(operand, -12, -1)) {
-    return fmt::format("OPERAND_SCALE is {}; to MULTIPLY it must be from 2^-12 to below 2^-1",
-                       operand);
-  }
-  const float offset = from_bits(store.offset);
-  const double steps = std::ldexp(double{offset}, 31);
-  if (!(std::fabs(offset) < std::ldexp(1.0F, 14)) || steps != std::floor(steps)) {
-    return fmt::format("OFFSET is {}; it must be a multiple of 2^-31, in magnitude below 2^14",
-                       offset);
-  }
-  return "";
-}
-
 void VectorSettings::begin(const StoreCommand& store) {
   used_ = is_vector(store);
   last_ = store;

@@ -4,7 +4,6 @@
 
 #include <array>
 #include <cstdint>
-#include <string>
 #include <utility>
 
 #include "host/device/command_types.hpp"
@@ -21,10 +20,6 @@ constexpr bool is_vector(const StoreCommand& store) { return (store.flags & flag
 constexpr bool is_vector(const Command& command) {
   return command.opcode == Opcode::kStore && (command.flags & flag::kVector) != 0;
 }
-
-/// Why the accelerator refuses the settings of a STORE with VECTOR whose format there is; empty
-/// where it takes them.
-std::string vector_refusal(const StoreCommand& store, std::uint32_t n);
 
 /// The settings of the vector path, STORE after STORE.
 class VectorSettings {

@@ -3,10 +3,12 @@
 
 #include <cmath>
 #include <functional>
+#include <string>
 #include <vector>
 
+#include "host/device/command_rules.hpp"
+#include "host/device/command_types.hpp"
 #include "host/device/result_format.hpp"
-#include "host/device/vector_path.hpp"
 #include "host/util/float_bits.hpp"
 #include "tests/random.hpp"
 #include "tests/rtl/harness.hpp"
@@ -34,6 +36,13 @@ StoreCommand product() {
   store.multiply = 1;
   store.operand_scale = bits_of(0.25F);
   return store;
+}
+
+/// Why the host refuses the settings of the vector path; empty if it does not.
+std::string settings_refusal(const StoreCommand& store) {
+  Geometry geometry;
+  geometry.n = kN;
+  return rule_refusal(store, geometry, false);
 }
 
 /// Is it refused, and two cycles after it was given?
@@ -136,7 +145,7 @@ TEST(VectorCheck, FindsEachSettingThatThePathCannotTake) {
     StoreCommand store = one.store;
     one.change(store);
     EXPECT_EQ(is_refused(bench, store), one.bad);
-    EXPECT_EQ(!vector_refusal(store, kN).empty(), one.bad);
+    EXPECT_EQ(!settings_refusal(store).empty(), one.bad);
   }
 }
 
@@ -182,8 +191,8 @@ TEST(VectorCheck, AgreesWithTheHostOnRandomSettings) {
     }
     if (draw(random, 0, 1) == 0) store.offset = near(-32, 14);
     if (!ResultFormat::of(store.format)) return;
-    const bool bad = !vector_refusal(store, kN).empty();
-    EXPECT_EQ(is_refused(bench, store), bad) << vector_refusal(store, kN);
+    const bool bad = !settings_refusal(store).empty();
+    EXPECT_EQ(is_refused(bench, store), bad) << settings_refusal(store);
     ++(bad ? refused : taken);
   });
   EXPECT_GT(refused, 1000);

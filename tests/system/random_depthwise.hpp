@@ -151,12 +151,12 @@ class TurnsMaker : public ProgramMaker {
 
 inline std::vector<Command> random_turns(std::mt19937& random, const Geometry& geometry,
                                          unsigned pairs) {
-  return TurnsMaker(random, geometry).program(pairs);
+  return legal(TurnsMaker(random, geometry).program(pairs), geometry);
 }
 
 inline std::vector<Command> random_depthwise_program(std::mt19937& random, const Geometry& geometry,
                                                      unsigned parts) {
-  return DepthwiseMaker(random, geometry).program(parts);
+  return legal(DepthwiseMaker(random, geometry).program(parts), geometry);
 }
 
 }  // namespace gemm64::system_test

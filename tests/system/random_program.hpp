@@ -7,9 +7,11 @@
 #include <cstdint>
 #include <cstring>
 #include <random>
+#include <stdexcept>
 #include <string>
 #include <vector>
 
+#include "host/device/command_check.hpp"
 #include "host/device/geometry.hpp"
 #include "host/device/registers.hpp"
 #include "host/device/result_format.hpp"
@@ -289,17 +291,26 @@ class ProgramMaker {
   bool any_vector_ = false;
 };
 
+/// Returns the program. Throws std::logic_error if a generator made a command that is not legal.
+inline std::vector<Command> legal(std::vector<Command> program, const Geometry& geometry) {
+  for (const Command& command : program) {
+    if (is_legal(command, geometry)) continue;
+    throw std::logic_error("a generator made an illegal command: " + to_string(command));
+  }
+  return program;
+}
+
 /// A program of `matmuls` products that the engines can finish: their commands are mixed as far as
 /// the queues can hold.
 inline std::vector<Command> random_program(std::mt19937& random, const Geometry& geometry,
                                            unsigned matmuls) {
-  return ProgramMaker(random, geometry).program(matmuls);
+  return legal(ProgramMaker(random, geometry).program(matmuls), geometry);
 }
 
 /// One in which every STORE passes the vector path, with settings of its own or those before.
 inline std::vector<Command> random_vector_program(std::mt19937& random, const Geometry& geometry,
                                                   unsigned matmuls) {
-  return ProgramMaker(random, geometry, true).program(matmuls + 2);
+  return legal(ProgramMaker(random, geometry, true).program(matmuls + 2), geometry);
 }
 
 /// The same in any order that keeps MATMULs and STOREs in theirs: the engines may wait for each

@@ -155,7 +155,7 @@ class TensorMemoryUse {
 template <std::vector<Command> (*Make)(std::mt19937&, const Geometry&, unsigned)>
 std::vector<Command> through_tensor_memory(std::mt19937& random, const Geometry& geometry,
                                            unsigned parts) {
-  return TensorMemoryUse(random, geometry).through(Make(random, geometry, parts));
+  return legal(TensorMemoryUse(random, geometry).through(Make(random, geometry, parts)), geometry);
 }
 
 }  // namespace gemm64::system_test

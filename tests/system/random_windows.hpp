@@ -212,7 +212,7 @@ class WindowMaker : public ProgramMaker {
 /// of the one before is kept: what its blocks read then does not depend on the clock.
 inline std::vector<Command> random_window_program(std::mt19937& random, const Geometry& geometry,
                                                   unsigned parts) {
-  return WindowMaker(random, geometry).program(parts);
+  return legal(WindowMaker(random, geometry).program(parts), geometry);
 }
 
 /// The same with each engine's commands in their order, but mixed with those of others in any: the

@@ -6,13 +6,7 @@ import re
 import textwrap
 
 from problem import Problem
-from .spec import ACCESS, SIZES, TILES, WALK, WARNING, all_uses
-
-
-def constant(*names):
-    """kLikeThis from LIKE_THIS."""
-    parts = [part for name in names for part in name.split("_")]
-    return "k" + "".join(part.capitalize() for part in parts)
+from .spec import ACCESS, TILES, WALK, WARNING, all_uses, constant
 
 
 def doc(sentence, indent="", mark="///"):
@@ -284,8 +278,9 @@ def cpp(spec):
 
 
 def signed_fields(commands):
-    """Names of the fields that hold negative numbers, too."""
-    return {b["field"] for o in commands["opcodes"] for b in o["bounds"] if b["signed"]}
+    """Names of the fields that hold negative numbers, too, whatever the command's FORMAT."""
+    return {rule.names[0] for o in commands["opcodes"] for rule in o["bounds"]
+            if rule.kind == "signed" and not any("=" in name for names in rule.given for name in names)}
 
 
 def cpp_types(spec):
@@ -349,19 +344,8 @@ def cpp_facts(spec):
     lines += table("CommandField", "kCommandFields", "Every field of a command.", [
         (quoted(f["name"]), str(f["word"]), str(f["lsb"]), str(f["width"]), f"0x{users(f):03x}",
          str(f["name"] in signed).lower(), "nullptr" if f["name"] == "OPCODE" else member(f["name"])) for f in commands["fields"]])
-    relations = {">=": "kAtLeast", "<=": "kAtMost", "<": "kBelow"}
-    def bound(b):
-        limit = "" if b["number"] is not None else b["limit"]
-        flag = f"flag::{constant(b['flag'])}" if b["flag"] else "0"
-        return (quoted(b["field"]), member(b["field"]), str(b["signed"]).lower(), f"Relation::{relations[b['relation']]}",
-                str(b["number"] or 0), quoted(limit) if limit else "nullptr",
-                member(limit) if limit and limit not in SIZES else "nullptr",
-                f"&Geometry::{limit.lower()}" if limit in SIZES else "nullptr",
-                flag if b["when"] == "with" else "0", flag if b["when"] == "without" else "0")
     opcodes = commands["opcodes"]
-    lines += table("Bound", "kBounds", "Bounds of fields, those of an opcode together.",
-                   [bound(b) for o in opcodes for b in o["bounds"]])
-    rows, first = [], 0
+    rows = []
     for o in opcodes:
         memory = o["memory"] or {}
         tile = memory.get("tile")
@@ -372,11 +356,20 @@ def cpp_facts(spec):
             str(memory.get("access") == "write").lower(),
             f"flag::{constant(memory['with'])}" if memory.get("with") else "0",
             *(member(memory.get(part)) for part in WALK), str(bool(memory.get("of"))).lower(),
-            f"Tile::{constant(tile)}" if tile in TILES else "Tile::kRows" if tile else "Tile::kOne",
-            str(first), str(len(o["bounds"]))))
-        first += len(o["bounds"])
+            f"Tile::{constant(tile)}" if tile in TILES else "Tile::kRows" if tile else "Tile::kOne"))
     lines += table("CommandFact", "kCommandFacts", "What holds for each opcode.", rows)
     return "\n".join([*lines, "}  // namespace gemm64", ""])
+
+
+def cpp_rules(spec):
+    """The rules of commands as functions, with the words for what breaks them."""
+    rows = [rule.cpp() for o in spec["commands"]["opcodes"] for rule in o["bounds"]]
+    return "\n".join([
+        "// SPDX-License-Identifier: Apache-2.0", f"// {WARNING}", '#include "host/device/command_rules.hpp"',
+        '#include "host/device/command_values.hpp"', "", "namespace gemm64 {", "", "// clang-format off",
+        "const std::vector<CommandRule>& command_rules() {", "  static const std::vector<CommandRule> rules{",
+        *("    {" + ",\n     ".join([", ".join(row[:8]), *row[8:]]) + "}," for row in rows), "  };", "  return rules;", "}",
+        "// clang-format on", "", "}  // namespace gemm64", ""])
 
 
 def cpp_bridge(bridge):

@@ -49,8 +49,7 @@ def reference_tables(spec):
                       for flag, uses in o["with"].items()])) for o in c["opcodes"]])
     commands += [""] + markdown(("command", "engine", "memory", "counts", "refused unless"), [
         (f"`{o['name']}`", (o["engine"] or "–").lower(), memory_words(o["memory"]), f"`{o['counts']}`" if o["counts"] else "–",
-         ", ".join(f"`{b['text']}`".replace(" with", "` with").rstrip("`") if b["flag"] else f"`{b['text']}`"
-                   for b in o["bounds"]) or "–") for o in c["opcodes"]])
+         ", ".join(f"`{rule.text}`".replace("|", "\\|") for rule in o["bounds"]) or "–") for o in c["opcodes"]])
     commands += [""] + markdown(("flag", "bit", "meaning"), [
         (f"`{f['name']}`", f["bit"], f["purpose"]) for f in c["flags"]])
     commands += [""] + markdown(("format", "results", "bytes a value", "meaning"), [

@@ -2,6 +2,7 @@
 """The Verilog header, bounds of the proofs and the bridge."""
 
 from problem import Problem
+from . import rules
 from .spec import ADDRESS_BITS, DATA_ID_BITS, MEMORY_BITS, WARNING, all_uses
 
 
@@ -20,11 +21,6 @@ def opcode_sets(spec):
         return f"32'h{sum(1 << o['value'] for o in chosen):08x}"
 
     rows = [("OPS", bits(opcodes))]
-    for field in commands["fields"]:
-        chosen = [o for o in opcodes if any(b["field"] == field["name"] and b["relation"] == ">=" and b["number"] == 1
-                                            and b["flag"] is None for b in o["bounds"])]
-        if chosen:
-            rows.append((f"OPS_AT_LEAST_1_{field['name']}", bits(chosen)))
     walkers = [o for o in opcodes if o["memory"]]
     rows.append(("OPS_ADDRESS", bits([o for o in walkers if o["memory"]["with"] is None])))
     for flag in sorted({o["memory"]["with"] for o in walkers} - {None}):
@@ -72,6 +68,9 @@ def verilog(spec):
     sections.append(("Bits of the command's FLAGS", [(f"FLAG_{f['name']}_BIT", f["bit"])
                                                      for f in commands["flags"]]))
     sections.append(("Sets of opcodes: a bit for each, at its value", opcode_sets(spec)))
+    sections.append(("Broken rules of a command, whose fields are wires called as these, and its flags flag_*; op is the opcode's bit. "
+                     "AT_ONCE: in the cycle of the dispatch; the others after it, of commands with the flags that they need. Modules "
+                     "add the rules with products", verilog_rules(commands)))
     bits = next(f["width"] for f in commands["fields"] if f["name"] == "FORMAT")
     formats = commands["result_formats"]
     rows = [(f"RESULT_{f['name']}", f"{bits}'d{f['value']}") for f in formats]
@@ -107,29 +106,88 @@ def verilog(spec):
     return defines("GEMM64_DEFS_VH", sections)
 
 
+def verilog_rules(commands):
+    """Macros of the RTL's command check. Equal rules of several opcodes become one, for a set of opcodes."""
+    flags = [f["name"] for f in commands["flags"]]
+
+    def place(name):
+        return f"flag_{name.lower()}" if name in flags else name.lower()
+
+    def bits(name, first, last):
+        return f"{name.lower()}[{first}:{last}]"
+
+    def either(parts):
+        return "(" + " \\\n    | ".join(parts) + ")"
+
+    at_once, made = {}, []
+    for o in commands["opcodes"]:
+        for rule in o["bounds"]:
+            if rule.at_once and rule.simple:
+                at_once.setdefault(rule.verilog(place, bits), []).append(o["value"])
+        late = [f"~({rule.verilog(place, bits, flags)})" for rule in o["bounds"] if rule.simple and not rule.at_once]
+        if late:
+            made.append((f"BROKEN_{o['name']}", either(late)))
+    return [("BROKEN_AT_ONCE", either([f"((op & 32'h{sum(1 << value for value in opcodes):08x}) != 32'd0 & ~({holds}))"
+                                       for holds, opcodes in at_once.items()])), *made]
+
+
 def verilog_bounds(spec):
-    """A function for proofs: does a command keep all bounds of its fields?"""
+    """Functions for proofs: is a command legal, as far as it can be seen without the commands before it?"""
     commands = spec["commands"]
-    places = {f["name"]: f"c[{32 * f['word'] + f['lsb']} +: {f['width']}]" for f in commands["fields"]}
-    flags = {f["name"]: f"c[{next(32 * p['word'] + p['lsb'] for p in commands['fields'] if p['name'] == 'FLAGS') + f['bit']}]" for f in commands["flags"]}
+    fields = {f["name"]: f for f in commands["fields"]}
+    bit_of = {f["name"]: 32 * fields["FLAGS"]["word"] + fields["FLAGS"]["lsb"] + f["bit"] for f in commands["flags"]}
+    command = f"    input [{8 * commands['bytes'] - 1}:0] c;"
+    sizes = f"    input [31:0] {', '.join(size.lower() for size in rules.SIZES)};"
 
-    def condition(bound):
-        field = f"$signed({places[bound['field']]})" if bound["signed"] else places[bound["field"]]
-        limit = str(bound["number"]) if bound["number"] is not None else places.get(bound["limit"], bound["limit"].lower())
-        holds = f"{field} {bound['relation']} {limit}"
-        if bound["flag"] is None:
-            return f"({holds})"
-        return f"({'~' if bound['when'] == 'with' else ''}{flags[bound['flag']]} | {holds})"
+    def lsb(name):
+        return 32 * fields[name]["word"] + fields[name]["lsb"]
 
-    lines = ["// SPDX-License-Identifier: Apache-2.0", f"// {WARNING}", "// To be included in a module: whether a command keeps the bounds of its fields.",
-             "function keeps_bounds;", f"    input [{8 * commands['bytes'] - 1}:0] c;", "    input [31:0] accumulator_rows, scratchpad_words;",
-             "    case (c[7:0])"]
+    def place(name):
+        if name in bit_of:
+            return f"c[{bit_of[name]}]"
+        return name.lower() if name in rules.SIZES else f"c[{lsb(name)} +: {fields[name]['width']}]"
+
+    def bits(name, first, last):
+        return f"c[{lsb(name) + last} +: {first - last + 1}]"
+
+    def function(name, about, belongs):
+        lines = [f"// {about}", f"function {name};", command, sizes, "    case (c[7:0])"]
+        for opcode in commands["opcodes"]:
+            terms = "\n            & ".join(f"({rule.verilog(place, bits)})" for rule in opcode["bounds"] if belongs(rule)) or "1'b1"
+            lines.append(f"        8'd{opcode['value']}: {name} = {terms};  // {opcode['name']}")
+        return [*lines, f"        default: {name} = 1'b1;", "    endcase", "endfunction"]
+
+    bits_of_walk = 80  # more than the bytes of any walk
+
+    def wide(name):
+        return f"{{{bits_of_walk - fields[name]['width']}'d0, {place(name)}}}"
+
+    four_bytes = " | ".join(f"{place('FORMAT')} == {fields['FORMAT']['width']}'d{f['value']}" for f in commands["result_formats"] if f["bytes"] == 4)
+    one = f"{bits_of_walk}'d1"
+    walks = []
     for opcode in commands["opcodes"]:
-        terms = "\n            & ".join(condition(bound) for bound in opcode["bounds"]) or "1'b1"
-        lines.append(f"        8'd{opcode['value']}: keeps_bounds = {terms};  // {opcode['name']}")
+        memory = opcode["memory"]
+        if memory is None:
+            continue
+        walk = " * ".join(wide(memory[part]) for part in ("blocks", "run") if memory[part])
+        if memory["runs"]:
+            walk = f"{walk} + ({wide(memory['runs'])} - {one}) * {wide(memory['step'])}"
+        if memory["of"]:
+            walk = f"(({walk}) << ({four_bytes} ? 2 : 0))"
+        unused = f"~{place(memory['with'])} | " if memory["with"] else ""
+        end = f"(({walk}) << log_n)" if walk else f"{bits_of_walk}'d{8 * len(spec['counters'])} + (({one} << log_n) - {one})"
+        walks.append(f"        8'd{opcode['value']}: legal_walk = {unused}(address & (({one} << log_n) - {one})) == {bits_of_walk}'d0 & "
+                     f"((address + {end}) >> log_n) <= ({one} << (address_width - log_n));  // {opcode['name']}")
     known = " | ".join(f"c[7:0] == 8'd{opcode['value']}" for opcode in commands["opcodes"])
-    return "\n".join([*lines, "        default: keeps_bounds = 1'b1;", "    endcase", "endfunction", "function known_opcode;",
-                      f"    input [{8 * commands['bytes'] - 1}:0] c;", f"    known_opcode = {known};", "endfunction", ""])
+    return "\n".join([
+        "// SPDX-License-Identifier: Apache-2.0", f"// {WARNING}",
+        "// To be included in a module: whether a command is legal, as far as it does not depend on those before it.",
+        *function("keeps_bounds", "Rules of single fields, and of sums", lambda rule: rule.simple),
+        *function("keeps_products", "Rules with differences and products", lambda rule: not rule.simple),
+        "// Its address is a multiple of 2**log_n, and its words are within the address space. The tensor memory is not enabled.",
+        "function legal_walk;", command, "    input [7:0] log_n, address_width;", f"    reg [{bits_of_walk - 1}:0] address;",
+        "    begin", f"    address = {{{bits_of_walk - 64}'d0, {place('ADDRESS_HIGH')}, {place('ADDRESS_LOW')}}};", "    case (c[7:0])", *walks, "        default: legal_walk = 1'b1;", "    endcase", "    end", "endfunction",
+        "function known_opcode;", command, f"    known_opcode = {known};", "endfunction", ""])
 
 
 def verilog_bridge(bridge):

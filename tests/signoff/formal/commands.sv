@@ -6,7 +6,7 @@
 // break gemm64_command_processor.v: room_q != {LOG_COMMANDS + 1{1'b0}} & ~stop_i -> ~stop_i
 // break gemm64_command_processor.v: wait_memory_o   = ~valid & ~idle_o & ~unreachable -> wait_memory_o   = ~valid & ~idle_o
 // break gemm64_command_processor.v: room_q    <= room_q - {{LOG_COMMANDS{1'b0}}, ask} + {{LOG_COMMANDS{1'b0}}, pop} -> room_q    <= room_q - {{LOG_COMMANDS{1'b0}}, ask}
-// break gemm64_command_processor.v: (send & is_fence & ~is_snapshot & passes) -> (send & is_fence & ~is_snapshot & passes & engines_idle_i)
+// break gemm64_command_processor.v: (send & is_fence & ~is_snapshot & fence_passes) -> (send & is_fence & ~is_snapshot & fence_passes & engines_idle_i)
 // prove induction 1, cover 16
 // probe room_q = dut.room_q
 // probe pending_q = dut.pending_q
@@ -17,7 +17,7 @@
 // probe pop = dut.pop
 // probe is_finish = dut.is_finish
 // probe is_fence = dut.is_fence
-// probe passes = dut.passes
+// probe passes = dut.fence_passes
 // probe unreachable = dut.unreachable
 // probe looks_q = dut.looks_q
 module commands_proof (

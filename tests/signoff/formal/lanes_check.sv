@@ -3,7 +3,7 @@
 // sizes or steps are none that the lanes can take; nothing that comes or does not come before or behind it matters.
 //
 // break gemm64_depthwise_check.v: {11'd0, pad_top} > rows -> {11'd0, pad_top} >= rows
-// break gemm64_depthwise_check.v: is_5 ? 8'd2 : 8'd1) -> is_5 ? 8'd3 : 8'd1)
+// break gemm64_depthwise_check.v: wire bad_sizes = `GEMM64_BROKEN_DEPTHWISE | -> wire bad_sizes =
 // break gemm64_depthwise_check.v: line_q > LINE[15:0] -> line_q >= LINE[15:0]
 // break gemm64_depthwise_check.v: + right_q != {3'd0, lead_q} -> + right_q < {3'd0, lead_q}
 // break gemm64_depthwise_check.v: lines_q  <= out_height - 16'd1 -> lines_q  <= out_height

@@ -70,7 +70,7 @@ TEST_F(ProgramCheck, NamesACommandThatTheAcceleratorRejects) {
   EXPECT_THAT(refusal_of(0, [](Command& c) { c.set_address(std::uint64_t{1} << 40); }),
               Says("wider than 40 bits"));
   EXPECT_THAT(refusal_of(3, [](Command& c) { c.format = 15; }),
-              Says("no result format has the number 15"));
+              Says("FORMAT is 15; it must be at most 2"));
   for (const std::size_t load_or_store : {0, 1, 3}) {
     SCOPED_TRACE(load_or_store);
     const auto at_end = [](Command& c) {
@@ -166,7 +166,8 @@ TEST_F(ProgramCheck, ComparesBoundsAsTheFormatHasThem) {
   program_[4].format = ResultFormat(ResultCode::kInt8).number();
   EXPECT_EQ(refusal(), "");
   program_[4].format = ResultFormat(ResultCode::kUint8).number();
-  EXPECT_THAT(refusal(), Says("command 4 (STORE ", "LOW is 128, above HIGH, 127"));
+  EXPECT_THAT(refusal(), Says("command 4 (STORE ",
+                              "LOW is 128; with FORMAT = UINT8 it must be at most HIGH, 127"));
   std::swap(program_[4].low, program_[4].high);
   EXPECT_EQ(refusal(), "");
 }

@@ -80,7 +80,7 @@ TEST_F(WindowCheck, TakesMorePixelsThanABankHasRows) {
   EXPECT_GT(program_[kLoad].rows, 8u);
   EXPECT_EQ(refusal(program_, geometry_), "");
   EXPECT_THAT(refusal_of(kLoad, [](Command& c) { c.flags = 0; }),
-              Says("ROWS is 10; it must be at most ACCUMULATOR_ROWS, 8"));
+              Says("ROWS is 10; without WINDOW it must be at most ACCUMULATOR_ROWS, 8"));
 }
 
 TEST_F(WindowCheck, NamesWhatIsWrongWithAMatmul) {

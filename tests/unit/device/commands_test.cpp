@@ -8,6 +8,11 @@
 #include <utility>
 #include <vector>
 
+#include "host/device/command_rules.hpp"
+#include "host/device/depthwise.hpp"
+#include "host/util/float_bits.hpp"
+#include "tests/says.hpp"
+
 namespace gemm64 {
 namespace {
 
@@ -65,34 +70,72 @@ TEST(CommandFacts, TellReadsFromWrites) {
   EXPECT_FALSE(is_store(command(Opcode::kFence, flag::kSnapshot)));
 }
 
-// Each field's value, after each other, and the bound that it breaks.
-TEST(Bounds, AreToldByTheFieldThatBreaksThem) {
+// Each field's value in turn, and the rule that it breaks.
+TEST(CommandRules, NameTheFieldThatBreaksThem) {
   Geometry geometry;
   geometry.accumulator_rows = 7;
   Command load = command(Opcode::kLoadActivations);
   load.rows = load.count = load.passes = load.blocks = 1;
-  EXPECT_EQ(broken_bound(load, geometry, false), nullptr);
+  EXPECT_EQ(rule_refusal(load, geometry), "");
   load.rows = 8;
-  EXPECT_STREQ(broken_bound(load, geometry, false)->name, "ROWS");
+  EXPECT_EQ(rule_refusal(load, geometry),
+            "ROWS is 8; without WINDOW it must be at most ACCUMULATOR_ROWS, 7");
+  EXPECT_EQ(rule_refusal(load, geometry, false), "") << "it is refused at once";
   load.flags = flag::kWindow;
   load.capacity = 8;
-  EXPECT_EQ(broken_bound(load, geometry, false), nullptr);
-  EXPECT_EQ(broken_bound(load, geometry, true), nullptr);
+  EXPECT_EQ(rule_refusal(load, geometry), "");
   load.slot = 8;
-  EXPECT_STREQ(broken_bound(load, geometry, true)->name, "SLOT");
-  load.flags = 0;
-  EXPECT_EQ(broken_bound(load, geometry, true), nullptr);
+  EXPECT_EQ(rule_refusal(load, geometry), "SLOT is 8; with WINDOW it must be below CAPACITY, 8");
+  EXPECT_EQ(rule_refusal(load, geometry, true), "") << "it is refused later";
+  load.slot = 0;
+  load.place = geometry.scratchpad_words;
+  EXPECT_EQ(rule_refusal(load, geometry),
+            "PLACE + COUNT * CAPACITY is 9224; with WINDOW it must be at most SCRATCHPAD_WORDS, "
+            "9216");
 }
 
-TEST(Bounds, OfSignedFieldsTakeNegativeValues) {
+TEST(CommandRules, OfSignedFieldsTakeNegativeValues) {
   const Geometry geometry;
-  Command matmul = command(Opcode::kMatmul, flag::kWindow);
-  matmul.blocks = 1;
+  Command matmul = command(Opcode::kMatmul, flag::kWindow | flag::kAccumulate);
+  matmul.rows = matmul.count = matmul.passes = matmul.blocks = 1;
   for (const auto& [row, holds] : std::vector<std::pair<std::int32_t, bool>>{
            {-131073, false}, {-131072, true}, {-1, true}, {131071, true}, {131072, false}}) {
     matmul.in_row = static_cast<std::uint32_t>(row);
-    EXPECT_EQ(broken_bound(matmul, geometry, true) == nullptr, holds) << row;
+    EXPECT_EQ(broken_rule(matmul, geometry) == nullptr, holds) << row;
   }
+}
+
+TEST(CommandRules, OfFloatsCompareNumbers) {
+  const Geometry geometry;
+  Command store = command(Opcode::kStore, flag::kVector);
+  store.rows = store.count = store.blocks = store.format = store.add = 1;
+  store.result_scale = store.operand_scale = bits_of(1);
+  EXPECT_EQ(rule_refusal(store, geometry), "");
+  store.offset = bits_of(-0x1p-32F);
+  EXPECT_THAT(rule_refusal(store, geometry), Says("OFFSET is -", "a multiple of 2^-31"));
+  store.offset = bits_of(-16384);
+  EXPECT_THAT(rule_refusal(store, geometry), Says("OFFSET is 16384", "below 2^14"));
+  store.offset = 0;
+  store.result_scale = bits_of(-1);
+  EXPECT_THAT(rule_refusal(store, geometry),
+              Says("RESULT_SCALE is -1", "with VECTOR and with ADD"));
+}
+
+TEST(CommandRules, OfStepsCompareProducts) {
+  DepthwiseCommand depthwise;
+  depthwise.rows = depthwise.count = depthwise.passes = 1;
+  depthwise.kernel_height = 3;
+  depthwise.stride_height = depthwise.stride_width = 1;
+  depthwise.dilation_height = depthwise.dilation_width = 1;
+  depthwise.pad_top = depthwise.pad_left = 1;
+  depthwise.height = depthwise.out_height = 4;
+  depthwise.width = depthwise.out_width = 6;
+  set_steps(depthwise);
+  EXPECT_EQ(rule_refusal(depthwise, Geometry()), "");
+  ++depthwise.lead;
+  EXPECT_THAT(rule_refusal(depthwise, Geometry()), Says("LEAD is 8", "- PAD_LEFT, 7"));
+  depthwise.kernel_height = 4;
+  EXPECT_EQ(rule_refusal(depthwise, Geometry()), "KERNEL_HEIGHT is 4; it must be one of 3, 5, 7");
 }
 
 }  // namespace

@@ -8,6 +8,7 @@
 #include <optional>
 #include <vector>
 
+#include "host/device/command_rules.hpp"
 #include "host/device/commands.hpp"
 #include "host/device/depthwise.hpp"
 #include "host/tiling/depthwise_tiling.hpp"
@@ -75,7 +76,7 @@ TEST(DepthwiseTiling, AddsWholeMapsByWindowsThatEndWithTheirLastPixel) {
   EXPECT_EQ(cut->command().kernel_height, 3U);
   EXPECT_EQ(cut->command().zero, 0U) << "nothing beyond the border counts";
   EXPECT_EQ(cut->command().lead, 10U) << "one row is above, two columns are left of the map";
-  EXPECT_EQ(depthwise_refusal(cut->command()), "");
+  EXPECT_EQ(rule_refusal(cut->command(), Geometry()), "");
   EXPECT_EQ(cut->plane_rows(), 2U);
   EXPECT_EQ(cut->plane_words(), 2U * 80);
   EXPECT_EQ(depthwise_cycles(cut->command()), 4U * 80 + 1)
@@ -142,7 +143,7 @@ TEST(DepthwiseTiling, KeepsADilationForWhichTheWindowHasWords) {
     EXPECT_EQ(cut->command().kernel_height, each.command_kernel);
     EXPECT_EQ(cut->command().dilation_height, each.command_dilation);
     EXPECT_EQ(cut->command().dilation_width, each.command_dilation);
-    EXPECT_EQ(depthwise_refusal(cut->command()), "");
+    EXPECT_EQ(rule_refusal(cut->command(), Geometry()), "");
   }
   for (const auto& [kernel, dilation] : {std::pair{3U, 7U}, {5U, 3U}, {7U, 2U}, {3U, 18U}}) {
     EXPECT_FALSE(cut_for_lanes(dilated(kernel, dilation, 14), small(), LaneSum::kProducts));
@@ -171,7 +172,7 @@ TEST(DepthwiseTiling, CutsDilatedRowsThatALineDoesNotHoldIntoStrips) {
   ASSERT_EQ(cut->strips.size(), 3U) << "of at most 32 columns";
   for (const LanesStrip& strip : cut->strips) {
     EXPECT_EQ(strip.command.dilation_height, 4U);
-    EXPECT_EQ(depthwise_refusal(strip.command), "");
+    EXPECT_EQ(rule_refusal(strip.command, Geometry()), "");
   }
   Convolution c = dilated(3, 6, 65);
   c.dilation_height = c.pad_top = 9;
@@ -203,7 +204,7 @@ TEST(DepthwiseTiling, CutsRowsThatAreTooWideIntoStripsThatShareColumns) {
     EXPECT_EQ(strip.command.out_width, 100U) << i;
     EXPECT_EQ(strip.command.rows, 100U) << i;
     EXPECT_EQ(strip.command.pad_left, pad) << i;
-    EXPECT_EQ(depthwise_refusal(strip.command), "") << i;
+    EXPECT_EQ(rule_refusal(strip.command, Geometry()), "") << i;
   };
   expect(0, 0, 101, 0, 1);
   expect(1, 99, 102, 100, 0);
