@@ -5,10 +5,10 @@
 #include <memory>
 #include <utility>
 
+#include "host/faults/network_campaign_run.hpp"
 #include "host/kernels/host_threads.hpp"
 #include "host/kernels/tensor.hpp"
 #include "host/report/progress.hpp"
-#include "host/run/network_campaign_run.hpp"
 #include "host/session/session.hpp"
 #include "sim/models/devices.hpp"
 

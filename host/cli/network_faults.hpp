@@ -5,7 +5,7 @@
 #include <cstdint>
 
 #include "host/cli/network_source.hpp"
-#include "host/debug/network_campaign.hpp"
+#include "host/faults/network_campaign.hpp"
 
 namespace gemm64 {
 

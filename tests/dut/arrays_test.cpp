@@ -119,11 +119,7 @@ TEST_P(Templates, KeepEveryRule) {
 INSTANTIATE_TEST_SUITE_P(Dut, Templates,
                          testing::Values("weight-stationary", "output-stationary",
                                          "input-stationary"),
-                         [](const auto& info) {
-                           std::string name = info.param;
-                           name.erase(name.find('-'), 1);
-                           return name;
-                         });
+                         template_name);
 
 }  // namespace
 }  // namespace gemm64::dut

@@ -51,6 +51,13 @@ inline std::string failures(const CheckResult& result) {
 }
 
 /// A change of a file of a template.
+/// The name of a case whose parameter is a template: "weightstationary".
+inline constexpr auto template_name = [](const auto& one) {
+  std::string name = one.param;
+  name.erase(name.find('-'), 1);
+  return name;
+};
+
 struct Edit {
   std::string file, from, to;
 };

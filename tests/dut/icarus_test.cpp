@@ -38,11 +38,7 @@ TEST_P(IcarusTemplates, KeepRulesInTheSameCycles) {
 INSTANTIATE_TEST_SUITE_P(Dut, IcarusTemplates,
                          testing::Values("weight-stationary", "output-stationary",
                                          "input-stationary"),
-                         [](const auto& one) {
-                           std::string name = one.param;
-                           name.erase(name.find('-'), 1);
-                           return name;
-                         });
+                         template_name);
 
 struct Unknown {
   const char* name;

@@ -41,11 +41,7 @@ TEST_P(Proven, TemplatesAre) {
 INSTANTIATE_TEST_SUITE_P(Dut, Proven,
                          testing::Values("weight-stationary", "output-stationary",
                                          "input-stationary"),
-                         [](const auto& one) {
-                           std::string name = one.param;
-                           name.erase(name.find('-'), 1);
-                           return name;
-                         });
+                         template_name);
 
 class ProvenStyles : public testing::TestWithParam<const char*> {};
 

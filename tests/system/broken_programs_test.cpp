@@ -6,9 +6,9 @@
 
 #include <utility>
 
-#include "host/cosim/broken_campaign.hpp"
 #include "host/cosim/program_truth.hpp"
 #include "host/device/reference_device.hpp"
+#include "host/faults/broken_campaign.hpp"
 #include "sim/models/rtl_device.hpp"
 #include "tests/unit/device/wrapped_device.hpp"
 

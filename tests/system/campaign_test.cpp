@@ -6,7 +6,7 @@
 #include <algorithm>
 #include <set>
 
-#include "host/run/fault_campaign.hpp"
+#include "host/faults/fault_campaign.hpp"
 #include "host/util/error.hpp"
 #include "sim/models/devices.hpp"
 #include "tests/says.hpp"

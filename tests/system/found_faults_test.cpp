@@ -11,7 +11,7 @@
 
 #include "host/device/depthwise.hpp"
 #include "host/device/fault.hpp"
-#include "host/run/fault_campaign.hpp"
+#include "host/faults/fault_campaign.hpp"
 #include "host/run/job_runner.hpp"
 #include "host/tiling/tile_walk.hpp"
 #include "host/util/error.hpp"

@@ -9,9 +9,9 @@
 #include <set>
 #include <string>
 
-#include "host/debug/campaign.hpp"
 #include "host/debug/failure.hpp"
 #include "host/debug/investigation.hpp"
+#include "host/faults/campaign.hpp"
 #include "tests/folder.hpp"
 #include "tests/says.hpp"
 #include "tests/system/convolution_programs.hpp"

@@ -8,9 +8,9 @@
 
 #include "host/cycles/tlm_device.hpp"
 #include "host/device/array_geometry.hpp"
+#include "host/faults/network_campaign_report.hpp"
+#include "host/faults/network_campaign_run.hpp"
 #include "host/numerics/initialize.hpp"
-#include "host/report/network_campaign_report.hpp"
-#include "host/run/network_campaign_run.hpp"
 #include "host/tiling/packing.hpp"
 #include "host/util/error.hpp"
 #include "sim/models/devices.hpp"

@@ -8,7 +8,7 @@
 #include <stdexcept>
 #include <utility>
 
-#include "host/cosim/broken_campaign.hpp"
+#include "host/faults/broken_campaign.hpp"
 #include "host/session/session.hpp"
 #include "host/sweep/networks.hpp"
 #include "tests/system/convolution_programs.hpp"

@@ -278,19 +278,23 @@ TEST(DriverRun, RunsAProgramAgainWhereTheDeviceFoundAFaultOfItsOwn) {
   EXPECT_EQ(told[0].row, 7u);
 }
 
-TEST(DriverRun, NamesTheWordOfAMemoryThatTheDeviceFoundWrong) {
+/// Runs a program on a device that stops with an error at a word of its scratchpad.
+void run_into_word(ErrorCode code, Engine engine, std::uint32_t word) {
   NiceMock<MockDevice> device;
   Driver driver(device);
-  device.answer(reg::kError,
-                field::kErrorCode.put(static_cast<std::uint32_t>(ErrorCode::kParity)) |
-                    field::kErrorEngine.put(static_cast<std::uint32_t>(Engine::kActivations)));
+  device.answer(reg::kError, field::kErrorCode.put(static_cast<std::uint32_t>(code)) |
+                                 field::kErrorEngine.put(static_cast<std::uint32_t>(engine)));
   EXPECT_CALL(device, read_register(reg::kFaultMemory))
       .WillRepeatedly(Return(field::kFaultMemoryNumber.put(GEMM64_MEMORY_SCRATCHPAD) |
-                             field::kFaultMemoryWord.put(77)));
+                             field::kFaultMemoryWord.put(word)));
   EXPECT_CALL(device, read_register(reg::kInterrupt))
       .WillRepeatedly(Return(field::kInterruptError.mask()));
+  driver.run_program(0, {finish()}, 1000);
+}
+
+TEST(DriverRun, NamesTheWordOfAMemoryThatTheDeviceFoundWrong) {
   try {
-    driver.run_program(0, {finish()}, 1000);
+    run_into_word(ErrorCode::kParity, Engine::kActivations, 77);
     FAIL() << "no exception";
   } catch (const OwnFault& fault) {
     EXPECT_THAT(fault.what(),
@@ -302,18 +306,8 @@ TEST(DriverRun, NamesTheWordOfAMemoryThatTheDeviceFoundWrong) {
 }
 
 TEST(DriverRun, NamesAWordThatNoCommandWrote) {
-  NiceMock<MockDevice> device;
-  Driver driver(device);
-  device.answer(reg::kError,
-                field::kErrorCode.put(static_cast<std::uint32_t>(ErrorCode::kUnwritten)) |
-                    field::kErrorEngine.put(static_cast<std::uint32_t>(Engine::kCompute)));
-  EXPECT_CALL(device, read_register(reg::kFaultMemory))
-      .WillRepeatedly(Return(field::kFaultMemoryNumber.put(GEMM64_MEMORY_SCRATCHPAD) |
-                             field::kFaultMemoryWord.put(78)));
-  EXPECT_CALL(device, read_register(reg::kInterrupt))
-      .WillRepeatedly(Return(field::kInterruptError.mask()));
   try {
-    driver.run_program(0, {finish()}, 1000);
+    run_into_word(ErrorCode::kUnwritten, Engine::kCompute, 78);
     FAIL() << "no exception";
   } catch (const OwnFault&) {
     FAIL() << "an error of the program, which would only come again";

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "host/run/fault_campaign.hpp"
+#include "host/faults/fault_campaign.hpp"
 
 #include <algorithm>
 #include <chrono>
@@ -8,9 +8,9 @@
 #include <vector>
 
 #include "host/debug/investigation.hpp"
+#include "host/faults/layer_values.hpp"
 #include "host/numerics/initialize.hpp"
 #include "host/run/job_runner.hpp"
-#include "host/run/layer_values.hpp"
 #include "host/tiling/job_program.hpp"
 #include "host/util/error.hpp"
 #include "host/util/parallel_for.hpp"
@@ -122,11 +122,16 @@ std::vector<ProgramLayer> program_layers(const FaultTry& drawn, const TryValues&
   return layers;
 }
 
-DeviceOptions device_options(const FaultTry& t) {
+DeviceOptions device_options(unsigned array, bool self_check) {
   DeviceOptions options;
-  options.array = static_cast<int>(t.array);
+  options.array = static_cast<int>(array);
+  options.self_check = self_check;
+  return options;
+}
+
+DeviceOptions device_options(const FaultTry& t) {
+  DeviceOptions options = device_options(t.array, t.self_check);
   options.seed = t.seed;
-  options.self_check = t.self_check;
   options.memory = t.memory;
   return options;
 }
@@ -211,10 +216,7 @@ TriedFault carry_out(const FaultTry& drawn, const MakeTryDevice& make, const Che
 CampaignReport run_campaign(const CampaignOptions& options, const MakeTryDevice& make,
                             const CampaignProgress& progress) {
   const auto begin = std::chrono::steady_clock::now();
-  DeviceOptions described;
-  described.array = static_cast<int>(options.array);
-  described.self_check = options.self_check;
-  const Geometry geometry = read_geometry(*make(described));
+  const Geometry geometry = read_geometry(*make(device_options(options.array, options.self_check)));
   CampaignReport report;
   report.array = options.array;
   report.seed = options.seed;

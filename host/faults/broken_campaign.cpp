@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "host/cosim/broken_campaign.hpp"
+#include "host/faults/broken_campaign.hpp"
 
 #include <fmt/format.h>
 
@@ -18,6 +18,7 @@
 #include "host/device/reference_device.hpp"
 #include "host/driver/device_hooks.hpp"
 #include "host/driver/gemm64_driver.h"
+#include "host/faults/watchdog.hpp"
 #include "host/util/error.hpp"
 #include "host/util/parallel_for.hpp"
 #include "host/util/text.hpp"
@@ -28,8 +29,6 @@ namespace {
 using Program = std::vector<Command>;
 using Kind = ProgramEnd::Kind;
 
-constexpr std::uint32_t kWatchdog = 1000;
-constexpr std::uint32_t kWatchdogLatencies = 32;  // the longest wait of a program that goes on
 constexpr std::uint64_t kMostCycles = 3'000'000;
 constexpr std::uint64_t kRound = 0x10000;
 
@@ -136,7 +135,7 @@ class Try {
     places_ = ring_places(commands);
     ring_ = rounded(std::max(drawn.work.memory.size(), drawn.next.memory.size()));
     bytes_ = ring_ + rounded(places_ * kCommandBytes);
-    watchdog_ = kWatchdog + kWatchdogLatencies * drawn.memory.latency;
+    watchdog_ = campaign_watchdog(drawn.memory.latency);
   }
 
   TriedProgram run(const MakeRtl& make) {

@@ -7,7 +7,7 @@
 #include <random>
 #include <vector>
 
-#include "host/debug/fault_layers.hpp"
+#include "host/faults/fault_layers.hpp"
 #include "host/numerics/matrix.hpp"
 
 namespace gemm64 {

@@ -14,9 +14,9 @@
 #include <string>
 #include <vector>
 
-#include "host/debug/network_campaign.hpp"
 #include "host/device/debug_device.hpp"
 #include "host/driver/driver.hpp"
+#include "host/faults/network_campaign.hpp"
 
 namespace gemm64 {
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "host/debug/fault_layers.hpp"
+#include "host/faults/fault_layers.hpp"
 
 #include <algorithm>
 #include <array>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "host/debug/campaign.hpp"
+#include "host/faults/campaign.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "host/cosim/broken_program.hpp"
+#include "host/faults/broken_program.hpp"
 
 #include <fmt/format.h>
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "host/debug/campaign.hpp"
+#include "host/faults/campaign.hpp"
 
 #include <fmt/format.h>
 
@@ -12,6 +12,7 @@
 #include "host/cycles/cycle_model.hpp"
 #include "host/device/depthwise.hpp"
 #include "host/device/vector_path.hpp"
+#include "host/faults/watchdog.hpp"
 #include "host/tiling/job.hpp"
 #include "host/tiling/job_program.hpp"
 
@@ -26,9 +27,6 @@ constexpr std::uint64_t kSetupCycles = 30;
 constexpr std::uint64_t kMaxRows = 24;
 constexpr std::uint32_t kMaxLatency = 100;
 constexpr std::uint32_t kMaxStalls = 30;  // percent
-// Longer than anything that is no fault: stalls, and requests behind those of other ports.
-constexpr std::uint32_t kWatchdog = 1000;
-constexpr std::uint32_t kWatchdogLatencies = 32;
 
 // From the last row of the lanes to the end of the program: requests and answers of a burst.
 constexpr std::uint64_t kLanesLatencies = 2;
@@ -327,7 +325,7 @@ FaultTry draw_try(std::uint32_t seed, FaultPrograms programs, std::uint64_t inde
     drawn.memory.stall_probability = static_cast<double>(draw(random, 1, kMaxStalls)) / 100;
   }
   drawn.seed = static_cast<std::uint32_t>(random());
-  drawn.watchdog = kWatchdog + kWatchdogLatencies * drawn.memory.latency;
+  drawn.watchdog = campaign_watchdog(drawn.memory.latency);
 
   const JobProgram list = program_of(drawn, geometry);
   draw_place(random, geometry, Used(list.jobs, geometry), drawn.fault);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "host/report/broken_report.hpp"
+#include "host/faults/broken_report.hpp"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>

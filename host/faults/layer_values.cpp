@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "host/run/layer_values.hpp"
+#include "host/faults/layer_values.hpp"
 
 #include <algorithm>
 #include <cmath>

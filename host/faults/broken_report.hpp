@@ -6,7 +6,7 @@
 #include <nlohmann/json.hpp>
 #include <string>
 
-#include "host/cosim/broken_campaign.hpp"
+#include "host/faults/broken_campaign.hpp"
 
 namespace gemm64 {
 

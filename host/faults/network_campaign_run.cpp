@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "host/run/network_campaign_run.hpp"
+#include "host/faults/network_campaign_run.hpp"
 
 #include <fmt/format.h>
 #include <sys/mman.h>
@@ -20,14 +20,12 @@
 #include <tuple>
 
 #include "host/device/registers.hpp"
+#include "host/faults/watchdog.hpp"
 #include "host/util/error.hpp"
 
 namespace gemm64 {
 namespace {
 
-// As a campaign of small programs has it: longer than anything that is no fault.
-constexpr std::uint32_t kWatchdog = 1000;
-constexpr std::uint32_t kWatchdogLatencies = 32;
 // A program that takes kMostTimes of its cycles and kMostWatchdogs waits of the watchdog, does not
 // end.
 constexpr std::uint64_t kMostTimes = 2;
@@ -35,7 +33,7 @@ constexpr std::uint64_t kMostWatchdogs = 8;
 constexpr std::chrono::milliseconds kBetweenLooks{20};
 
 Timeouts timeouts_of(const NetworkCampaignOptions& options) {
-  return {options.latency, kWatchdog + kWatchdogLatencies * options.latency};
+  return {options.latency, campaign_watchdog(options.latency)};
 }
 
 /// What a process leaves of a try, in memory that all share.

@@ -9,9 +9,9 @@
 #include <string>
 #include <vector>
 
-#include "host/cosim/broken_program.hpp"
 #include "host/device/device.hpp"
 #include "host/device/registers.hpp"
+#include "host/faults/broken_program.hpp"
 
 namespace gemm64 {
 

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "host/debug/network_campaign.hpp"
+#include "host/faults/network_campaign.hpp"
 
 #include <algorithm>
 #include <cmath>
 #include <random>
 #include <stdexcept>
 
-#include "host/debug/campaign.hpp"
+#include "host/faults/campaign.hpp"
 
 namespace gemm64 {
 namespace {

@@ -6,7 +6,7 @@
 #include <nlohmann/json.hpp>
 #include <string>
 
-#include "host/debug/campaign.hpp"
+#include "host/faults/campaign.hpp"
 
 namespace gemm64 {
 

@@ -6,9 +6,9 @@
 #include <functional>
 #include <memory>
 
-#include "host/debug/campaign.hpp"
 #include "host/device/debug_device.hpp"
 #include "host/device/registry.hpp"
+#include "host/faults/campaign.hpp"
 #include "host/run/run_report.hpp"
 
 namespace gemm64 {

@@ -9,11 +9,11 @@
 #include <string>
 #include <vector>
 
-#include "host/debug/fault_layers.hpp"
 #include "host/debug/finding.hpp"
 #include "host/device/fault.hpp"
 #include "host/device/geometry.hpp"
 #include "host/device/memory_timing.hpp"
+#include "host/faults/fault_layers.hpp"
 #include "host/tiling/plan.hpp"
 
 namespace gemm64 {

@@ -6,7 +6,7 @@
 #include <nlohmann/json.hpp>
 #include <string>
 
-#include "host/debug/network_campaign.hpp"
+#include "host/faults/network_campaign.hpp"
 
 namespace gemm64 {
 

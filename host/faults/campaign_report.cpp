@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "host/report/campaign_report.hpp"
+#include "host/faults/campaign_report.hpp"
 
 #include <fmt/format.h>
 
