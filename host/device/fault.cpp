@@ -181,6 +181,10 @@ bool parse(std::string_view text, Fault& fault) {
 
 }  // namespace
 
+std::uint32_t scratchpad_places(const Geometry& geometry) {
+  return geometry.scratchpad_words + (geometry.tensor_memory ? geometry.tensor_words : 0);
+}
+
 bool is_in_array(Kind kind) {
   return kind == Kind::kWeight || kind == Kind::kActivation || kind == Kind::kPartialSum;
 }
@@ -252,7 +256,7 @@ void check_fault(const Fault& fault, const Geometry& geometry) {
       check("lane", fault.column, geometry.n);
       break;
     case Kind::kScratchpad:
-      check("word", fault.row, geometry.scratchpad_words);
+      check("word", fault.row, scratchpad_places(geometry));
       break;
     case Kind::kStoredWeight:
       check("word", fault.row, std::uint64_t{geometry.weight_tiles} * geometry.n);

@@ -35,7 +35,7 @@ struct Fault {
     kLaneValue,      // a lane's value in the window of 7x7 words
     kLaneSum,        // register that holds a depthwise lane's sum
     kLaneLine,       // word of a memory that keeps a row for the depthwise lanes
-    kScratchpad,     // word of the scratchpad
+    kScratchpad,     // word of the scratchpad, or of the tensor memory after it
     kStoredWeight,   // word of the weight buffer
     kStoredBias,     // bias of a column in a set of the parameter buffer
     kStoredScale,    // scale of a column in it
@@ -102,14 +102,15 @@ struct FaultRegister {
   const char* name;
   unsigned bits;
 };
-inline constexpr std::array<FaultRegister, 8> kFaultRegisters{{{"CONTROL", 2},
+inline constexpr std::array<FaultRegister, 9> kFaultRegisters{{{"CONTROL", 2},
                                                                {"INTERRUPT", 2},
                                                                {"WATCHDOG", 32},
                                                                {"RING_BASE_LOW", 32},
                                                                {"RING_BASE_HIGH", 32},
                                                                {"RING_MASK", 16},
                                                                {"RING_TAIL", 16},
-                                                               {"INTERRUPT_ENABLE", 2}}};
+                                                               {"INTERRUPT_ENABLE", 2},
+                                                               {"TENSOR_MEMORY", 1}}};
 
 inline constexpr unsigned kFaultPorts = 3;
 inline constexpr unsigned kFaultChannels = 7;
@@ -123,6 +124,9 @@ Fault parse_fault(const std::string& text);
 
 /// Throws UsageError if the place does not exist in such an accelerator, and says what does.
 void check_fault(const Fault& fault, const Geometry& geometry);
+
+/// Words in which kScratchpad faults can be put: those of the tensor memory follow the others.
+std::uint32_t scratchpad_places(const Geometry& geometry);
 
 /// Is its place a register of the array?
 bool is_in_array(Fault::Kind kind);

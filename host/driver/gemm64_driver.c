@@ -8,6 +8,8 @@
 #define MAX_PLACES 65536u
 /* The first minor version with register SELF_CHECK. */
 #define SELF_CHECK_MINOR 3u
+/* The first with register TENSOR_MEMORY. */
+#define TENSOR_MEMORY_MINOR 7u
 
 /* Returns from the function where a step failed. */
 #define TRY(step)                            \
@@ -66,7 +68,14 @@ enum gemm64_result gemm64_write(struct gemm64_driver *driver, uint32_t offset, u
   const int failed = driver->hooks.write(driver->hooks.context, offset, value);
   if (offset == GEMM64_REG_WATCHDOG) driver->watchdog = value;
   if (offset == GEMM64_REG_INTERRUPT_ENABLE) driver->interrupt_enable = value;
+  if (offset == GEMM64_REG_TENSOR_MEMORY) driver->tensor_memory = value;
   return failed ? GEMM64_NO_ACCESS : GEMM64_OK;
+}
+
+/* Is TENSOR_MEMORY read back? */
+static int has_checked_tensor_memory(const struct gemm64_driver *driver) {
+  return driver->info.self_check != 0 &&
+         GEMM64_GET(driver->info.version, VERSION_MINOR) >= TENSOR_MEMORY_MINOR;
 }
 
 static void barrier(struct gemm64_driver *driver) {
@@ -90,7 +99,9 @@ enum gemm64_result gemm64_probe(struct gemm64_driver *driver, const struct gemm6
   TRY(gemm64_read(driver, GEMM64_REG_ACCUMULATOR_ROWS, &info->accumulator_rows));
   TRY(gemm64_read(driver, GEMM64_REG_ADDRESS_WIDTH, &info->address_width));
   if (GEMM64_GET(info->version, VERSION_MINOR) < SELF_CHECK_MINOR) return GEMM64_OK;
-  return gemm64_read(driver, GEMM64_REG_SELF_CHECK, &info->self_check);
+  TRY(gemm64_read(driver, GEMM64_REG_SELF_CHECK, &info->self_check));
+  if (!has_checked_tensor_memory(driver)) return GEMM64_OK;
+  return gemm64_read(driver, GEMM64_REG_TENSOR_MEMORY, &driver->tensor_memory);
 }
 
 enum gemm64_result gemm64_open(struct gemm64_driver *driver, const struct gemm64_hooks *hooks) {
@@ -98,10 +109,11 @@ enum gemm64_result gemm64_open(struct gemm64_driver *driver, const struct gemm64
   return gemm64_reset(driver);
 }
 
-enum gemm64_result gemm64_reset(struct gemm64_driver *driver) {
+/* Writes a register that begins a soft reset, and waits for its end. */
+static enum gemm64_result reset_by(struct gemm64_driver *driver, uint32_t offset, uint32_t value) {
   const uint32_t polls = driver->reset_polls != 0 ? driver->reset_polls : RESET_POLLS;
   uint32_t poll, status;
-  TRY(gemm64_write(driver, GEMM64_REG_CONTROL, GEMM64_CONTROL_RESET_MASK));
+  TRY(gemm64_write(driver, offset, value));
   for (poll = 0; poll < polls; ++poll) {
     TRY(gemm64_read(driver, GEMM64_REG_STATUS, &status));
     if (GEMM64_GET(status, STATUS_RESETTING) == 0) {
@@ -110,6 +122,13 @@ enum gemm64_result gemm64_reset(struct gemm64_driver *driver) {
     }
   }
   return GEMM64_RESETTING;
+}
+
+enum gemm64_result gemm64_reset(struct gemm64_driver *driver) {
+  TRY(reset_by(driver, GEMM64_REG_CONTROL, GEMM64_CONTROL_RESET_MASK));
+  if (driver->altered.offset != GEMM64_REG_TENSOR_MEMORY) return GEMM64_OK;
+  driver->altered.offset = 0;
+  return reset_by(driver, GEMM64_REG_TENSOR_MEMORY, driver->tensor_memory);
 }
 
 enum gemm64_result gemm64_set_ring(struct gemm64_driver *driver, uint64_t ring, uint32_t places) {
@@ -144,8 +163,11 @@ static enum gemm64_result compare(struct gemm64_driver *driver, uint32_t offset,
   driver->altered.offset = offset;
   driver->altered.written = written;
   driver->altered.found = found;
-  /* A tail would start what lies in the ring; a reset sets it right. */
-  if (offset != GEMM64_REG_RING_TAIL) TRY(gemm64_write(driver, offset, written));
+  /* A tail would start the commands in the ring, and TENSOR_MEMORY is refused while BUSY: a reset
+   * restores both. */
+  if (offset != GEMM64_REG_RING_TAIL && offset != GEMM64_REG_TENSOR_MEMORY) {
+    TRY(gemm64_write(driver, offset, written));
+  }
   return GEMM64_ALTERED;
 }
 
@@ -155,6 +177,9 @@ enum gemm64_result gemm64_compare_registers(struct gemm64_driver *driver) {
   TRY(compare(driver, GEMM64_REG_RING_BASE_LOW, (uint32_t)driver->ring));
   TRY(compare(driver, GEMM64_REG_RING_MASK, driver->places - 1));
   TRY(compare(driver, GEMM64_REG_RING_TAIL, driver->submitted & (driver->places - 1)));
+  if (has_checked_tensor_memory(driver)) {
+    TRY(compare(driver, GEMM64_REG_TENSOR_MEMORY, driver->tensor_memory));
+  }
   if (driver->submitted == 0) return GEMM64_OK; /* nobody has looked at the settings */
   TRY(compare(driver, GEMM64_REG_WATCHDOG, driver->watchdog));
   return compare(driver, GEMM64_REG_INTERRUPT_ENABLE, driver->interrupt_enable);
@@ -200,6 +225,9 @@ enum gemm64_result gemm64_submit(struct gemm64_driver *driver, const void *comma
   if (first) {
     TRY(gemm64_read(driver, GEMM64_REG_WATCHDOG, &driver->watchdog));
     TRY(gemm64_read(driver, GEMM64_REG_INTERRUPT_ENABLE, &driver->interrupt_enable));
+    /* Without DONE a wait for the line does not end: the bit has flipped before the commands came.
+     */
+    if (driver->hooks.wait) driver->interrupt_enable |= GEMM64_INTERRUPT_ENABLE_DONE_MASK;
   }
   return gemm64_compare_registers(driver);
 }

@@ -91,7 +91,8 @@ struct gemm64_driver {
   uint32_t submitted;   /* commands since the last reset, modulo 2^32 */
   uint32_t reset_polls; /* of STATUS, after which a reset is given up; 0: many */
   uint32_t watchdog,
-      interrupt_enable; /* of a device that checks itself: while commands are in it */
+      interrupt_enable;   /* of a device that checks itself: while commands are in it */
+  uint32_t tensor_memory; /* of a device that checks itself: the register as it was written */
 };
 
 /* Did the device find a fault of its own? */
@@ -161,9 +162,9 @@ uint64_t gemm64_snapshot_counter(const void *snapshot, uint32_t index);
 /* Reads back the registers that the work depends on, of a device that checks itself
  * (info.self_check); of others none. Where one is not as it was written, ALTERED: driver->altered
  * tells which, it is written again, and what the device did since may be wrong: gemm64_reset(), and
- * submit again. gemm64_submit() and the waits do this themselves. RING_BASE, RING_MASK and
- * RING_TAIL, and while commands are in the device WATCHDOG and INTERRUPT_ENABLE: change these two
- * through gemm64_write() then. */
+ * submit again. gemm64_submit() and the waits do this themselves. RING_BASE, RING_MASK, RING_TAIL
+ * and TENSOR_MEMORY (which gemm64_reset() writes again), and while commands are in the device
+ * WATCHDOG and INTERRUPT_ENABLE: change these two through gemm64_write() then. */
 enum gemm64_result gemm64_compare_registers(struct gemm64_driver *driver);
 
 /* Any register (GEMM64_REG_...). */

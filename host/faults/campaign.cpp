@@ -85,7 +85,7 @@ struct Used {
   /// All of it.
   explicit Used(const Geometry& geometry)
       : rows(geometry.accumulator_rows),
-        words(geometry.scratchpad_words),
+        words(scratchpad_places(geometry)),
         weights(std::uint64_t{geometry.weight_tiles} * geometry.n),
         operands(geometry.operand_words()),
         sets(geometry.parameter_sets),

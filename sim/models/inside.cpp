@@ -53,7 +53,8 @@ std::vector<const char*> signals_of(const std::string& name) {
       {"RING_BASE_HIGH", {signals::kRingBaseHigh}},
       {"RING_MASK", {signals::kRingMask}},
       {"RING_TAIL", {signals::kRingTail}},
-      {"INTERRUPT_ENABLE", {signals::kInterruptEnable}}};
+      {"INTERRUPT_ENABLE", {signals::kInterruptEnable}},
+      {"TENSOR_MEMORY", {signals::kTensorMemory}}};
   return known.at(name);
 }
 

@@ -17,6 +17,7 @@ inline constexpr const char* kControlClearCounters = "clear_counters_o";
 inline constexpr const char* kInterruptDone = "done_q";
 inline constexpr const char* kInterruptError = "error_q";
 inline constexpr const char* kInterruptEnable = "interrupt_enable_q";
+inline constexpr const char* kTensorMemory = "tensor_o";
 inline constexpr const char* kWatchdog = "watchdog_o";
 inline constexpr const char* kRingBaseLow = "ring_base_low_q";
 inline constexpr const char* kRingBaseHigh = "ring_base_high_q";

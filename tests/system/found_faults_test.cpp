@@ -245,6 +245,13 @@ TEST(FoundFault, OfARegisterIsFoundByTheDriver) {
       const TriedFault tried = carry_out(drawn, make_checked);
       const bool cleared =
           kFaultRegisters[drawn.fault.place].name == std::string("CONTROL") && drawn.fault.bit == 1;
+      // Between the writes of the base's halves a high one above the bus lets the device refuse the
+      // low one, which ends the run.
+      if (kFaultRegisters[drawn.fault.place].name == std::string("RING_BASE_HIGH") &&
+          tried.outcome == FaultOutcome::kStopped) {
+        EXPECT_THAT(tried.error, Says("write of the register at 0x034: answered with SLVERR"));
+        continue;
+      }
       ASSERT_TRUE(tried.outcome == FaultOutcome::kMasked ||
                   tried.outcome == FaultOutcome::kRunAgain ||
                   (cleared && tried.outcome == FaultOutcome::kWrongCounters))

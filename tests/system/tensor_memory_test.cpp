@@ -12,6 +12,8 @@
 
 #include "host/cycles/tlm_device.hpp"
 #include "host/device/array_geometry.hpp"
+#include "host/device/commands.hpp"
+#include "host/device/fault.hpp"
 #include "host/device/reference_device.hpp"
 #include "tests/says.hpp"
 #include "tests/system/predicted.hpp"
@@ -281,6 +283,52 @@ TEST(TensorMemory, ReadsOfUnwrittenWordsAreFound) {
                      operands ? "command 3 (LOAD_OPERANDS" : "command 1 (LOAD_ACTIVATIONS",
                      "in word 3079 of the memory 'scratchpad'"));
   }
+}
+
+// A bit of a word that is read again is found, and others change nothing.
+TEST(TensorMemory, FlippedBitsAreFound) {
+  RtlOptions options = Rig::options(4);
+  options.memory_bytes = kMemoryBytes;
+  options.self_check = options.debug = true;
+  int found = 0;
+  for_seeds(1570, 40, [&](std::mt19937& random) {
+    Rig rig(options);
+    rig.driver.enable_tensor_memory();
+    const Geometry& geometry = rig.driver.geometry();
+    const std::vector<std::uint8_t> operands = operand_memory(random, geometry.n);
+    const auto program = through_tensor_memory<random_program>(random, geometry, 1);
+    const auto run = [&] {
+      rig.device->write_memory(0, std::vector<std::uint8_t>(kMemoryBytes).data(), kMemoryBytes);
+      rig.device->write_memory(kOperands, operands.data(), operands.size());
+      return message_of<DeviceError>([&] { rig.driver.run_program(0, program, 100'000); });
+    };
+    ASSERT_EQ(run(), "");
+    const std::vector<std::uint8_t> right = image(*rig.device);
+    const std::uint64_t cycles = rig.driver.read_counters()[counter::kTotalClocks];
+    Fault fault;
+    fault.kind = Fault::Kind::kScratchpad;
+    // Results that are read again in the end
+    const auto read = std::find_if(program.rbegin(), program.rend(), [&](const Command& command) {
+      return reads(command) && geometry.in_tensor_memory(command.address());
+    });
+    ASSERT_NE(read, program.rend());
+    const std::uint64_t word = (read->address() - geometry.tensor_base()) / geometry.n;
+    fault.row = geometry.scratchpad_words + static_cast<unsigned>(word);
+    fault.column = draw(random, 0, 3);
+    fault.bit = draw(random, 0, 7);
+    const auto last = static_cast<unsigned>(cycles);
+    fault.clock = rig.device->cycles() + draw(random, last / 2, last);
+    rig.device->inject(fault);
+    const std::string text = run();
+    if (text.empty()) {
+      EXPECT_EQ(image(*rig.device), right) << to_string(fault);
+      return;
+    }
+    ++found;
+    EXPECT_THAT(text,
+                Says("PARITY", fmt::format("in word {} of the memory 'scratchpad'", fault.row)));
+  });
+  EXPECT_GT(found, 5);
 }
 
 TEST(TensorMemory, IsNotEnabledWhileBusy) {

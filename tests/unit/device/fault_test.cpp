@@ -101,11 +101,18 @@ TEST(Fault, IsToldInWords) {
 TEST(Fault, CanBePutInEveryRegisterThatTheHostCanWrite) {
   std::vector<std::string> writable, known;
   for (const Register& r : kRegisters) {
-    // TENSOR_MEMORY, which no program of a campaign uses, has no faults of its own yet.
-    if (r.access != Access::kReadOnly && r.offset != reg::kTensorMemory) writable.push_back(r.name);
+    if (r.access != Access::kReadOnly) writable.push_back(r.name);
   }
   for (const FaultRegister& r : kFaultRegisters) known.push_back(r.name);
   EXPECT_THAT(known, testing::UnorderedElementsAreArray(writable));
+}
+
+TEST(Fault, CanBePutInWordsOfTheTensorMemory) {
+  const Geometry with = Geometry().with_tensor_memory();
+  ASSERT_LT(with.scratchpad_words, 9215U);
+  EXPECT_NO_THROW(check_fault(parse_fault("scratchpad:9215,63:0@19"), with));
+  EXPECT_THAT([&] { check_fault(parse_fault("scratchpad:9216,0:0@1"), with); },
+              Fails("word 9216; this accelerator has 0 to 9215"));
 }
 
 TEST(Fault, HasANameForEveryKind) {

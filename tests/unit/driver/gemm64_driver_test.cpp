@@ -552,13 +552,47 @@ TEST_F(Checked, SettingsMayBeChangedThroughTheDriver) {
   EXPECT_EQ(gemm64_compare_registers(&driver), GEMM64_OK);
 }
 
+TEST_F(Checked, ADoneThatIsDisabledIsEnabledForAWait) {
+  fake.registers[GEMM64_REG_INTERRUPT_ENABLE] = 2;
+  open();
+  EXPECT_EQ(submit(1, 2), GEMM64_OK) << "INTERRUPT is polled";
+  fake.wait_by_hook();
+  open();
+  expect_altered(submit(1, 2), GEMM64_REG_INTERRUPT_ENABLE, 3, 2);
+  EXPECT_EQ(fake.registers[GEMM64_REG_INTERRUPT_ENABLE], 3u);
+}
+
+// Writing it is refused while commands are in the device, and begins a reset.
+TEST_F(Checked, AResetRestoresTheTensorMemory) {
+  fake.registers[GEMM64_REG_VERSION] = GEMM64_VERSION_MAJOR << 16 | 7;
+  for (const std::uint32_t written : {0u, 1u}) {
+    fake.registers[GEMM64_REG_TENSOR_MEMORY] = written;
+    open();
+    ASSERT_EQ(submit(1, 2), GEMM64_OK);
+    fake.registers[GEMM64_REG_TENSOR_MEMORY] ^= 1;
+    raise(GEMM64_INTERRUPT_DONE_MASK);
+    expect_altered(gemm64_wait(&driver, 3), GEMM64_REG_TENSOR_MEMORY, written, written ^ 1);
+    EXPECT_EQ(fake.registers[GEMM64_REG_TENSOR_MEMORY], written ^ 1);
+    ASSERT_EQ(gemm64_reset(&driver), GEMM64_OK);
+    EXPECT_EQ(fake.registers[GEMM64_REG_TENSOR_MEMORY], written);
+    EXPECT_EQ(submit(1, 2), GEMM64_OK);
+  }
+}
+
+TEST_F(Checked, OfOlderDevicesTensorMemoryIsNotRead) {
+  fake.registers[GEMM64_REG_VERSION] = GEMM64_VERSION_MAJOR << 16 | 6;
+  open();
+  ASSERT_EQ(submit(1, 2), GEMM64_OK);
+  EXPECT_EQ(fake.reads[GEMM64_REG_TENSOR_MEMORY], 0u);
+}
+
 TEST_F(Core, OfOtherDevicesNoRegisterIsReadBack) {
   open();
   ASSERT_EQ(submit(1, 2), GEMM64_OK);
   for (const std::uint32_t offset :
        {GEMM64_REG_RING_BASE_LOW, GEMM64_REG_RING_BASE_HIGH, GEMM64_REG_RING_MASK,
         GEMM64_REG_RING_TAIL, GEMM64_REG_WATCHDOG, GEMM64_REG_INTERRUPT_ENABLE,
-        GEMM64_REG_SELF_CHECK}) {
+        GEMM64_REG_TENSOR_MEMORY, GEMM64_REG_SELF_CHECK}) {
     EXPECT_EQ(fake.reads[offset], 0u) << offset;
     fake.registers[offset] ^= 2;
   }
