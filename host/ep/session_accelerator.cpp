@@ -46,13 +46,12 @@ bool has_failed(const RunReport& report) {
 void SessionAccelerator::compiled(const OnnxModel& model, const Executable& executable) {
   ++groups_;
   if (is_predictable(executable)) ++predictable_;
-  const Executor executor(model);
-  for (const Step& step : executor.steps()) {
-    nodes_.emplace_back(step.context.node, layer_name(executor, step));
+  for (int i = 0; i < model.graph().node_size(); ++i) {
+    nodes_.emplace_back(&model.graph().node(i), node_label(model.graph().node(i), i));
   }
   if (!announces_) return;
   const DeviceSchedule schedule =
-      make_schedule(executor, session_.runner(), whole(executable) ? &executable : nullptr);
+      make_schedule(Executor(model), session_.runner(), whole(executable) ? &executable : nullptr);
   jobs_.insert(jobs_.end(), schedule.jobs.begin(), schedule.jobs.end());
 }
 
