@@ -348,7 +348,7 @@ std::vector<MatrixI32> JobRunner::run_list(const std::vector<Listed>& listed,
   }
   for (std::size_t i = 0; i < listed.size(); ++i) {
     LayerReport& layer = layers.at(i);
-    layer.overlapped = !divided && listed.size() > 1;
+    layer.overlapped = (!divided && listed.size() > 1) || list.is_in_stripes(i);
     layer.predicted = divided ? predicted.layers[i] : predicted.between_fences[i];
     layer.counters = divided && timed ? layer.predicted : results[i].counters;
     set_utilization(layer, geometry, options_.memory);

@@ -56,6 +56,7 @@ DeviceWork::Program program_of(const DeviceProgram& planned, const JobProgram& l
     LayerReport layer = layer_of(program.jobs.jobs[i]);
     layer.program = number;
     set_place(layer, list, i);
+    layer.overlapped = list.is_in_stripes(i);
     layer.published = published_cycles(program.jobs.jobs[i].plan);
     describe_layer(from, layer);
     program.layers.push_back(std::move(layer));

@@ -3,6 +3,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <iterator>
 #include <limits>
 #include <map>
 #include <optional>
@@ -14,6 +16,7 @@
 #include "host/tiling/job_commands.hpp"
 #include "host/tiling/overlap.hpp"
 #include "host/tiling/shared_planes.hpp"
+#include "host/tiling/stripes.hpp"
 #include "host/util/divide.hpp"
 
 namespace gemm64 {
@@ -90,29 +93,79 @@ std::uint32_t stores_behind(const Job& job, const ResultCut& cut) {
   return behind;
 }
 
-/// Puts the commands of jobs one after the other. `phases`: of each command of each job.
+/// The commands of a job, or of a part of it.
+struct Run {
+  std::size_t begin = 0, end = 0;
+};
+
+/// A chain in stripes: of each job the commands of each stripe.
+struct StripeRuns {
+  JobStripes jobs;
+  std::vector<std::vector<Run>> runs;
+};
+
+/// Puts the commands of jobs one after the other, of chains in stripes a stripe of each in turn.
+/// `phases`: of each command of each job.
 void append_commands(JobProgram& list, const std::vector<std::vector<Phase>>& phases,
-                     const std::vector<Overlaps>& overlaps) {
+                     const std::vector<Overlaps>& overlaps, const std::vector<StripeRuns>& chains) {
   const auto append = [&list](const Command& command, const CommandOrigin& origin) {
     list.program.push_back(command);
     list.origins.push_back(origin);
   };
-  const auto append_all = [&](std::size_t job, Phase phase) {
+  const auto append_run = [&](std::size_t job, const Run& run, Phase phase) {
     std::uint32_t stores = 0;
     const std::vector<Command>& program = list.jobs[job].program;
-    for (std::size_t i = 0; i + 1 < program.size(); ++i) {
+    for (std::size_t i = run.begin; i < run.end; ++i) {
       if (phases[job][i] != phase) continue;
       append(program[i], {job, i});
       if (is_store(program[i])) ++stores;
     }
     return stores;
   };
+  const auto append_all = [&](std::size_t job, Phase phase) {
+    return append_run(job, {0, list.jobs[job].program.size() - 1}, phase);
+  };
   const auto end_of = [&list](std::size_t job) {
     return CommandOrigin{job, list.jobs[job].program.size() - 1, true};
   };
-  const Job& first = list.jobs[0];
-  for (std::size_t i = 0; i + 1 < first.program.size(); ++i) append(first.program[i], {0, i});
-  for (std::size_t j = 1; j < list.jobs.size(); ++j) {
+  const auto append_snapshot = [&](std::size_t job, std::uint32_t count) {
+    FenceCommand fence;
+    fence.count = count;
+    fence.flags = flag::kSnapshot;
+    fence.address = list.snapshots + job * list.snapshot_bytes;
+    append(fence, end_of(job));
+  };
+  const auto append_chain = [&](const StripeRuns& chain) {
+    const std::size_t first = chain.jobs.first;
+    for (std::size_t stripe = 0; stripe < chain.runs[0].size(); ++stripe) {
+      for (std::size_t j = first; j <= chain.jobs.last; ++j) {
+        const Run& run = chain.runs[j - first][stripe];
+        append_run(j, run, Phase::kAhead);
+        if (j != first) {
+          CommandOrigin origin = end_of(j - 1);
+          origin.ends_job = false;
+          origin.parts_job = true;
+          append(FenceCommand(), origin);
+        } else if (stripe == 0 && first != 0) {
+          append_snapshot(first - 1, 0);
+        }
+        append_run(j, run, Phase::kRest);
+      }
+    }
+    for (std::size_t j = first; j < chain.jobs.last; ++j) append_snapshot(j, 0);
+  };
+  auto chain = chains.begin();
+  for (std::size_t j = 0; j < list.jobs.size(); ++j) {
+    if (chain != chains.end() && chain->jobs.first == j) {
+      append_chain(*chain);
+      j = chain++->jobs.last;
+      continue;
+    }
+    if (j == 0) {
+      const Job& first = list.jobs[0];
+      for (std::size_t i = 0; i + 1 < first.program.size(); ++i) append(first.program[i], {0, i});
+      continue;
+    }
     append_all(j, Phase::kAhead);
     FenceCommand fence;
     if (const auto& cut = overlaps[j - 1].cut) {
@@ -122,10 +175,7 @@ void append_commands(JobProgram& list, const std::vector<std::vector<Phase>>& ph
       origin.parts_job = true;
       append(fence, origin);
     }
-    fence.count = append_all(j, Phase::kEarly);
-    fence.flags = flag::kSnapshot;
-    fence.address = list.snapshots + (j - 1) * list.snapshot_bytes;
-    append(fence, end_of(j - 1));
+    append_snapshot(j - 1, append_all(j, Phase::kEarly));
     append_all(j, Phase::kRest);
   }
   append(list.jobs.back().program.back(), end_of(list.jobs.size() - 1));
@@ -148,6 +198,7 @@ std::vector<Overlaps> find_overlaps(const JobProgram& list, const Geometry& geom
   const std::vector<Job>& jobs = list.jobs;
   std::vector<Overlaps> overlaps(jobs.size());
   for (std::size_t j = 1; j < jobs.size(); ++j) {
+    if (list.is_in_stripes(j) || list.is_in_stripes(j - 1)) continue;
     // What waits for operands of the job before would stand in the way of its own FENCE.
     if (jobs[j].operand == j - 1) continue;
     if (jobs[j].plan.lanes && jobs[j].plan.lanes->repeats() != 1) continue;
@@ -196,6 +247,64 @@ void place_part(Job& job, bool on_chip, std::map<int, std::uint64_t>& maps) {
                        job.plan.results().block_bytes(part.first_row, job.plan.array);
 }
 
+/// Chains in stripes for which the tensor memory has space, and the place of all results.
+std::vector<StripeGroup> place_in_stripes(JobProgram& list, const Geometry& geometry) {
+  std::vector<StripeGroup> groups = find_stripes(list.jobs, geometry);
+  for (;;) {
+    list.stripes.clear();
+    for (const StripeGroup& group : groups) list.stripes.push_back(group.jobs);
+    list.places = place_tensors(list.jobs, geometry, list.stripes);
+    const auto lacks_space = [&list](const StripeGroup& group) {
+      for (std::size_t j = group.jobs.first; j < group.jobs.last; ++j) {
+        if (!list.is_on_chip(j)) return true;
+      }
+      return false;
+    };
+    const auto lacking = std::find_if(groups.begin(), groups.end(), lacks_space);
+    if (lacking == groups.end()) return groups;
+    groups.erase(lacking);
+  }
+}
+
+/// Convolutions outside of stripes share planes with those before them.
+void share_planes_outside(JobProgram& list, const Geometry& geometry) {
+  for (std::size_t begin = 0, end = 0; begin < list.jobs.size(); begin = end + 1) {
+    for (end = begin; end < list.jobs.size() && !list.is_in_stripes(end); ++end) {
+    }
+    const auto first = list.jobs.begin() + static_cast<std::ptrdiff_t>(begin);
+    const auto last = list.jobs.begin() + static_cast<std::ptrdiff_t>(end);
+    std::vector<Job> run(std::make_move_iterator(first), std::make_move_iterator(last));
+    share_planes(run, geometry);
+    std::move(run.begin(), run.end(), first);
+  }
+}
+
+/// The commands of a job of a chain, stripe by stripe, and where each one's begin and end.
+JobCommands stripe_commands(const JobProgram& list, const StripeGroup& group, std::size_t job,
+                            std::vector<Run>& runs) {
+  const Plan& plan = list.jobs[job].plan;
+  JobCommands all;
+  for (const StripePart& part : group.parts[job - group.jobs.first]) {
+    Layout layout = list.jobs[job].layout;
+    if (job == group.jobs.first) {
+      layout.activations += part.in_pixel * plan.array;
+      layout.plane_pixels = plan.convolution()->pixels();
+    }
+    if (job == group.jobs.last) {
+      layout.results += part.out_row * plan.array;
+      layout.operands += part.out_row * plan.array;
+    }
+    const JobCommands own = job_commands(part.plan, layout);
+    const std::size_t begin = all.commands.size();
+    for (std::size_t i = 0; i + 1 < own.commands.size(); ++i) {
+      all.add(own.commands[i], own.phases[i]);
+    }
+    runs.push_back({begin, all.commands.size()});
+  }
+  all.add(FinishCommand(), Phase::kRest);
+  return all;
+}
+
 }  // namespace
 
 JobStart start_of(const JobProgram& list, std::size_t job) {
@@ -242,11 +351,19 @@ JobProgram make_job_program(const std::vector<Job>& jobs, const Geometry& device
   list.jobs = jobs;
   list.tensor_memory = device.tensor_memory || jobs.front().plan.tensor_memory;
   const Geometry geometry = list.geometry_on(device);
+  list.places.resize(jobs.size());
+  std::vector<StripeGroup> groups;
+  if (list.tensor_memory) groups = place_in_stripes(list, geometry);
   std::uint64_t most_commands = 0;
   for (const Job& job : jobs) {
     // A FENCE stands where a job alone would have FINISH; an overlap adds another, up to three
     // STOREs with their LOAD_OPERANDS, and a LOAD_ACTIVATIONS.
     most_commands += program_length(job.plan) + (job.map ? 24 : 8);
+  }
+  for (const StripeGroup& group : groups) {
+    for (const std::vector<StripePart>& parts : group.parts) {
+      for (const StripePart& part : parts) most_commands += program_length(part.plan) + 1;
+    }
   }
   list.snapshots = page_up(std::uint64_t{ring_places(most_commands)} * kCommandBytes);
   list.snapshot_bytes = snapshot_beats(geometry.n) * geometry.n;
@@ -255,11 +372,12 @@ JobProgram make_job_program(const std::vector<Job>& jobs, const Geometry& device
     if (jobs[j].source) check_source(jobs, j);
     if (jobs[j].operand) check_operand(jobs, j);
   }
-  list.places.resize(jobs.size());
-  if (list.tensor_memory) list.places = place_tensors(jobs, geometry);
-  share_planes(list.jobs, geometry);
+  share_planes_outside(list, geometry);
   const std::vector<Overlaps> overlaps = find_overlaps(list, geometry);
   std::vector<std::vector<Phase>> phases;
+  std::vector<StripeRuns> chains;
+  for (const StripeGroup& group : groups) chains.push_back({group.jobs, {}});
+  auto chain = chains.begin();
   std::map<int, std::uint64_t> maps;  // where each lies
   for (std::size_t j = 0; j < jobs.size(); ++j) {
     Job& job = list.jobs[j];
@@ -278,15 +396,22 @@ JobProgram make_job_program(const std::vector<Job>& jobs, const Geometry& device
     job.layout = make_layout(job.plan, list.end, activations, results_of(job.operand), results);
     if (job.source_row) job.layout.plane_pixels = list.jobs[*job.source].plan.result_rows();
     if (job.map) place_part(job, list.is_on_chip(j), maps);
-    JobCommands commands = job_commands(job.plan, job.layout, overlaps[j]);
-    // The FENCE that ends the giver of operands stands before all of this job, unless that one is
-    // the job before.
-    if (!job.operand || *job.operand + 1 < j) load_operands_ahead(commands);
+    JobCommands commands;
+    if (list.is_in_stripes(j)) {
+      const StripeGroup& group = groups[static_cast<std::size_t>(chain - chains.begin())];
+      commands = stripe_commands(list, group, j, chain->runs.emplace_back());
+      if (j == group.jobs.last) ++chain;
+    } else {
+      commands = job_commands(job.plan, job.layout, overlaps[j]);
+      // The FENCE that ends the giver of operands stands before all of this job, unless that one is
+      // the job before.
+      if (!job.operand || *job.operand + 1 < j) load_operands_ahead(commands);
+    }
     job.program = std::move(commands.commands);
     phases.push_back(std::move(commands.phases));
     list.end = job.layout.end;
   }
-  append_commands(list, phases, overlaps);
+  append_commands(list, phases, overlaps, chains);
   if (list.tensor_memory) check_tensor_words(list, geometry);
   return list;
 }

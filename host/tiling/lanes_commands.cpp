@@ -28,6 +28,17 @@ void load_words(JobCommands& list, const Plan& plan, std::uint64_t address, std:
   load(end - from, 1);
 }
 
+/// The words of a plane that has more than the lanes read, row by row.
+void load_plane(JobCommands& list, const Plan& plan, const Layout& layout, std::uint32_t plane) {
+  const Convolution& c = plan.lanes->convolution;
+  LoadActivationsCommand load;
+  load.rows = load.stride = c.width;
+  load.count = c.height;
+  load.passes = load.blocks = 1;
+  load.address = layout.activations + plane * layout.plane_pixels * plan.array;
+  list.add(load, Phase::kRest);
+}
+
 /// The words that a strip takes, row by row of all images and planes.
 void load_strip(JobCommands& list, const Plan& plan, std::uint64_t address, const LanesStrip& strip,
                 Phase phase) {
@@ -129,11 +140,12 @@ struct Part {
   std::uint32_t plane, planes;
 };
 
-/// All results in the order in which they are made, none of them on both sides of a cut.
-std::vector<Part> parts_of(const Plan& plan, const std::optional<ResultCut>& cut) {
+/// All results in the order in which they are made, none of them on both sides of a cut. `apart`:
+/// each plane by itself.
+std::vector<Part> parts_of(const Plan& plan, const std::optional<ResultCut>& cut, bool apart) {
   const std::uint32_t planes = plan.n_tiles;
   std::vector<Part> parts;
-  if (plan.row_blocks() == 1 && plan.lanes->repeats() == 1) {  // a block a plane
+  if (plan.row_blocks() == 1 && !apart) {  // a block a plane
     const std::uint32_t first = cut ? cut->tile : planes;
     if (first != 0) parts.push_back({plan.groups[0], 0, first});
     if (first != planes) parts.push_back({plan.groups[0], first, planes - first});
@@ -190,7 +202,7 @@ JobCommands lanes_commands(const Plan& plan, const Layout& layout, const Overlap
   const std::uint64_t run = lanes.command().rows;
   const std::uint64_t early =
       overlaps.early_words >= words ? words : overlaps.early_words / run * run;
-  const bool repeats = lanes.repeats() != 1;
+  const bool repeats = lanes.repeats() != 1, some = layout.plane_pixels != 0;
   JobCommands list;
   LoadWeightsCommand weights;
   weights.count = static_cast<std::uint32_t>(lanes.weight_words());
@@ -204,16 +216,22 @@ JobCommands lanes_commands(const Plan& plan, const Layout& layout, const Overlap
     return list;
   }
   load_words(list, plan, layout.activations, 0, early, Phase::kEarly);
-  if (early == 0 && !repeats) load_words(list, plan, layout.activations, 0, words, Phase::kRest);
+  if (early == 0 && !repeats && !some) {
+    load_words(list, plan, layout.activations, 0, words, Phase::kRest);
+  }
   list.add(lanes.command(), early != 0 ? Phase::kEarly : Phase::kRest);
   std::uint32_t next_plane = 0;
   bool first = true;
-  for (const Part& part : parts_of(plan, overlaps.cut)) {
+  for (const Part& part : parts_of(plan, overlaps.cut, repeats || some)) {
     parameters.before_plane(part.plane);
     list.add_store(plan, layout, part.rows, part.plane, part.planes, Phase::kRest);
     // Many commands, for whose words the lanes make room as results are stored.
-    if (repeats && part.plane == next_plane) {
-      load_repeated_plane(list, plan, layout.activations, next_plane++);
+    if ((repeats || some) && part.plane == next_plane) {
+      if (repeats) {
+        load_repeated_plane(list, plan, layout.activations, next_plane++);
+      } else {
+        load_plane(list, plan, layout, next_plane++);
+      }
     }
     // What comes late stands behind one STORE: the lanes may need it to make room for these words,
     // and a second one might wait for them.

@@ -138,7 +138,7 @@ void JobCommands::add_store(const Plan& plan, const Layout& layout, const RowGro
   // Blocks that do not follow each other are stored as tiles of one block are.
   const bool apart = blocks.step != 0;
   const std::uint64_t place =
-      plan.results().block_bytes(first_tile * plan.shape.m + blocks.first_row, plan.array);
+      plan.results().block_bytes(first_tile * plan.result_rows() + blocks.first_row, plan.array);
   const bool first = !lanes_;
   const bool keeps = std::exchange(lanes_, lanes) == lanes;
   LoadOperandsCommand load;
@@ -160,7 +160,7 @@ void JobCommands::add_store(const Plan& plan, const Layout& layout, const RowGro
     load.count = apart ? blocks.blocks : tiles;
     load.blocks = apart ? 1 : blocks.blocks;
     load.address = layout.operands + place;
-    load.stride = apart ? blocks.step : count_of(plan.shape.m);
+    load.stride = apart ? blocks.step : count_of(plan.result_rows());
     add(load, phase);
   }
   StoreCommand store = plan.output.vector.value_or(StoreCommand());
@@ -178,7 +178,7 @@ void JobCommands::add_store(const Plan& plan, const Layout& layout, const RowGro
   store.zero = byte(plan.output.zero);
   store.low = byte(plan.output.low);
   store.high = byte(plan.output.high);
-  store.stride = apart ? blocks.step : count_of(plan.shape.m);
+  store.stride = apart ? blocks.step : count_of(plan.result_rows());
   add(store, phase);
 }
 

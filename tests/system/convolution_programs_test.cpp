@@ -118,10 +118,10 @@ TEST(TensorPrograms, KeepResultsOnTheChipExactly) {
         options.memory.sharing = sharing;
         Rig rig(options);
         const auto [all, none] = expect_on_chip(rig, 3300, ~std::uint32_t{0});
-        EXPECT_GT(all, 10u);
+        EXPECT_GT(all, 3u);
         const auto [few, spilled] = expect_on_chip(rig, 3340, 120);
-        EXPECT_GT(few, 5u);
-        EXPECT_GT(spilled, 5u);
+        EXPECT_GT(few, 3u);
+        EXPECT_GT(spilled, 1u);
       }
     }
   }
@@ -153,6 +153,46 @@ TEST_P(ConvolutionPrograms, WithRowsThatTheLanesTakeInStripsAreExact) {
     expect_program(rig, program.parts);
   });
   EXPECT_GT(strips, 8u);
+}
+
+// Chains of convolutions whose maps exceed the tensor memory.
+TEST(TensorPrograms, RunChainsInStripesExactly) {
+  unsigned chains = 0;
+  for (const int n : {4, 8}) {
+    for (const MemorySharing sharing :
+         {MemorySharing::kIndependent, MemorySharing::kShared, MemorySharing::kDram}) {
+      for (const double stalls : {0.0, 0.3}) {
+        if (stalls != 0 && sharing == MemorySharing::kDram) continue;
+        SCOPED_TRACE(fmt::format("N = {}, {}, stalls {}", n, name(sharing), stalls));
+        RtlOptions options = Rig::options(n, stalls, 3);
+        options.memory.sharing = sharing;
+        Rig rig(options);
+        for_seeds(3400, 20, [&](std::mt19937& random) {
+          rig.set_latency(draw(random, 1, 150));
+          Geometry geometry = rig.driver.geometry().with_tensor_memory();
+          const unsigned channels = static_cast<unsigned>(n) * draw(random, 1, 3);
+          ProgramParts program(random, geometry);
+          Convolution c;
+          do {
+            c = random_convolution(random, channels, 14, 200'000);
+          } while (c.images != 1 || c.out_height < 6);
+          for (unsigned i = draw(random, 3, 5); i != 0; --i) {
+            const std::size_t before = program.parts.size();
+            program.add(c, int8_output(random),
+                        before == 0 ? std::nullopt : std::optional(before - 1));
+            c = convolution_behind(random, c, channels, 14, 200'000);
+          }
+          for (ProgramPart& part : program.parts) {
+            part.job.internal = &part != &program.parts.back();
+          }
+          geometry.tensor_words = draw(random, 20, 160);
+          expect_program(rig, program.parts, geometry);
+          chains += static_cast<unsigned>(jobs_of(program.parts, geometry).stripes.size());
+        });
+      }
+    }
+  }
+  EXPECT_GT(chains, 15U);
 }
 
 INSTANTIATE_TEST_SUITE_P(Settings, ConvolutionPrograms,
