@@ -45,7 +45,10 @@ class ProgramRunTest : public testing::Test {
  protected:
   ProgramRunTest() {
     QuantizedText text("1,8,6,6");
-    text.conv("x", "a", 8, 12, 3, "pads = [1,1,1,1]").conv("a", "y", 12, 8, 1);
+    text.conv("x", "a", 8, 12, 3, "pads = [1,1,1,1]")
+        .weights("t", {12, 8, 1, 1})
+        .node("turned", "Transpose <perm = [1,0,2,3]> (t)")  // a constant that a node computes
+        .node("y", "QLinearConv (a, s, z, turned, s, wz, s, z)");
     const OnnxModel model = text.model();
     executable_ = compile(model, small_geometry());
     pack_constants(executable_, model);
