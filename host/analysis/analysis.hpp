@@ -91,8 +91,7 @@ struct OperatorKind {
 /// Layers that `run` gives the device as one program.
 struct ProgramAnalysis {
   std::vector<std::string> layers;  // in the device's order
-  std::vector<std::string>
-      places;  // of their results, if the tensor memory is enabled: TensorPlace
+  std::vector<std::string> places;  // of their results (TensorPlace), with a tensor memory
   std::uint64_t cycles = 0;
   std::uint64_t macs = 0;
 };

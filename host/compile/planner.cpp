@@ -182,7 +182,7 @@ void Planner::mark_read(std::size_t layer) {
   }
 }
 
-/// Do only layers of its program read what a layer gives?
+/// Do only layers of its program read a layer's results?
 bool Planner::is_internal(const Placed& giver) const {
   const std::string& name = output_of(giver);
   const auto readers = readers_.find(name);

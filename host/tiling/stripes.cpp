@@ -151,7 +151,7 @@ class Finder {
     return std::nullopt;
   }
 
-  /// The same if the chain's maps may have so many words.
+  /// The same if the chain's maps may have this number of words.
   std::optional<StripeGroup> cut(std::size_t first, std::size_t last, std::uint64_t words) const {
     const std::uint32_t height = jobs_[last].plan.convolution()->out_height;
     for (std::uint32_t stripes = 2; stripes <= height; stripes += 1 + stripes / 8) {

@@ -29,7 +29,7 @@ struct StripeGroup {
 /// Returns the chains of consecutive convolutions of one image for which stripes save bytes: a map
 /// between two of them is read by the second only, and does not fit the tensor memory together with
 /// that one's results. The number of stripes is the least with which these maps fit, if possible
-/// next to what the chain reads and what it gives.
+/// next to the maps that the chain reads and writes.
 std::vector<StripeGroup> find_stripes(const std::vector<Job>& jobs, const Geometry& geometry);
 
 }  // namespace gemm64

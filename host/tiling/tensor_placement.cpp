@@ -115,7 +115,7 @@ class Placement {
         tensor.of_stripe = true;
         continue;
       }
-      // All stripes of what a chain gives live as long as it runs.
+      // The chain's last map lives as long as the chain runs.
       if (group != nullptr) tensor.first = group->first;
       if (tensor.why.empty()) tensor.why = why_in_memory(job, geometry_);
     }

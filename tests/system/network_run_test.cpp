@@ -129,7 +129,7 @@ TEST(QuantizedNetworkOnRtl, RunsWhollyThereInThePredictedCycles) {
 }
 
 // Results that stay on the chip are compared through the layers that read them, and so reported.
-TEST(QuantizedNetworkOnRtl, KeepsTensorsOnTheChipWithASlowMemory) {
+TEST(QuantizedNetworkOnRtl, KeepsTensorsOnChip) {
   for (const OnnxModel& model : {quantized_branches(), quantized_lanes()}) {
     RtlOptions device = Rig::options(8);
     device.memory.sharing = MemorySharing::kShared;

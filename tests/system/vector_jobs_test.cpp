@@ -179,7 +179,7 @@ TEST(VectorJobs, AddAndMultiplyAsTheirResultsLeave) {
   }
 }
 
-TEST(VectorJobs, ReplaceTheirOperandInTheTensorMemory) {
+TEST(VectorJobs, ReplaceTheirOperand) {
   for (const int n : {4, 8}) {
     for (const MemorySharing sharing :
          {MemorySharing::kIndependent, MemorySharing::kShared, MemorySharing::kDram}) {

@@ -100,7 +100,7 @@ TEST_F(ExecutableTest, PlacesTheTensorsOfAProgramApart) {
   EXPECT_EQ(made.programs[0].tensors[1].input.name, "a");
 }
 
-TEST_F(ExecutableTest, KeepsTensorsOnTheChipIfThatTakesFewerCycles) {
+TEST_F(ExecutableTest, KeepsTensorsOnTheChip) {
   const OnnxModel model = network();
   CompileOptions options;
   options.tensor_memory.reset();

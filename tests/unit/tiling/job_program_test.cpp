@@ -385,8 +385,8 @@ TEST(JobProgram, BeginsConvolutionsWithPlaneZero) {
   EXPECT_GT(further, 0u);
 }
 
-/// A chain of products of 8 x 8 x 8 whose results stay inside, on an accelerator with this many
-/// words of tensor memory.
+/// A chain of products of 8 x 8 x 8 whose results stay inside, on an accelerator with `words` of
+/// tensor memory.
 JobProgram inside(std::size_t count, std::uint32_t words, std::vector<std::size_t> kept = {}) {
   Geometry geometry = small().with_tensor_memory();
   geometry.tensor_words = words;
@@ -404,7 +404,7 @@ JobProgram inside(std::size_t count, std::uint32_t words, std::vector<std::size_
   return make_job_program(jobs, geometry);
 }
 
-TEST(TensorPlaces, AreSharedByTensorsThatDoNotLiveTogether) {
+TEST(TensorPlaces, AreShared) {
   const JobProgram list = inside(5, 16);
   EXPECT_EQ(list.places[0].word, list.places[2].word);
   EXPECT_EQ(list.places[1].word, list.places[3].word);
