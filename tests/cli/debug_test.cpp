@@ -160,8 +160,8 @@ TEST_F(Debug, TheMemoryIsReplayedAsItWasShared) {
     const std::string arguments = "gemm 6 24 12 --array 4 --memory " + sharing +
                                   (dram ? "" : " --memory-bytes-per-cycle 2") +
                                   " --inject accumulator:0,2,3:9@";
-    int clock = 200;
-    while (clock < 1500 && run(arguments + std::to_string(clock)).code == 0) clock += 5;
+    int clock = 400;
+    while (clock < 1500 && run(arguments + std::to_string(clock)).code == 0) clock += 10;
     ASSERT_LT(clock, 1500) << "no fault showed";
     const json first = json_of("failure.json");
     EXPECT_EQ(first["options"]["memory"], sharing);
