@@ -145,8 +145,5 @@ void add_buffers(Executable& executable, const OnnxModel& model);
 /// Does that, and packs the weights and parameters of every layer. Throws UsageError where scales
 /// cannot be packed.
 void pack_constants(Executable& executable, const OnnxModel& model);
-inline void pack_constants(Executable& executable, const Executor& executor) {
-  pack_constants(executable, executor.model());
-}
 
 }  // namespace gemm64
