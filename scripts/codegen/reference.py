@@ -105,6 +105,8 @@ REPORTS = (
          "array.programs[].layers": "names of its layers",
          "array.programs[].macs": "their MACs",
          "array.programs[].clocks": "cycles, predicted",
+         "array.programs[].results_in": "of each layer, if the tensor memory is enabled: `scratchpad`, or `memory` and "
+                                        "why",
          "array.memory_latency": "cycles from a request to its answer",
          "array.layers": "layers of products",
          "array.macs": "their MACs",
