@@ -62,10 +62,10 @@ std::string text_of(const std::vector<ModeReport>& modes, const std::vector<Job>
   Table table;
   table.add_column("jobs are given", Align::kLeft);
   table.add_column("instructions");
-  table.add_column("first doorbell to\nend of work,\nclocks");
-  table.add_column("array\nworks,\nclocks");
+  table.add_column("first doorbell to\nend of work,\ncycles");
+  table.add_column("array\nworks,\ncycles");
   table.add_column("array waits\nfor software");
-  table.add_column("interrupt to\nnext doorbell,\nclocks");
+  table.add_column("interrupt to\nnext doorbell,\ncycles");
   table.add_column("seconds");
   const auto cycles = [](double value) {
     return value == 0 ? "-" : grouped(static_cast<std::uint64_t>(std::llround(value)));

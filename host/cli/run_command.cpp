@@ -405,7 +405,7 @@ void add_run_command(CLI::App& app, int& result) {
   auto options = std::make_shared<NetworkOptions>();
   CLI::App* command = app.add_subcommand(
       "run",
-      "runs a network's convolutions and Linear layers on a device and checks every value, clock "
+      "runs a network's convolutions and Linear layers on a device and checks every value, cycle "
       "and byte");
   add_options(*command, *options);
   command->callback([options, command, &result] {

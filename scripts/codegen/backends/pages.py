@@ -89,5 +89,5 @@ def reference(spec):
         f"{REFERENCE}/counters.md": page(
             "Counters", ["Each has 64 bits. The causes of an engine exclude each other: exactly one counts in each cycle "
                          "in which the accelerator is busy, so an engine's causes add up to `total.cycles`. "
-                         "[How cycles are predicted](../explanations/clocks.md)."], tables["counters"]),
+                         "[How cycles are predicted](../explanations/cycles.md)."], tables["counters"]),
     }

@@ -73,8 +73,8 @@ function compare() {
   const totals = {name: "layers of both", clocks: both.clocks, bytes: both.bytes, a: sums[0], b: sums[1]};
   const settings = reports.map((report) => settingsOf(report).filter(Boolean).map(printable).join(" · "));
   const alone = only.map((side, i) => (side.length === 0 ? null : paragraph(`Only in ${kSides[i]}: ` + side.map((layer) =>
-      `${printable(layer.name)} (${whole(layer.clocks)} clocks${layer.there ? `; ${layer.there} in ${kSides[1 - i]}` : ""})`).join(", ") + ".")));
-  const count = `of the ${whole(common.length)} ${common.length === 1 ? "layer" : "layers"} with clocks in both`;
+      `${printable(layer.name)} (${whole(layer.clocks)} cycles${layer.there ? `; ${layer.there} in ${kSides[1 - i]}` : ""})`).join(", ") + ".")));
+  const count = `of the ${whole(common.length)} ${common.length === 1 ? "layer" : "layers"} with cycles in both`;
   const head = element("header", {class: "top"}, element("h1", {}, "Two runs side by side"),
       ...reports.map((report, i) => element("div", {}, element("p", {}, element("strong", {}, `${kSides[i]}: ${printable(data.reports[i].file)}`), `, ${titleOf(report)}`,
                                             element("br"), element("span", {class: "soft"}, settings[i])), verdict(report))),

@@ -48,7 +48,7 @@ function clocks(report, layers) {
     const name = chosen.length === 1 ? printable(chosen[0].name) : "all layers";
     place.replaceChildren(
         causeChart(`Clocks of each engine by cause, ${name}`, engineRows(counters)),
-        folded("cycles by engine and cause", table({caption: `clocks by engine and cause, ${name}`, rows: counters.filter(isClocks),
+        folded("cycles by engine and cause", table({caption: `cycles by engine and cause, ${name}`, rows: counters.filter(isClocks),
                columns: [column("engine", (c) => c.engine), column("cause", (c) => words(c.cause)), numeric("cycles", (c) => c.counted),
                          numeric("share", (c) => c.counted / total(chosen.map((l) => l.clocks)), percent)]})));
   };

@@ -29,7 +29,7 @@ function predicted(report, layers) {
   const names = Object.keys(kFormulas).filter((formula) => points.some((p) => p.formula === formula));
   const look = (formula) => ({color: kKindColors[names.indexOf(formula)], symbol: kFormulaSymbols[names.indexOf(formula)]});
   const span = d3.extent([0.9, 1.1, ...points.map((p) => p.ratio)]);
-  const drawn = chart(`Clocks by published formulas${of === "counted" ? " and as predicted" : ""}, as multiples of the ${of} clocks, by layer`,
+  const drawn = chart(`Cycles by published formulas${of === "counted" ? " and as predicted" : ""}, as multiples of the ${of} cycles, by layer`,
                       (width) => bars({width, names: timed.map((l) => l.name),
     x: {type: "log", domain: [span[0] / 1.05, span[1] * 1.08], label: `÷ ${of} cycles`, tickFormat: (v) => `${figures(v, 3)}×`,
         tickValues: (count) => ratioTicks(span, count)},
@@ -42,7 +42,7 @@ function predicted(report, layers) {
       Plot.tip(points, Plot.pointer({y: "place", x: "ratio",
                title: (p) => `${printable(p.layer.name)}\n${kFormulas[p.formula] ?? words(p.formula)}\n${whole(p.clocks)} clocks, ${figures(p.ratio, 5)}× the ${of}`})),
     ], r: {type: "identity"}}), legend(names.map((name) => ({name: kFormulas[name], ...look(name)}))));
-  const parts = [drawn, folded("cycles by formula", table({caption: `clocks, ${of} and by formula`, rows: timed, columns: [
+  const parts = [drawn, folded("cycles by formula", table({caption: `cycles, ${of} and by formula`, rows: timed, columns: [
     column("layer", (l) => l.name), numeric(of, (l) => l.clocks),
     ...names.map((name) => numeric(kFormulas[name], (l) => (name === "predicted" ? l.predicted : l.published[name])))]}))];
   const counted = timed.filter((layer) => layer.counters && layer.predictedCounters);

@@ -180,7 +180,7 @@ function timeline(report, layers) {
   if (tracks.length === 0 || tracks.every((track) => track.slices.length === 0)) return null;
   const text = recording
       ? "What each engine did, as recorded cycle by cycle." +
-            (recording.shortest > 1 ? ` Neighbouring slices of fewer than ${whole(recording.shortest)} clocks stand as one, named after what most of them were; the file of --timeline has them all.` : "")
+            (recording.shortest > 1 ? ` Neighbouring slices of fewer than ${whole(recording.shortest)} cycles stand as one, named after what most of them were; the file of --timeline has them all.` : "")
       : `${isAnalysis(report) ? "Predicted cycles" : "Clocks"} of the layers, one after the other.` +
             (isAnalysis(report) ? "" : " Within a layer only sums are known: an engine’s causes stand above each other, as high as their shares. A run with --timeline FILE.json beside --report shows every command and tile.");
   return section("timeline", "Timeline", paragraph(text),
