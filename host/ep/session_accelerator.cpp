@@ -124,8 +124,10 @@ NetworkRun SessionAccelerator::run(const OnnxModel& model, const Executable& com
 NetworkRun SessionAccelerator::run_by(JobRunner& runner, const OnnxModel& model,
                                       const Executable& compiled, NamedTensors inputs,
                                       const RunProgress& progress) const {
-  return run_group(model, compiled, runner, inputs, runner.report(model.name(), 1), progress,
-                   after_);
+  NetworkRun made =
+      run_group(model, compiled, runner, inputs, runner.report(model.name(), 1), progress, after_);
+  if (progress && !made.report.layers.empty()) progress(made.report.layers.back().name, 1);
+  return made;
 }
 
 /// On the session's device.

@@ -83,7 +83,7 @@ TEST(Calibration, NamesTheNodeThatFails) {
   const NetworkInputs inputs =
       NetworkInputs::of({{"x", floats({1, 4}, {1, 2, 3, 4})}, {"i", index}});
   EXPECT_THAT(message_of([&] { calibrate(model, inputs); }),
-              Says("Gather number 1 (Gather) failed", "9"));
+              Says("Gather number 0 (Gather) failed", "9"));
 }
 
 TEST(Calibration, MeasuresConstants) {
