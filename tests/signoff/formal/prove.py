@@ -11,8 +11,9 @@ Lines in a file's head say how it is proved:
 A proof names only the ports of its `dut` that it treats in some way: `.*` at the end of the instance stands for all others, of which
 each input x_i is an input of the proof, hence anything, and each output x_o (m_x_o, s_axil_x_o) its wire x.
 More lines of the head:
-  // cut dut.x              the net x of the design takes any value, and what drives it is left out
+  // cut dut.x [where N=2]  the net x of the design takes any value, and what drives it is left out
   // feed y[8] to gemm64_x.u_z.p at dut.u_x          port p of u_z in gemm64_x gets the proof's y, of 8 bits
+  // unreduced where N=2    ABC does not merge equal registers first, where that takes longer than the question
   // registers zero         what has no reset begins as 0, not as anything
   // multiplication any     no multiplier is looked into: the proof holds for every function in its place
   // one by one                                      the induction of each assertion is a question of its own
@@ -52,9 +53,10 @@ ANY = re.compile(r"^// multiplication any$", re.M)
 BREAK = re.compile(r"^// break (\S+): (.*?) -> (.*)$", re.M)
 ONE_BY_ONE = re.compile(r"^// one by one$", re.M)
 SHORT = re.compile(r"^// short$", re.M)
-CUT = re.compile(r"^// cut (\S+)$", re.M)
+CUT = re.compile(r"^// cut (\S+)(?: where (\S+))?$", re.M)
 FEED = re.compile(r"^// feed (\w+)\[(\d+)\] to (\w+)\.(\w+)\.(\w+) at (\S+)$", re.M)
 ZERO = re.compile(r"^// registers zero$", re.M)
+UNREDUCED = re.compile(r"^// unreduced where (\S+)$", re.M)
 COVERS = re.compile(r"\bassert \(")
 REACHED = re.compile(r"\bReached cover statement")
 ASSERTED = re.compile(r"Output\s+(\d+) (?:of miter \S+ )?was asserted in frame")
@@ -213,14 +215,16 @@ def model(file, text, top, variant, stem, rtl):
         out.write(with_covers(text) if COVER else text)
     sources = sources_of(rtl)
     parts = set(variant.split(","))
-    probes = [f"connect -nounset -set {name} {path}" for name, path, where in PROBE.findall(text)
-              if not where or set(where.split(",")) <= parts]
+
+    def chosen(where):
+        return not where or set(where.split(",")) <= parts
+    probes = [f"connect -nounset -set {name} {path}" for name, path, where in PROBE.findall(text) if chosen(where)]
     feeds, fed = [], []
     for wire, bits, module, instance, port, path in FEED.findall(text):
         feeds += [f"select *\\\\{module}", f"add -wire given_{wire} {bits}", f"connect -port {instance} {port} given_{wire}",
                   "select -clear"]
         fed.append(f"connect -nounset -set {path}.given_{wire} {wire}")
-    cuts = [f"cutpoint w:{path}" for path in CUT.findall(text)]
+    cuts = [f"cutpoint w:{path}" for path, where in CUT.findall(text) if chosen(where)]
     parameters = " ".join(f"-chparam {p.replace('=', ' ')}" for p in variant.split(",") if p)
     small = ["opt_clean -purge", "memory_map", *(["setundef -init -zero"] if ZERO.search(text) else []),
              "opt -full", "wreduce", "opt -full", "opt_clean -purge"]
@@ -342,7 +346,8 @@ def reach(row, text, count, log):
     """ABC's answer for the cycles up to `count`: each bit of fails_o stays low and each bit of covers_o rises. Both are bits of the
     design, which ABC simplifies over time before it asks, as no solver of words does."""
     fails, covers = (int(re.search(rf"output wire \[(\d+):0\] +{name}_o", text)[1]) + 1 for name in ("fails", "covers"))
-    one = Run(["yosys-abc", "-c", f"read {row.stem}.aig; fold; strash; scleanup; dc2; scorr; "
+    reduced = UNREDUCED.search(text) is None or UNREDUCED.search(text)[1] not in row.variant.split(",")
+    one = Run(["yosys-abc", "-c", f"read {row.stem}.aig; fold; strash; scleanup; dc2; {'scorr' if reduced else 'scleanup'}; "
                f"bmc3 -a -v -F {count + 1}"], log)
     row.seconds += one.seconds
     risen = {int(output) for output in ASSERTED.findall(one.output)}
