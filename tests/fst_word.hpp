@@ -7,6 +7,9 @@
 
 namespace gemm64 {
 
+/// Units of time in a cycle of a waveform.
+inline constexpr std::uint64_t kCycleTime = 1000;
+
 /// The big-endian number at a place of an FST file's header: 9 is the first time of the waveform,
 /// 17 the last.
 inline std::uint64_t fst_word(const std::filesystem::path& path, std::streamoff at) {

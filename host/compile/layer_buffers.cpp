@@ -98,6 +98,10 @@ std::vector<LayerBuffers> layer_buffers(const OnnxModel& model, const DeviceProg
     }
     made.result_name = model.graph().node(layer.gives()).output(0);
     made.result = type_of(model, made.result_name);
+    for (const std::string* const name : {&layer.input_value, &layer.weights_value}) {
+      if (name->empty() || !model.is_constant(*name)) continue;
+      made.known[*name] = constants.value(context, *name);
+    }
     for (const int index : layer.nodes()) {
       for (const std::string& name : model.graph().node(index).input()) {
         if (!constants.is_computed(name)) continue;

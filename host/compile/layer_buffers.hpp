@@ -24,7 +24,7 @@ struct LayerBuffers {
   std::string result_name;
   TensorType result;  // of the whole value, of which the layer may write a part
   LayerWeights constants;
-  NamedBuffers known;  // operands of its nodes that other nodes compute from constants only
+  NamedBuffers known;  // inputs and operands of its nodes that are constant, or computed from such
 };
 
 /// The buffers of each layer of a program of the model's plan. What nodes compute from constants

@@ -257,7 +257,7 @@ class Device:
         if self._open is None:
             facts.append(["state", "closed"])
         else:
-            facts.append(["cycles since it was made", f"{self.clocks:,}"])
+            facts.append(["cycles since it was made", f"{self.cycles:,}"])
         report = "" if self.report is None else self.report._repr_html_()
         return table(["gemm64.Device", ""], facts) + report
 
@@ -339,16 +339,21 @@ class Device:
 
     @property
     def counters(self) -> dict[str, int]:
-        """All counters of cycles and bytes, by "engine.cause": "total.cycles", "bytes.weights".
+        """All counters of cycles and bytes, by "engine.cause": "total.clocks", "bytes.weights".
 
         They are read from their registers, which takes some 200 cycles of the RTL.
         """
         return dict(zip(_gemm64.counter_names(), self._device.counters()))
 
     @property
-    def clocks(self) -> int:
+    def cycles(self) -> int:
         """Cycles since the device was made; 0 for "reference", which has no notion of time."""
         return self._device.clocks()
+
+    @property
+    def clocks(self) -> int:
+        """`cycles`, by its name before 1.0."""
+        return self.cycles
 
     def step(self, clocks: int = 1) -> None:
         """Lets so many cycles pass."""
@@ -397,7 +402,7 @@ class Device:
             with device.trace("product.fst"):
                 device.matmul(a, w)
         """
-        begin, end = window if window is not None else (self.clocks, _NEVER)
+        begin, end = window if window is not None else (self.cycles, _NEVER)
         begin, end = (_integer("window", clock, "of cycles") for clock in (begin, end))
         if not 0 <= begin < end:
             raise InvalidArgument(f"window is {begin}:{end}; its end must be after its begin")

@@ -97,8 +97,8 @@ def table():
 def text():
     quoted = "\n".join(f'    "{line}\\n"' for line in table())
     return f"""// SPDX-License-Identifier: Apache-2.0
-// Written by scripts/codegen/generate-operators.py from onnx {onnx.__version__} and onnxruntime {onnxruntime.__version__}. Do not edit.
-// Operator, first opset, inputs > outputs : attributes; host/graph/onnx/schema.cpp reads it.
+// Written by scripts/codegen/generate-operators.py from onnx {onnx.__version__} and onnxruntime {onnxruntime.__version__}. Do not
+// edit. Operator, first opset, inputs > outputs : attributes; host/graph/onnx/schema.cpp reads it.
 // clang-format off
 #include "host/graph/onnx/schema.hpp"
 

@@ -386,7 +386,7 @@ TEST_F(Debug, AFaultThatTheDeviceFindsItselfIsToldAndTheProductRunsAgain) {
   EXPECT_EQ(outcome.code, 0) << outcome.err;
   EXPECT_THAT(
       outcome.out,
-      Says("VERIFIED", "1 fault found by the device in gemm, tile 0,3,0, row 2 (CHECKSUM)"));
+      Says("VERIFIED", "1 fault found by the device in gemm, tile 0,3,0, row 0 (CHECKSUM)"));
   EXPECT_THAT(outcome.out, Lacks("no result changed"));
   EXPECT_EQ(json_of("report.json")["layers"][0]["faults_found"].size(), 1u);
 }

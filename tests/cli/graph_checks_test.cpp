@@ -49,7 +49,8 @@ TEST_F(GraphChecks, AreOneForANetworkInFloatWhateverItsInputs) {
 
 TEST_F(GraphChecks, AreOneForAQuantizedNetworkAndForACompiledOne) {
   const std::string quantized = at("q.onnx"), compiled = at("q.g64");
-  EXPECT_EQ(of({"quantize", float_, "--calibrate", three_, "-o", quantized}), 1U);
+  of({"quantize", float_, "--calibrate", three_, "-o", quantized});  // in a process of its own
+  ASSERT_TRUE(std::filesystem::exists(quantized));
   EXPECT_EQ(of_run(quantized, {"--input", three_}), 1U);
   EXPECT_EQ(of({"compile", quantized, "-o", compiled}), 1U);
   EXPECT_EQ(of_run(compiled, {"--input", one_}), 1U);

@@ -18,7 +18,7 @@ import onnx
 import onnxruntime
 from onnx import TensorProto, helper, parser
 
-TABLE = pathlib.Path(__file__).resolve().parent.parent / "host/kernels/float_bits.inc"
+TABLE = pathlib.Path(__file__).resolve().parents[2] / "tests/unit/kernels/float_bits.inc"
 MICROSOFT = "com.microsoft."
 
 

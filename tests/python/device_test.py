@@ -57,8 +57,8 @@ def test_a_device_is_closed_by_its_with(int8):
 
 
 @pytest.mark.parametrize("use, text", [
-    (lambda device: device.step("3"), "cycles is '3', a str"),
-    (lambda device: device.step(1.0), "cycles is 1.0, a float"),
+    (lambda device: device.step("3"), "clocks is '3', a str"),
+    (lambda device: device.step(1.0), "clocks is 1.0, a float"),
     (lambda device: device.wait_interrupt(None), "max_clocks is None"),
     (lambda device: device.read("0", 1), "address is '0'"),
     (lambda device: device.read(0, 1.5), "size is 1.5"),

@@ -298,7 +298,7 @@ def test_a_counter_that_differs_is_named_where_every_value_is_right():
              "counters": {"total": {"clocks": 1200}, "bytes": {"weights": 64}},
              "predicted_counters": {"total": {"clocks": 1199}, "bytes": {"weights": 64}}}
     with pytest.raises(gemm64.VerificationError,
-                       match="fc: counter total.cycles is 1,200, predicted 1,199") as raised:
+                       match="fc: counter total.clocks is 1,200, predicted 1,199") as raised:
         gemm64.Report(verified=False, layers=[layer]).require_verified()
     assert raised.value.element is None and raised.value.waveform is None
 

@@ -249,8 +249,8 @@ TEST_F(Failures, AreTracedAroundTheirMoment) {
     const Failure& failure = *outcome.failure;
     EXPECT_LE(failure.trace_begin, failure.finding.tile_begin);
     EXPECT_GT(failure.trace_end, failure.finding.clock);
-    EXPECT_EQ(fst_word(trace_, 9) / 2, failure.trace_begin);
-    EXPECT_EQ(fst_word(trace_, 17) / 2, failure.trace_end - 1);
+    EXPECT_EQ(fst_word(trace_, 9) / kCycleTime, failure.trace_begin);
+    EXPECT_EQ(fst_word(trace_, 17) / kCycleTime, failure.trace_end - 1);
     return;
   }
   FAIL() << "no fault showed";
@@ -347,7 +347,7 @@ TEST_F(Failures, AHangIsFoundWhereItBegan) {
   // What was asked for before cycle 150 still comes, within the latency and 16 bursts of 64 words.
   EXPECT_GE(finding.clock, 150u);
   EXPECT_LE(finding.clock, 150u + 100 + 16 * 64 + 200);
-  EXPECT_EQ(fst_word(trace_, 17) / 2, outcome.failure->trace_end - 1);
+  EXPECT_EQ(fst_word(trace_, 17) / kCycleTime, outcome.failure->trace_end - 1);
 }
 
 /// A product alone has the same cycles, stalls included, as the same product after others.

@@ -43,8 +43,8 @@ TEST_F(Trace, HoldsTheWindowThatWasAskedFor) {
   std::ifstream file(file_, std::ios::binary);
   EXPECT_EQ(file.get(), 0);
   EXPECT_EQ(fst_word(file_, 1), 329u);
-  EXPECT_EQ(fst_word(file_, 9), 2 * 200u);
-  EXPECT_EQ(fst_word(file_, 17), 2 * 300u - 1);
+  EXPECT_EQ(fst_word(file_, 9), 200 * kCycleTime);
+  EXPECT_EQ(fst_word(file_, 17), 300 * kCycleTime - kCycleTime / 2);
 }
 
 TEST_F(Trace, AShorterWindowMakesASmallerFile) {
@@ -56,8 +56,8 @@ TEST_F(Trace, AShorterWindowMakesASmallerFile) {
 
 TEST_F(Trace, WithoutAnEndGoesOnToTheLastClock) {
   ASSERT_GT(trace(50, std::numeric_limits<std::uint64_t>::max()), 1000u);
-  EXPECT_EQ(fst_word(file_, 9), 2 * 50u);
-  EXPECT_GT(fst_word(file_, 17), 2 * 700u);
+  EXPECT_EQ(fst_word(file_, 9), 50 * kCycleTime);
+  EXPECT_GT(fst_word(file_, 17), 700 * kCycleTime);
 }
 
 TEST_F(Trace, AWindowThatIsNeverReachedLeavesNoFile) {

@@ -88,6 +88,6 @@ def reference(spec):
              "bridge ignores any other byte."], tables["bridge"]),
         f"{REFERENCE}/counters.md": page(
             "Counters", ["Each has 64 bits. The causes of an engine exclude each other: exactly one counts in each cycle "
-                         "in which the accelerator is busy, so an engine's causes add up to `total.cycles`. "
+                         "in which the accelerator is busy, so an engine's causes add up to `total.clocks`. "
                          "[How cycles are predicted](../explanations/cycles.md)."], tables["counters"]),
     }

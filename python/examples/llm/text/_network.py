@@ -106,7 +106,7 @@ class Network:
 
 def with_cause(error: InvalidArgument, texts: list[list[int]]) -> InvalidArgument:
     """The error of a network that was given these tokens, with what is likely wrong about them."""
-    if " index " not in str(error):
+    if " index " not in str(error) and " indices " not in f" {error}":
         return error
     longest, largest = max(map(len, texts)), max(map(max, texts))
     return InvalidArgument(f"{error}; the text has {longest} tokens, the largest is {largest}: has the network "
