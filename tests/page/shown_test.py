@@ -40,7 +40,7 @@ class Shown(unittest.TestCase):
         for row, layer in zip(rows, report["layers"]):
             self.assertEqual(row["MACs"], f"{layer['macs']:,}")
             if layer["on"] == "device":
-                self.assertEqual(row["clocks"], f"{layer['cycles']:,}")
+                self.assertEqual(row["cycles"], f"{layer['cycles']:,}")
                 self.assertEqual(row["predicted"], f"{layer['predicted_cycles']:,}")
                 self.assertEqual(row["M×K×N"], f"{layer['m']}×{layer['k']}×{layer['n']}")
         foot = shown.execute_script("return document.querySelector('#layers tfoot').textContent")
@@ -186,7 +186,7 @@ class Shown(unittest.TestCase):
         self.assertTrue(hosts)
         for layer in both["only"][1]:
             place = "; on the host in A" if layer["name"] in hosts else ""
-            self.assertIn(f"{layer['name']} ({layer['cycles']:,} cycles{place})", head)
+            self.assertIn(f"{layer['name']} ({layer['clocks']:,} cycles{place})", head)
         self.assertEqual(len(harness.rows(shown, "layers")), len(both["layers"]))
 
     def test_a_symbol_has_one_meaning(self):

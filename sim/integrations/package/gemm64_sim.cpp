@@ -82,7 +82,7 @@ int gemm64_sim_run(gemm64_sim* sim, std::uint64_t max_cycles) {
   return guard(sim, [&] { return sim->device->wait_interrupt(max_cycles) ? 1 : 0; });
 }
 
-std::uint64_t gemm64_sim_cycles(const gemm64_sim* sim) { return sim->device->cycles(); }
+std::uint64_t gemm64_sim_clocks(const gemm64_sim* sim) { return sim->device->cycles(); }
 
 int gemm64_sim_reset(gemm64_sim* sim) {
   return guard(sim, [&] {

@@ -9,7 +9,7 @@ from mutate import read_fields, write_fields
 from samples import BYTES
 from trial import Trial
 
-PROTO = os.path.join(os.path.dirname(os.path.abspath(__file__)), "../../../../host/graph/proto/onnx.proto")
+PROTO = os.path.join(os.path.dirname(os.path.abspath(__file__)), "../../../host/graph/proto/onnx.proto")
 FIELD = re.compile(r"^\s*(?:optional |repeated )?([A-Za-z0-9]+) ([a-z_0-9]+) = (\d+)")
 COMMANDS = [
     (["run", "--model", "m.onnx", "--input", "x.npy", "--array", "2", "--allow-host-only"], {}),

@@ -78,7 +78,7 @@ function compare() {
   const head = element("header", {class: "top"}, element("h1", {}, "Two runs side by side"),
       ...reports.map((report, i) => element("div", {}, element("p", {}, element("strong", {}, `${kSides[i]}: ${printable(data.reports[i].file)}`), `, ${titleOf(report)}`,
                                             element("br"), element("span", {class: "soft"}, settings[i])), verdict(report))),
-      tiles([deltaTile("clocks", both.clocks, whole), deltaTile("bytes moved", both.bytes, bytes),
+      tiles([deltaTile("cycles", both.clocks, whole), deltaTile("bytes moved", both.bytes, bytes),
              ["utilization", both.utilization.map(percent).join(" → "), "of all MACs of the array"],
              ["layers with cycles", reports.map((_, i) => whole(common.length + only[i].length)).join(" → "), `${whole(common.length)} in both`]]),
       paragraph(`Clocks, bytes and utilization are those ${count}.`), ...alone.filter(Boolean));
@@ -88,7 +88,7 @@ function compare() {
     section("layers", "Cycles by layer",
             pairBars("Cycles by layer, A above B", pairs, (l) => l.clocks, whole),
             table({caption: "cycles by layer", rows: pairs, sum, columns: [
-              column("layer", (p) => p.name), column("size", (p) => p.a.size ?? null), ...deltas("clocks", (p, side) => p.clocks[side])]})),
+              column("layer", (p) => p.name), column("size", (p) => p.a.size ?? null), ...deltas("cycles", (p, side) => p.clocks[side])]})),
     compareCauses(pairs),
     section("bytes", "Bytes by layer", pairBars("Bytes by layer, A above B", pairs, (l) => total(Object.values(l.bytes)), bytes),
             table({caption: "bytes by layer", rows: pairs, sum, columns: [

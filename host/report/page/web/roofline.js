@@ -14,9 +14,9 @@ function roofline(report, layers) {
   const roof = [...new Set([low, peak / width, high])].sort((a, b) => a - b).map((x) => ({x, y: Math.min(peak, x * width)}));
   const bottom = Math.min(...roof.map((r) => r.y), ...points.map((p) => p.y / 1.4));
   const kinds = kBounds.filter((bound) => points.some((p) => p.bound === bound));
-  const label = `Roofline: ${points.length} layers, MACs a clock over MACs per ${unit} of the busiest port. ` +
-      `The array’s peak is ${whole(peak)} MACs a clock.`;
-  const describe = (p) => `${printable(p.layer.name)}\n${figures(p.y, 4)} MACs a clock\n${figures(p.x, 4)} MACs a ${unit}\n` +
+  const label = `Roofline: ${points.length} layers, MACs per cycle over MACs per ${unit} of the busiest port. ` +
+      `The array’s peak is ${whole(peak)} MACs per cycle.`;
+  const describe = (p) => `${printable(p.layer.name)}\n${figures(p.y, 4)} MACs per cycle\n${figures(p.x, 4)} MACs a ${unit}\n` +
       `bound by ${p.bound}, ${percent(p.layer.roofline)} of its roof`;
   const draw = (wide) => {
     const x = d3.scaleLog([low, high], [62, wide - 20]);
@@ -30,7 +30,7 @@ function roofline(report, layers) {
       symbol: {domain: kinds, range: kinds.map((kind) => symbolOf(kBoundSymbols[kBounds.indexOf(kind)]))},
       marks: [
         Plot.line(roof, {x: "x", y: "y", stroke: "var(--text)", strokeWidth: 1.8}),
-        Plot.text([roof.at(-1)], {x: "x", y: "y", text: () => `${whole(peak)} MACs a clock`, dy: -8, textAnchor: "end", fill: "var(--text)"}),
+        Plot.text([roof.at(-1)], {x: "x", y: "y", text: () => `${whole(peak)} MACs per cycle`, dy: -8, textAnchor: "end", fill: "var(--text)"}),
         Plot.dot(points, {x: "x", y: "y", fill: "bound", symbol: "bound", r: 5.5, stroke: "var(--surface)", strokeWidth: 0.8}),
         ...[true, false].map((left) => Plot.text(labelled(points, x, y, wide).filter((p) => isLeft(p, x, wide) === left), {
                   x: "x", y: "y", text: (p) => short(p.layer.name, 22), textAnchor: left ? "end" : "start", dy: 16, fill: "var(--text)",
@@ -40,7 +40,7 @@ function roofline(report, layers) {
     });
   };
   return section("roofline", "Roofline",
-                 paragraph(`A layer can reach no more MACs a clock than the array has, nor more than its ${unit}s allow. Its mark ` +
+                 paragraph(`A layer can reach no more MACs per cycle than the array has, nor more than its ${unit}s allow. Its mark ` +
                            "tells which of the two is lower for it; the distance to the line is what waits cost."),
                  chart(label, draw, legend(kinds.map((kind) => ({
                    name: kind === "MACs" ? "bound by the array’s MACs" : `bound by ${unit}s: ${kind}`,

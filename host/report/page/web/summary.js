@@ -21,15 +21,15 @@ function titleOf(report) {
 function settingsOf(report) {
   if (isAnalysis(report)) {
     return [`${report.array.n}×${report.array.n} array`, report.opset ? `opset ${report.opset}` : null,
-            `${report.nodes} nodes`, `memory latency ${report.array.memory_latency} clocks`];
+            `${report.nodes} nodes`, `memory latency ${report.array.memory_latency} cycles`];
   }
   const memory = report.memory ?? {};
   // A user's own array has neither a memory nor a choice of where sums are added.
   return [`${report.rows ?? report.array}×${report.columns ?? report.array} array`, report.dataflow, report.precision,
           report.accumulate ? `partial sums added on the ${report.accumulate}` : null,
-          `batch ${report.batch}`, report.memory ? `memory latency ${memory.latency} clocks` : null,
+          `batch ${report.batch}`, report.memory ? `memory latency ${memory.latency} cycles` : null,
           report.memory && memory.sharing !== "independent" ? `${memory.sharing} memory` : null,
-          memory.bytes_per_cycle ? `${memory.bytes_per_cycle} bytes a clock` : null,
+          memory.bytes_per_cycle ? `${memory.bytes_per_cycle} bytes per cycle` : null,
           memory.stall_probability ? `stalls ${memory.stall_probability}` : null,
           report.one_program ? "one program" : null];
 }

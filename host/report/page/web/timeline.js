@@ -92,7 +92,7 @@ function timelineView(tracks, label) {
   const tell = () => {
     const [from, to] = x.domain().map(Math.round);
     const rows = tracks.slice(1).flatMap((track) => causesWithin(track, from, to).map(([cause, clocks]) => ({track, cause, clocks})));
-    sums.replaceChildren(table({caption: `clocks ${whole(from)} to ${whole(to)}, by engine and cause`, rows, columns: [
+    sums.replaceChildren(table({caption: `cycles ${whole(from)} to ${whole(to)}, by engine and cause`, rows, columns: [
       column("engine", (r) => r.track.name), column("cause", (r) => words(r.cause)), numeric("cycles", (r) => Math.round(r.clocks)),
       numeric("share", (r) => r.clocks / Math.max(1, to - from), percent)]}));
   };

@@ -58,7 +58,7 @@ function causesWithin(track, begin, end) {
 }
 
 function sliceText(slice) {
-  const span = `clocks ${whole(slice.begin)} to ${whole(slice.end)} (${whole(slice.end - slice.begin)})`;
+  const span = `cycles ${whole(slice.begin)} to ${whole(slice.end)} (${whole(slice.end - slice.begin)})`;
   if (!slice.causes) return `${slice.cause === "layer" || words(slice.cause) === slice.text ? "" : words(slice.cause) + ", "}${slice.text}: ${span}`;
   const all = total(slice.causes.map(([, clocks]) => clocks));
   return `${slice.text}: ${span}; ` + slice.causes.map(([cause, clocks]) => `${words(cause)} ${percent(clocks / all)}`).join(", ");
