@@ -13,7 +13,7 @@ VIEW  := overview
 # $(1): -L for the tests labelled regression, -LE for the others; what ARGS selects replaces it. Without ARGS the results
 # are kept for `make -C scripts/ci testplan`, by the target's name, $(2).
 run_tests = ctest --test-dir $(BUILD) --output-on-failure --no-tests=error -j $(JOBS) \
-    $(if $(filter -L% -R% -I% --label% --tests%,$(ARGS)),,$(1) '^regression$$') \
+    $(if $(filter -L% -R% -I% --label% --tests%,$(ARGS))$(PARTS),,$(1) '^regression$$') \
     $(if $(ARGS)$(PARTS),,--output-junit $(abspath $(BUILD))/results-$(2).xml) $(ARGS)
 
 ## build: builds the program, build/gemm64, with arrays of all sizes
