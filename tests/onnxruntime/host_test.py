@@ -8,9 +8,7 @@ import os
 import pathlib
 import shutil
 import subprocess
-import tempfile
 import unittest
-import warnings
 import zlib
 
 import numpy
@@ -20,7 +18,6 @@ from onnxruntime import quantization
 from onnxruntime.quantization import QuantFormat
 
 import provider
-import provider_node_table
 from harness import ProgramTest
 from provider_test import NETWORKS, PAIRS, TABLE, U8, Graph, model_of, three_layers, transformers, values
 from quantized import Reader
@@ -518,58 +515,6 @@ class Failures(HostTest):
         onnx.save(model_of(g.graph("loop", [("x", TensorProto.FLOAT, [2])], [("y", TensorProto.FLOAT, [2])])),
                   self.folder / "loop.onnx")
         self.refuse("(endless)", "--model", "loop.onnx", "--allow-host-only")
-
-
-class NodeTests(unittest.TestCase):
-    @LONG
-    def test_long_bytes_of_onnx_runtime(self):
-        """A sample of ONNX's own tests that ONNX Runtime runs; operators that the program itself lacks among them."""
-        warnings.simplefilter("ignore")
-        equal, bad = 0, []
-        for i, (name, model, inputs) in enumerate(provider_node_table.cases()):
-            if i % 8 != 1 or any(word in name for word in provider_node_table.RANDOM):
-                continue
-            model.ir_version = min(model.ir_version, 10)
-            constants = {tensor.name for tensor in model.graph.initializer}
-            feeds = dict(zip([value.name for value in model.graph.input if value.name not in constants], inputs))
-            if not all(isinstance(value, numpy.ndarray) and value.dtype.kind in "biuf" and value.dtype.isbuiltin == 1
-                       for value in feeds.values()):
-                continue
-            try:
-                cpu = provider.cpu_session(model.SerializeToString())
-                wanted = cpu.run(None, feeds)
-            except Exception:  # pylint: disable=broad-except
-                continue
-            names = [value.name for value in cpu.get_outputs()]
-            if not all(isinstance(value, numpy.ndarray) and value.dtype.kind in "biuf" for value in wanted):
-                continue
-            found = self.outputs(model, feeds, names)
-            if isinstance(found, str):
-                bad.append(f"{name}: {found}")
-                continue
-            differences = provider.differences(names, found, wanted)
-            bad += [f"{name}: {text}" for text in differences]
-            equal += not differences
-        self.assertEqual(bad, [])
-        self.assertGreater(equal, 150)
-
-    @staticmethod
-    def outputs(model, feeds, names):
-        """What the program writes, or why it does not."""
-        with tempfile.TemporaryDirectory(prefix="gemm64_") as folder:
-            folder = pathlib.Path(folder)
-            onnx.save(model, folder / "model.onnx")
-            command = [os.environ["GEMM64"], "run", "--model", "model.onnx", "--host", "onnxruntime", "--device",
-                       "reference", "--precision", "float32", "--allow-host-only"]
-            for i, (name, array) in enumerate(feeds.items()):
-                numpy.save(folder / f"in{i}.npy", array)
-                command += ["--input", f"{name}=in{i}.npy"]
-            for i, name in enumerate(names):
-                command += ["--output", f"{name}=out{i}.npy"]
-            result = subprocess.run(command, cwd=folder, capture_output=True, text=True, timeout=60, check=False)
-            if result.returncode != 0:
-                return result.stderr.strip()[-200:]
-            return [numpy.load(folder / f"out{i}.npy") for i in range(len(names))]
 
 
 if __name__ == "__main__":

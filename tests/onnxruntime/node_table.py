@@ -1,10 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Runs the onnx package's tests of single operators through the command line, and prints a table of what came of them.
+"""Runs ONNX's own tests of single operators (onnx.backend.test) with `gemm64 run` and with ONNX Runtime's CPU provider
+alone, and prints a table of the outcomes: every output that ONNX Runtime has must be the same.
 
-Usage: GEMM64=build/gemm64 node_table.py FOLDER [--list] [--jobs N] [--least N] [--every N] [--host NAME]
+Usage: GEMM64=build/gemm64 node_table.py [--list] [--jobs N] [--least N] [--every N] [--first N]
 
-FOLDER is what export_node_tests.py wrote. Outcomes: equal; differs; refused, with the reason; not testable: an input
-that no .npy file holds; crashed. Exits with 1 where one differs or crashed, or where fewer than --least are equal."""
+Outcomes: equal; last bits: floats that differ by rounding, where ONNX Runtime joins other nodes; differs; refused: by `gemm64 run` only; not run by either, with ONNX Runtime's reason; not testable: a
+value that no .npy file holds. Exits with 1 where one differs or is refused, or where fewer than --least are equal."""
 
 import argparse
 import collections
@@ -15,151 +16,102 @@ import re
 import subprocess
 import sys
 import tempfile
+import warnings
 
 import numpy
 import onnx
-import onnx.numpy_helper
 
-# What other orders of sums change; of 16-bit floats a few last bits.
-RELATIVE = {"float64": 1e-9, "float32": 1e-5, "float16": 4 * 2.0**-10, "bfloat16": 4 * 2.0**-7}
-# Expected values that are rounded to four digits.
-ROUNDED = {"test_averagepool_2d_ceil_last_window_starts_on_pad": 1e-3, "test_gridsample_bicubic": 1e-3,
-           "test_roialign_aligned_false": 1e-3, "test_roialign_aligned_true": 1e-3}
+import provider
+from provider_node_table import RANDOM, cases
+
 SECONDS = 60
+IR_VERSION = 10  # the newest that every ONNX Runtime here reads
 
 
-class NotTestable(Exception):
-    """No .npy file can hold this."""
+def is_array(value):
+    return isinstance(value, numpy.ndarray) and value.dtype.kind in "biuf" and value.dtype.isbuiltin == 1
 
 
-def array_of(path, declared):
-    """A tensor of a data set. Bits of bfloat16 may stand there as uint16."""
-    tensor = onnx.TensorProto.FromString(path.read_bytes())
-    if declared == onnx.TensorProto.BFLOAT16:
-        tensor.data_type = declared
-    return onnx.numpy_helper.to_array(tensor)
+def is_near(found, wanted):
+    return found.shape == wanted.shape and found.dtype == wanted.dtype == numpy.float32 and \
+        numpy.allclose(found, wanted, rtol=1e-5, atol=1e-6, equal_nan=True)
 
 
-def save(path, array):
-    if array.dtype.kind not in "biufc" or array.dtype.isbuiltin != 1:
-        raise NotTestable(f"values of type {array.dtype} in a .npy file")
-    numpy.save(path, array)
+def reason_of(error):
+    """ONNX Runtime's reason, without what differs between tests."""
+    text = re.sub(r"'[^']*'|\S+/\S+|\(.*\)", "…", str(error).strip().splitlines()[0])
+    return re.sub(r"^\[ONNXRuntimeError\] : \d+ : ", "", text)[:120]
 
 
-def near(name, found, expected):
-    if found.shape != expected.shape:
-        return f"{found.shape}, expected {expected.shape}"
-    if expected.dtype.name not in RELATIVE:
-        if expected.dtype.isbuiltin == 1 and found.dtype != expected.dtype:
-            return f"{found.dtype}, expected {expected.dtype}"
-        # Types that .npy lacks are written in a wider one.
-        same = numpy.array_equal(found.astype(numpy.float64), expected.astype(numpy.float64), equal_nan=True) if \
-            expected.dtype.isbuiltin != 1 else numpy.array_equal(found, expected)
-        return "" if same else "integers differ"
-    relative = ROUNDED.get(name, RELATIVE[expected.dtype.name])
-    close = numpy.allclose(found.astype(numpy.float64), expected.astype(numpy.float64), rtol=relative, atol=1e-6,
-                           equal_nan=True)
-    return "" if close else "values differ"
-
-
-def reason_of(complaint):
-    """Why it was refused, without what differs between tests."""
-    last = complaint.strip().splitlines()[-1] if complaint.strip() else "without a word"
-    text = re.sub(r"^gemm64: (error: )?", "", last)
-    text = re.sub(r"^\S*\.onnx: ", "", text)
-    text = re.sub(r"; gemm64 run --help lists.*", "", text)
-    if text.startswith("not supported: "):
-        kinds = re.sub(r" \([^)]*\)", "", text[len("not supported: "):])
-        return f"not supported: {kinds}"
-    text = re.sub(r"'[^']*'", "'…'", text)
-    return re.sub(r"^node \S+ |^\S+ \((\w+)\): ", r"\1: ", text)
-
-
-def run_set(program, host, name, model, data, folder):
-    """Outcome and reason of one data set."""
-    graph = model.graph
-    constants = {tensor.name for tensor in graph.initializer}
-    command = [program, "run", "--model", "model.onnx", "--device", "reference", "--precision", "float32",
-               "--allow-host-only", "--host", host]
-    unheld = None
-    inputs = [value for value in graph.input if value.name not in constants]
-    for index, value in enumerate(inputs):
-        path = data / f"input_{index}.pb"
-        if not path.exists() or not value.type.HasField("tensor_type"):
-            continue  # a sequence, or an optional value: the network is refused
+def run(program, model, feeds, names):
+    """The outputs of `gemm64 run`, or its message."""
+    with tempfile.TemporaryDirectory(prefix="gemm64_") as folder:
+        folder = pathlib.Path(folder)
+        onnx.save(model, folder / "model.onnx")
+        command = [program, "run", "--model", "model.onnx", "--device", "reference", "--precision", "float32",
+                   "--allow-host-only"]
+        for i, (name, array) in enumerate(feeds.items()):
+            numpy.save(folder / f"in{i}.npy", array)
+            command += ["--input", f"{name}=in{i}.npy"]
+        for i, name in enumerate(names):
+            command += ["--output", f"{name}=out{i}.npy"]
         try:
-            save(folder / f"in{index}.npy", array_of(path, value.type.tensor_type.elem_type))
-            command += ["--input", f"{value.name}=in{index}.npy"]
-        except NotTestable as error:
-            unheld = str(error)
-    for index, value in enumerate(graph.output):
-        command += ["--output", f"{value.name}=out{index}.npy"]
+            result = subprocess.run(command, cwd=folder, capture_output=True, text=True, timeout=SECONDS, check=False)
+        except subprocess.TimeoutExpired:
+            return f"not done after {SECONDS} s"
+        if result.returncode != 0:
+            return f"exit code {result.returncode}: {result.stderr.strip()[-200:]}"
+        return [numpy.load(folder / f"out{i}.npy") for i in range(len(names))]
+
+
+def outcome_of(program, name, model, inputs):
+    model.ir_version = min(model.ir_version, IR_VERSION)
+    constants = {tensor.name for tensor in model.graph.initializer}
+    feeds = dict(zip([value.name for value in model.graph.input if value.name not in constants], inputs))
     try:
-        result = subprocess.run(command, cwd=folder, capture_output=True, text=True, timeout=SECONDS, check=False)
-    except subprocess.TimeoutExpired:
-        return "crashed", f"not done after {SECONDS} s"
-    if result.returncode == 2 and result.stderr.strip():
-        reason = reason_of(result.stderr)
-        return ("refused", reason) if not unheld or reason.startswith("not supported") else ("not testable", unheld)
-    if result.returncode not in (0, 3):
-        return "crashed", f"exit code {result.returncode}: {result.stderr.strip()[-200:]}"
-    if unheld:
-        return "not testable", unheld
-    if result.returncode == 3:
-        return "refused", reason_of(result.stderr)
-    for index, value in enumerate(graph.output):
-        found = numpy.load(folder / f"out{index}.npy")
-        expected = array_of(data / f"output_{index}.pb", value.type.tensor_type.elem_type)
-        what = near(name, found, expected)
-        if what:
-            return "differs", f"output {index}: {what}"
-    return "equal", ""
-
-
-def run_test(program, host, path):
-    model_bytes = (path / "model.onnx").read_bytes()
-    model = onnx.ModelProto.FromString(model_bytes)
-    outcome = ("not testable", "a test without data")
-    for data in sorted(path.glob("test_data_set_*")):
-        with tempfile.TemporaryDirectory(prefix="gemm64_") as folder:
-            folder = pathlib.Path(folder)
-            (folder / "model.onnx").write_bytes(model_bytes)
-            outcome = run_set(program, host, path.name, model, data, folder)
-        if outcome[0] != "equal":
-            break
-    return path.name, *outcome
+        cpu = provider.cpu_session(model.SerializeToString())
+        wanted = cpu.run(None, feeds)
+    except Exception as error:  # pylint: disable=broad-except
+        return "not run by either", reason_of(error)
+    names = [value.name for value in cpu.get_outputs()]
+    if not all(map(is_array, [*feeds.values(), *wanted])):
+        return "not testable", "a value that no .npy file holds"
+    found = run(program, model, feeds, names)
+    if isinstance(found, str):
+        return "refused", found
+    if any(word in name for word in RANDOM):
+        return ("equal", "") if [one.shape for one in found] == [one.shape for one in wanted] else ("differs", "shape")
+    differences = provider.differences(names, found, wanted)
+    if not differences:
+        return "equal", ""
+    return "last bits" if all(map(is_near, found, wanted)) else "differs", "; ".join(differences)
 
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("folder", type=pathlib.Path)
     parser.add_argument("--list", action="store_true", help="name every test that is not equal")
     parser.add_argument("--least", type=int, default=0, help="fails where fewer are equal")
-    parser.add_argument("--every", type=int, default=1, help="each Nth test alone")
-    parser.add_argument("--host", default="own", help="as gemm64 run has it")
+    parser.add_argument("--every", type=int, default=1, help="each Nth test only")
+    parser.add_argument("--first", type=int, default=0)
     parser.add_argument("--jobs", type=int, default=os.cpu_count())
-    arguments = parser.parse_args()
+    options = parser.parse_args()
+    warnings.simplefilter("ignore")
     program = str(pathlib.Path(os.environ["GEMM64"]).resolve())
-    tests = sorted((arguments.folder / "node").iterdir())[:: arguments.every]
-    if not tests:
-        sys.exit(f"node_table: no tests in {arguments.folder}; export_node_tests.py writes them")
-    with concurrent.futures.ThreadPoolExecutor(arguments.jobs) as pool:
-        results = list(pool.map(lambda path: run_test(program, arguments.host, path), tests))
+    tests = list(cases())[options.first % options.every:: options.every]
+    with concurrent.futures.ThreadPoolExecutor(options.jobs) as pool:
+        results = list(pool.map(lambda test: (test[0], *outcome_of(program, *test)), tests))
     counts = collections.Counter(outcome for _, outcome, _ in results)
-    reasons = collections.Counter((outcome, reason) for _, outcome, reason in results if outcome != "equal")
-    version = (arguments.folder / "version").read_text()
-    print(f"{len(results)} node tests of onnx {version}\n\n| outcome | tests |\n|---|---:|")
-    for outcome in ("equal", "differs", "refused", "not testable", "crashed"):
+    print(f"{len(results)} node tests of onnx {onnx.__version__}\n\n| outcome | tests |\n|---|---:|")
+    for outcome in ("equal", "last bits", "differs", "refused", "not run by either", "not testable"):
         print(f"| {outcome} | {counts[outcome]:,} |")
     print()
-    for (outcome, reason), count in sorted(reasons.items(), key=lambda item: (item[0][0], -item[1], item[0][1])):
-        print(f"{count:4} {outcome}: {reason}")
-    if arguments.list:
-        print()
-        for name, outcome, reason in results:
-            if outcome != "equal":
-                print(f"{name}: {outcome}: {reason}")
-    sys.exit(1 if counts["differs"] or counts["crashed"] or counts["equal"] < arguments.least else 0)
+    reasons = collections.Counter(reason for _, outcome, reason in results if outcome == "not run by either")
+    for reason, count in reasons.most_common():
+        print(f"{count:4} not run by either: {reason}")
+    for name, outcome, reason in results:
+        if outcome in ("last bits", "differs", "refused") or options.list and outcome != "equal":
+            print(f"{name}: {outcome}: {reason}")
+    sys.exit(1 if counts["differs"] or counts["refused"] or counts["equal"] < options.least else 0)
 
 
 if __name__ == "__main__":
