@@ -9,7 +9,6 @@
 #include "host/analysis/columns.hpp"
 #include "host/analysis/module_outputs.hpp"
 #include "host/analysis/open_model.hpp"
-#include "host/analysis/plot.hpp"
 #include "host/cli/commands.hpp"
 #include "host/cli/options.hpp"
 #include "host/cli/values.hpp"
@@ -37,7 +36,7 @@ struct AnalyzeCommand : DeviceOptions, RunSettings {
   std::size_t top = 0;
   std::string modules;
   bool quantized = false;
-  std::string json, csv, plot, page;
+  std::string json, csv, page;
 };
 
 int analyze_model(const AnalyzeCommand& options) {
@@ -50,12 +49,10 @@ int analyze_model(const AnalyzeCommand& options) {
   files.input("the model", options.model);
   files.output("--json", options.json);
   files.output("--csv", options.csv);
-  files.output("--plot", options.plot);
   need_charts("--report", options.page);
   files.output("--report", options.page);
   const std::unique_ptr<OutputFile> json = open_output(options.json);
   const std::unique_ptr<OutputFile> csv = open_output(options.csv);
-  const std::unique_ptr<OutputFile> plot = open_output(options.plot);
   const std::unique_ptr<OutputFile> page_file = open_output(options.page);
   NetworkFile network(options.model);
   if (!options.modules.empty() && !network.is_torchscript()) {
@@ -104,7 +101,6 @@ int analyze_model(const AnalyzeCommand& options) {
         layers_csv(analysis, sort_layers(analysis, all, options.sort_by, options.top));
     keep_going([&] { csv->write(text); });
   }
-  if (plot) keep_going([&] { plot->write(plot_svg(analysis, layers)); });
   if (page_file) {
     keep_going([&] { page_file->write(page({{{options.json, report}}, {}, nullptr})); });
   }
@@ -166,9 +162,7 @@ void add_analyze_command(CLI::App& app, int& result) {
   add_setting(*command, run_settings(), "depthwise", *options);
   command->add_option("--json", options->json, "writes everything to this file");
   command->add_option("--csv", options->csv, "writes the table by layer to this file");
-  command->add_option("--plot", options->plot,
-                      "writes the roofline, and MACs and traffic by layer, to this SVG file");
-  add_page_option(*command, options->page);
+  add_page_option(*command, options->page, "--report,--plot");
   command->callback([options, &result] { result = analyze_model(*options); });
 }
 

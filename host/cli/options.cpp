@@ -131,8 +131,8 @@ void add_progress_option(CLI::App& app) {
                         "prints a line per 10 % of the work where there is no terminal");
 }
 
-void add_page_option(CLI::App& app, std::string& page) {
-  app.add_option("--report", page, "writes the report, with charts, to this HTML file");
+void add_page_option(CLI::App& app, std::string& page, const std::string& names) {
+  app.add_option(names, page, "writes the report, with charts, to this HTML file");
 }
 
 std::unique_ptr<Device> make_device(const NamedDevice& options) {

@@ -65,7 +65,7 @@ void add_common_options(CLI::App& app, CommonOptions& options);
 /// --progress, of commands with a ProgressBar.
 void add_progress_option(CLI::App& app);
 /// --report FILE.html.
-void add_page_option(CLI::App& app, std::string& page);
+void add_page_option(CLI::App& app, std::string& page, const std::string& names = "--report");
 
 /// Builds the device that the options name. Throws UsageError where it has no such array.
 std::unique_ptr<Device> make_device(const NamedDevice& options);

@@ -9,6 +9,7 @@
 #include "host/cli/commands.hpp"
 #include "host/cli/options.hpp"
 #include "host/cli/values.hpp"
+#include "host/report/page/page.hpp"
 #include "host/report/progress.hpp"
 #include "host/sweep/before_end.hpp"
 #include "host/sweep/front.hpp"
@@ -136,6 +137,7 @@ int run_sweep(const SweepCommand& options) {
   files.input("the sweep", options.file);
   files.output("--csv", options.csv);
   files.output("--json", options.json);
+  need_charts("--plot", options.plot);
   files.output("--plot", options.plot);
   const std::string text = read_file(options.file, kMostBytes);
   SweepRunner runner(parse_sweep(text, options.file), devices());
@@ -167,7 +169,10 @@ int run_sweep(const SweepCommand& options) {
   write(json, [&] { return rows_json(rows); });
   RowSelection drawn;  // a plot of the best few says nothing of the others
   drawn.where = options.selection.where;
-  write(plot, [&] { return plot_svg(selected(rows, drawn), options.file, options.objectives); });
+  write(plot, [&] {
+    return page(
+        {{}, {}, nullptr, sweep_plot(selected(rows, drawn), options.file, options.objectives)});
+  });
   if (written) keeper.remove();
   if (!csv || !options.selection.empty())
     print_report(rows_table(shown, terminal_width(), varied_keys(rows)));
@@ -206,8 +211,8 @@ void add_sweep_command(CLI::App& app, int& result) {
   command->add_option("--json", options->json, "writes all figures to this file");
   command->add_option(
       "--plot", options->plot,
-      "writes cycles against cost, the first of two --objectives against the second, to this "
-      "SVG file");
+      "writes charts to this HTML file: cycles over cost, or the first of two --objectives over "
+      "the second, and each design's cycles, utilization and bytes");
   command
       ->add_option("--jobs", options->jobs,
                    "points to run in parallel; results do not depend on it (default: one a core)")

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// A sweep as a drawing.
+// A sweep as the data of the report's page.
 #pragma once
 
+#include <nlohmann/json.hpp>
 #include <string>
 #include <vector>
 
@@ -9,9 +10,13 @@
 
 namespace gemm64 {
 
-/// Returns an SVG with the designs as points (see draw_scatter) and, of a few dozen rows, bars for
-/// each one's cycles, utilization and bytes by port.
-std::string plot_svg(const std::vector<SweepRow>& rows, const std::string& title,
-                     const std::vector<std::string>& objectives = {});
+/// Returns what PageContent::sweep holds: the rows' columns that are drawn, and the points of two
+/// objectives with their Pareto front.
+///
+/// `objectives`: columns of numbers for the vertical and the horizontal axis. Those that are
+/// missing are "cycles" and the size of a design that differs: array, buffers, or bytes per cycle.
+/// Without a second one no points are drawn.
+nlohmann::ordered_json sweep_plot(const std::vector<SweepRow>& rows, const std::string& file,
+                                  std::vector<std::string> objectives = {});
 
 }  // namespace gemm64

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "host/cli/network_units.hpp"
+#include "host/report/page/page.hpp"
 #include "host/sweep/front.hpp"
 #include "host/sweep/row.hpp"
 #include "host/sweep/sweep_plot.hpp"
@@ -38,7 +39,7 @@ std::string sweep_text(const std::string& kind, const std::vector<std::string>& 
   for (const std::string& text : texts) rows.push_back(SweepRow::parse(text));
   if (kind == "csv") return rows_csv(with_front(rows));
   if (kind == "json") return rows_json(with_front(rows));
-  if (kind == "plot") return plot_svg(rows, title);
+  if (kind == "plot") return page({{}, {}, nullptr, sweep_plot(rows, title)});
   if (kind == "table") return rows_table(rows, width, varied_keys(rows));
   return rows_verdict(rows);
 }
@@ -90,6 +91,7 @@ void bind_cluster(nb::module_& module) {
           nb::arg("unit"));
   module.def("sweep_text", &sweep_text, nb::arg("kind"), nb::arg("rows"), nb::arg("title"),
              nb::arg("width"));
+  module.def("need_charts", &need_charts, nb::arg("option"), nb::arg("path"));
   module.def("print_error", [](const std::string& message) { print_error(message); });
 }
 

@@ -138,14 +138,14 @@ TEST_F(SweepProgram, WritesTheSampleAsTableCsvJsonAndPlot) {
   EXPECT_THAT(table.out, Says("40x64x48", " exclusive",
                               "VERIFIED: every value, cycle and byte of 36 points.\n"));
   const Outcome files =
-      run(std::string("sweep ") + kSample + " --csv a.csv --json a.json --plot a.svg --jobs 1");
+      run(std::string("sweep ") + kSample + " --csv a.csv --json a.json --plot a.html --jobs 1");
   EXPECT_EQ(files.code, 0);
   EXPECT_EQ(files.out, "VERIFIED: every value, cycle and byte of 36 points.\n");
   const std::string csv = read("a.csv");
   EXPECT_EQ(std::count(csv.begin(), csv.end(), '\n'), 37);
   EXPECT_THAT(csv, StartsWith("point,mode,device,network,batch,depthwise,array,"));
   EXPECT_EQ(ordered_json::parse(read("a.json"))["rows"].size(), 36U);
-  EXPECT_THAT(read("a.svg"), AllOf(StartsWith("<?xml"), Says("lenet, batch 4")));
+  EXPECT_THAT(read("a.html"), AllOf(StartsWith("<!DOCTYPE html>"), Says("\"verdict\":\"VERIFIED")));
   EXPECT_FALSE(exists("a.csv.part"));
   EXPECT_EQ(run(std::string("sweep ") + kSample + " --csv b.csv --jobs 3").code, 0);
   EXPECT_EQ(read("b.csv"), csv);
@@ -260,6 +260,7 @@ TEST_F(SweepProgram, ReplacesNoFile) {
     EXPECT_EQ(read("old"), "rows");
   }
   EXPECT_THAT(run("sweep s.json --csv old --resume").err, Says("the file is there already"));
+  EXPECT_THAT(run("sweep s.json --plot a.svg").err, Says("--plot a.svg: ", "a.html"));
   EXPECT_THAT(run("sweep s.json --csv s.json").err, Says("s.json"));
   EXPECT_THAT(run("sweep s.json --resume").err, Says("--csv FILE or --json FILE"));
   EXPECT_EQ(run("sweep s.json --csv -").code, 0);

@@ -74,6 +74,40 @@ def data_of(page):
     return json.loads(text[begin:text.index("</script>", begin)])
 
 
+# Sweeps by name: of one design, of several with a mismatch, and of more designs than have bars.
+SWEEPS = {
+    "one": {"networks": ["64x256x256"]},
+    "ran": {"mode": "run", "device": "tlm", "networks": ["lenet", "40x64x48"], "batches": [1, 4],
+            "designs": {"array": [4, 8], "memory": ["independent", "shared"], "memory_latency": [20, 200]}},
+    "many": {"networks": ["64x256x256"], "designs": {
+        "array": [2, 4, 8, 16, 32, 64], "memory": ["independent", "exclusive"], "memory_latency": [10, 100, 1000],
+        "memory_bytes_per_cycle": [1, 16, 0]}},
+}
+
+
+def sweep(name):
+    """(The page's path, the rows), written by one sweep."""
+    if f"sweep_{name}" not in _made:
+        with open(path(f"{name}.sweep.json"), "w", encoding="utf-8") as file:
+            json.dump(SWEEPS[name], file)
+        run("sweep", f"{name}.sweep.json", "--plot", f"sweep_{name}.html", "--json", f"sweep_{name}.json")
+        with open(path(f"sweep_{name}.json"), encoding="utf-8") as file:
+            _made[f"sweep_{name}"] = path(f"sweep_{name}.html"), json.load(file)["rows"]
+    return _made[f"sweep_{name}"]
+
+
+def with_data(page, name, change):
+    """A copy of the page whose data `change` has changed in place."""
+    with open(page, encoding="utf-8") as file:
+        text = file.read()
+    data = data_of(page)
+    change(data)
+    begin = text.index('id="data">') + len('id="data">')
+    with open(path(name), "w", encoding="utf-8") as file:
+        file.write(text[:begin] + json.dumps(data).replace("<", "\\u003c") + text[text.index("</script>", begin):])
+    return path(name)
+
+
 _browsers = []
 
 

@@ -18,6 +18,8 @@ WIDTHS = (1400, 390)
 def pages():
     for name in harness.REPORTS:
         yield name, harness.report(name)[0]
+    for name in harness.SWEEPS:
+        yield f"sweep-{name}", harness.sweep(name)[0]
     long = copy.deepcopy(harness.report("linear")[1])
     for layer in long["layers"]:
         layer["name"] = "/backbone/stage4/" * 3 + layer["name"]

@@ -24,12 +24,71 @@ class Shown(unittest.TestCase):
                 "gemm": ["layers", "roofline", "clocks", "bytes", "predicted", "timeline"],
                 "linear": ["layers", "roofline", "clocks", "bytes", "predicted", "timeline"],
                 "classified": ["layers", "roofline", "clocks", "bytes", "predicted", "accuracy", "timeline"],
-                "analysis": ["layers", "roofline", "bytes", "predicted", "timeline"]}.items():
+                "analysis": ["layers", "roofline", "bytes", "traffic", "predicted", "timeline"]}.items():
             shown = harness.show(harness.report(name)[0])
             self.assertEqual(self.sections(shown), sections, name)
             self.assertEqual(shown.execute_script(
                 "return [...document.querySelectorAll('nav a')].map((one) => one.getAttribute('href'))"),
                 ["#" + section for section in sections], name)
+
+    def test_traffic_has_the_layers_of_the_host(self):
+        page, report = harness.report("analysis")
+        rows = {row[0]: row[1:] for row in harness.rows(harness.show(page), "traffic")}
+        for layer in report["layers"]:
+            if layer["macs"]:
+                self.assertEqual(rows[layer["name"]][0], f"{layer['macs']:,}")
+        self.assertIn("/maxpool/MaxPool", rows)
+
+    def test_a_sweep_shows_its_points_and_their_front(self):
+        for name in harness.SWEEPS:
+            page, rows = harness.sweep(name)
+            shown = harness.show(page)
+            self.assertEqual(self.sections(shown), ["designs", "points"], name)
+            cells = self.cells(shown, "#points")
+            self.assertEqual([cell["cycles"] for cell in cells], [f"{row['cycles']:,}" for row in rows])
+        _, rows = harness.sweep("many")
+        best = [min(row["cycles"] for row in rows if row["array"] <= array) for array in (2, 4, 8, 16, 32, 64)]
+        front = [row["cycles"] for row in rows if any(row["cycles"] == best[i] and row["array"] == array
+                                                      for i, array in enumerate((2, 4, 8, 16, 32, 64)))]
+        cells = self.cells(shown, "#designs")
+        self.assertEqual(sorted(cell["cycles"] for cell in cells), sorted(f"{cycles:,}" for cycles in front))
+        self.assertEqual(shown.execute_script("return document.querySelectorAll('#designs h3').length"), 1, "too many for bars")
+
+    def test_a_sweep_s_networks_are_chosen(self):
+        shown = harness.show(harness.sweep("ran")[0])
+        self.assertIn("✓ VERIFIED: every value, cycle and byte of 32 points.",
+                      shown.execute_script("return document.querySelector('header .verdict').textContent"))
+        charts = "return [...document.querySelectorAll('#designs .chart svg')].map((one) => one.getAttribute('aria-label'))"
+        harness.wait_for(lambda: len(shown.execute_script(charts)) == 4, "charts of lenet")
+        self.assertTrue(all("lenet, batch 1" in label or "Utilization" in label for label in shown.execute_script(charts)))
+        shown.execute_script("""
+            const select = document.querySelector('#designs select');
+            select.selectedIndex = 3;
+            select.dispatchEvent(new Event('change'));""")
+        harness.wait_for(lambda: any("40x64x48, batch 4" in label for label in shown.execute_script(charts)), "charts of 40x64x48")
+
+    def test_a_sweep_s_failures_and_names_stay_what_they_are(self):
+        def change(data):
+            sweep = data["sweep"]
+            at = {name: i for i, name in enumerate(sweep["columns"])}
+            sweep["file"] = HOSTILE[0]
+            sweep["verdict"] = "Warning: " + HOSTILE[1] + "\nNOT VERIFIED: 1 of 32 points."
+            for row in sweep["rows"]:
+                row[at["network"]] = HOSTILE[row[at["point"]] % 10]
+            sweep["rows"][0][at["verified"]] = False
+            sweep["rows"][1][at["cycles"]] = sweep["rows"][1][at["x"]] = sweep["rows"][1][at["y"]] = None
+            sweep["rows"][1][at["error"]] = HOSTILE[4]
+        shown = harness.show(harness.with_data(harness.sweep("ran")[0], "odd_sweep.html", change))
+        self.assertIsNone(shown.execute_script("return window.broken ?? null"))
+        self.assertIn("✗ NOT VERIFIED", shown.execute_script("return document.querySelector('header .verdict').textContent"))
+        cells = self.cells(shown, "#points")
+        self.assertEqual((cells[0]["verified"], cells[1]["cycles"], cells[1]["error"]), ("no", "–", HOSTILE[4]))
+        self.assertIn("not verified", shown.execute_script("return document.querySelector('#designs .legend').textContent"))
+
+    def cells(self, shown, place):
+        """The rows of the first table in `place`, by column."""
+        heads = shown.execute_script(f"return [...document.querySelectorAll('{place} table')[0].querySelectorAll('thead th')].map((one) => one.textContent)")
+        return [dict(zip(heads, row)) for row in harness.rows(shown, place[1:])]
 
     def test_layers_are_those_of_the_report(self):
         page, report = harness.report("linear")

@@ -497,7 +497,7 @@ def sweep(file, *options):
 def test_a_sweep_gives_the_files_of_one_process(tmp_path):
     file = tmp_path / "sweep.json"
     file.write_text(json.dumps(SWEEP))
-    outputs = {"--csv": "csv", "--json": "json", "--plot": "svg"}
+    outputs = {"--csv": "csv", "--json": "json", "--plot": "html"}
 
     def named(folder):
         (tmp_path / folder).mkdir()

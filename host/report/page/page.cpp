@@ -42,6 +42,11 @@ std::string script_json(const Json& json) {
 }  // namespace
 
 void need_charts(const std::string& option, const std::string& path) {
+  constexpr std::string_view kSvg = ".svg";
+  if (path.size() >= kSvg.size() && path.compare(path.size() - kSvg.size(), kSvg.npos, kSvg) == 0) {
+    throw UsageError(fmt::format("{} {}: charts are an HTML page; name a file as {}.html", option,
+                                 path, path.substr(0, path.size() - kSvg.size())));
+  }
   if (path.empty() || !charts().empty()) return;
   throw UsageError(
       fmt::format("{} {}: this program was built without the charts of pages; type make report "
@@ -52,7 +57,8 @@ void need_charts(const std::string& option, const std::string& path) {
 std::string page(const PageContent& content) {
   Json data = {{"reports", Json::array()},
                {"comparison", content.comparison},
-               {"timeline", content.recording}};
+               {"timeline", content.recording},
+               {"sweep", content.sweep}};
   for (const PageContent::Report& one : content.reports) {
     data["reports"].push_back({{"file", one.file}, {"report", one.report}});
   }

@@ -9,8 +9,8 @@
 
 namespace gemm64 {
 
-/// Throws UsageError, which says how to get them, if `option` asks for a page and the charts are
-/// not part of this program. Does nothing where `path` is empty.
+/// Throws UsageError if `option` asks for a page whose name ends in .svg, or if the charts are not
+/// part of this program. Does nothing if `path` is empty.
 void need_charts(const std::string& option, const std::string& path);
 
 /// What a page shows.
@@ -24,6 +24,8 @@ struct PageContent {
   nlohmann::ordered_json
       comparison;  // of two reports (host/report/page/comparison.hpp); otherwise null
   nlohmann::ordered_json recording;  // of a timeline; null where there is none
+  nlohmann::ordered_json sweep =
+      nullptr;  // of a sweep, without reports (host/sweep/sweep_plot.hpp)
 };
 
 /// The page. Whatever names hold, none of it becomes markup, and bytes that are no UTF-8 are

@@ -82,7 +82,7 @@ def _parser() -> argparse.ArgumentParser:
     sweep.add_argument("--csv", metavar="FILE", help="writes a row for each point")
     sweep.add_argument("--json", metavar="FILE", help="writes the rows for programs")
     sweep.add_argument("--plot", metavar="FILE",
-                       help="draws cycles, utilization and bytes (SVG)")
+                       help="writes charts of cycles, utilization and bytes (HTML)")
     _add_cluster(sweep)
     guess = commands.add_parser(
         "estimate", help="measures here, and tells what clusters of some sizes need",

@@ -45,6 +45,8 @@ class SweepWork:
         self.model: _worker.Model | None = None
         self._file = file
         self._outputs = {"csv": csv, "json": json_file, "plot": plot}
+        if plot is not None:
+            _gemm64.need_charts("--plot", plot)
         try:
             self._text = pathlib.Path(file).read_text(encoding="utf-8")
         except (OSError, UnicodeError) as error:

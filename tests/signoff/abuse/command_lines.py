@@ -19,7 +19,7 @@ RIGHT = {
     "--array": ["2", "4", "8"], "--seed": ["0", "1", "4294967295"], "--memory-latency": ["1", "7", "100", "900"],
     "--memory-bytes-per-cycle": ["0", "1", "3", "64"], "--memory-stalls": ["0", "0.1", "0.5"], "--batch": ["1", "2"],
     "--device": ["rtl", "reference"], "--json": ["r.json"], "--output": ["o.npy"], "--trace": ["w.fst"],
-    "--timeline": ["t.json"], "--trace-mismatch": ["miss.fst"], "--csv": ["t.csv"], "--plot": ["p.svg"],
+    "--timeline": ["t.json"], "--trace-mismatch": ["miss.fst"], "--csv": ["t.csv"], "--plot": ["p.html"],
     "--view": ["overview", "array", "commands", "axi", "accumulator", "lanes"], "--trace-window": ["0:9", "300:400"],
     "--trace-tile": ["0,0,0", "gemm:0,0,0"], "--a": ["a.npy"], "--b": ["b.npy"], "--model": ["m.onnx"],
     "--input": ["x.npy", "x=x.npy", "x.png"], "--block": ["1", "2", "64"], "--top": ["0", "3"],
@@ -31,7 +31,7 @@ RIGHT = {
 }
 # Firmware runs whole layers: on the RTL, or on a small array, for too long.
 RIGHT_FOR_FIRMWARE = {"--array": ["64"]}
-FORMATS = {"r.json": "json", "o.npy": "npy", "w.fst": "fst", "t.json": "json", "t.csv": "csv", "p.svg": "svg",
+FORMATS = {"r.json": "json", "o.npy": "npy", "w.fst": "fst", "t.json": "json", "t.csv": "csv", "p.html": "html",
            "o.onnx": "onnx"}
 VIEWS = (".gtkw", ".surf.ron", ".sucl", ".json")  # of a waveform
 WRITTEN = ["--json", "--output", "--trace", "--timeline", "--csv", "--plot", "-o", "--trace-mismatch"]

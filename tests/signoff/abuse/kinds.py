@@ -13,7 +13,7 @@ from mutate import NUMBERS, TEXTS, change_bytes, change_fields, change_json
 from trial import Trial
 
 FORMATS = {"--json": "json", "--output": "npy", "--timeline": "json", "--trace": "fst", "--csv": "csv",
-           "--plot": "svg", "-o": "onnx"}
+           "--plot": "html", "-o": "onnx"}
 
 
 def views(stem):
@@ -26,7 +26,7 @@ FAILURE = ["failure.fst", "failure.json", *views("failure")]
 
 def name_of(option):
     return {"--json": "report.json", "--output": "out.npy", "--timeline": "time.json", "--trace": "wave.fst",
-            "--csv": "table.csv", "--plot": "plot.svg", "-o": "out.onnx"}[option]
+            "--csv": "table.csv", "--plot": "plot.html", "-o": "out.onnx"}[option]
 
 
 def good(random, kind, some=True):
@@ -97,8 +97,8 @@ def onnx(random):
     device = random.choice([["--array", "2"], ["--device", "reference", "--array", "4"],
                             ["--device", "reference", "--precision", "float32"]])
     arguments, outputs = random.choice([
-        (["analyze", "m.onnx", "--json", "r.json", "--plot", "p.svg", "--csv", "t.csv"],
-         {"r.json": "json", "p.svg": "svg", "t.csv": "csv"}),
+        (["analyze", "m.onnx", "--json", "r.json", "--plot", "p.html", "--csv", "t.csv"],
+         {"r.json": "json", "p.html": "html", "t.csv": "csv"}),
         (["tile", "m.onnx", "-o", "o.onnx", "--block", "2", "--json", "r.json"], {"o.onnx": "onnx", "r.json": "json"}),
         (["run", "--model", "m.onnx", "--json", "r.json"] + device, {"r.json": "json"}),
         (["run", "--model", "m.onnx", "--output", "o.npy"] + device, {"o.npy": "npy"})])

@@ -10,7 +10,6 @@
 #include "host/analysis/analysis.hpp"
 #include "host/analysis/analysis_report.hpp"
 #include "host/analysis/columns.hpp"
-#include "host/analysis/plot.hpp"
 #include "host/graph/onnx/model.hpp"
 #include "host/util/error.hpp"
 
@@ -26,7 +25,6 @@ void use(const OnnxModel& model) {
   const auto layers = sort_layers(analysis, shown_layers(analysis), "traffic_bytes", 0);
   if (analysis_tables(analysis, layers, "all", 80).empty()) std::abort();
   if (layers_csv(analysis, layers).empty()) std::abort();
-  if (plot_svg(analysis, layers).find("</svg>") == std::string::npos) std::abort();
   to_json(analysis).dump();  // throws where a text is not UTF-8
 }
 

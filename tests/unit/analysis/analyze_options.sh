@@ -25,11 +25,11 @@ bad() {
     { echo "analyze $*: exit code $code, expected 2 and '$text', got: $output"; failed=1; }
 }
 
-good "$models/alexnet.onnx" --json "$folder/a.json" --csv "$folder/a.csv" --plot "$folder/a.svg"
+good "$models/alexnet.onnx" --json "$folder/a.json" --csv "$folder/a.csv" --plot "$folder/a.html"
 contains out "714,188,480"
 contains a.json '"macs": 714188480'
 contains a.csv "/classifier/classifier.1/Gemm,Gemm"
-contains a.svg "</svg>"
+contains a.html '"read_bytes":695296'
 good "$models/alexnet.onnx" --batch 64
 contains out "45,708,062,720"
 good "$models/vgg16.onnx" --input-shape input=2x3x224x224 --sort-by macs --top 1
@@ -47,5 +47,6 @@ bad "has 4 dimensions" "$models/alexnet.onnx" --input-shape input=1x3
 bad "spans 11 values" "$models/alexnet.onnx" --input-shape input=1x3x2x2
 bad "batch" "$models/alexnet.onnx" --batch 0
 bad "no such file" "$models/nothing.onnx"
+bad "as a.html" "$models/alexnet.onnx" --plot a.svg
 bad "cannot be written" "$models/alexnet.onnx" --json /nonexistent/a.json
 exit $failed

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The analysis as tables, JSON, CSV and a plot.
+// The analysis as tables, JSON and CSV.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -9,8 +9,6 @@
 
 #include "host/analysis/analysis_report.hpp"
 #include "host/analysis/columns.hpp"
-#include "host/analysis/plot.hpp"
-#include "host/analysis/svg.hpp"
 #include "tests/says.hpp"
 #include "tests/unit/onnx_data.hpp"
 #include "tests/unit/onnx_text.hpp"
@@ -51,7 +49,6 @@ TEST_F(Report, PredictsForAnyArrayAndMemory) {
   EXPECT_EQ(to_json(alexnet())["array"]["memory"], "independent");
   EXPECT_THAT(analysis_tables(analysis, {}, "all", 0),
               Says("int8, shared memory, memory latency 100", "on the 16x16 array"));
-  EXPECT_THAT(plot_svg(analysis, shown_layers(analysis)), Says("memory"));
 }
 
 TEST_F(Report, WarnsWhereLessThanHalfOfTheMacsAreOnTheDevice) {
@@ -163,22 +160,6 @@ TEST(Csv, QuotesTextWithCommasAndQuotes) {
   analysis.layers.resize(1);
   analysis.layers[0].name = "a,\"b\"";
   EXPECT_THAT(layers_csv(analysis, {0}), Says("\n\"a,\"\"b\"\"\","));
-}
-
-TEST_F(Report, PlotsThePointsAndBarsOfAllLayers) {
-  const std::string svg = plot_svg(alexnet(), sorted("", 0));
-  EXPECT_EQ(svg.rfind("<?xml", 0), 0U);
-  EXPECT_THAT(svg, Says("</svg>"));
-  EXPECT_THAT(svg, Says("224 M"));                         // MACs of features.3
-  EXPECT_THAT(svg, Says("classifier.1/Gemm: 64.0 MACs"));  // a point's title
-  EXPECT_THAT(svg, Lacks("nan", "inf"));
-}
-
-TEST(Plot, IsWellFormedWithoutLayersAndWithNamesFromTheDark) {
-  Analysis analysis;
-  analysis.model = "<a> & \"b\"";
-  const std::string svg = plot_svg(analysis, {});
-  EXPECT_THAT(svg, Says("&lt;a&gt; &amp; &quot;b&quot;", "No layer of this network"));
 }
 
 }  // namespace

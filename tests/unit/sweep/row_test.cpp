@@ -4,6 +4,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
+
 #include "host/sweep/front.hpp"
 #include "host/sweep/sweep_plot.hpp"
 #include "tests/says.hpp"
@@ -27,6 +29,15 @@ SweepRow row(const Sweep& sweep, std::size_t index, std::uint64_t cycles) {
   RunReport report;
   report.layers = {layer};
   return make_row(sweep, index, report);
+}
+
+using Json = nlohmann::ordered_json;
+
+/// The value of a plot's row in the column of this name.
+Json plot_value(const Json& plot, std::size_t row, const std::string& name) {
+  const Json& columns = plot["columns"];
+  const auto at = std::find(columns.begin(), columns.end(), name) - columns.begin();
+  return plot["rows"].at(row).at(static_cast<std::size_t>(at));
 }
 
 class Rows : public testing::Test {
@@ -62,12 +73,9 @@ TEST_F(Rows, WithoutCyclesHaveNoFigures) {
   for (const char* key : {"cycles", "utilization", "bytes", "main_wait", "device_share"}) {
     EXPECT_TRUE(empty[key].is_null()) << key;
   }
-  EXPECT_THAT(plot_svg({empty}, "s"), Says("nothing on the device"));
-}
-
-TEST_F(Rows, ArePlottedByName) {
-  const std::string svg = plot_svg(rows_, "s.json");
-  EXPECT_THAT(svg, Says("a, &quot;b&quot;.onnx, batch 1", ">1.02 k<", ">25.00 %<", ">96<"));
+  const Json plot = sweep_plot({empty}, "s");
+  EXPECT_TRUE(plot_value(plot, 0, "cycles").is_null());
+  EXPECT_TRUE(plot_value(plot, 0, "y").is_null());
 }
 
 /// A row of a design on an array of `array`, with a memory of `latency`.
@@ -93,39 +101,43 @@ TEST_F(Rows, AreOnTheFrontWhereNothingIsBetterForLess) {
   EXPECT_THAT(rows_table(rows, 0, varied_keys(rows)), Says("Pareto"));
 }
 
-TEST_F(Rows, ArePlottedAsPointsWithTheFrontOfTwoObjectives) {
+TEST_F(Rows, ArePlottedWithTheFrontOfTwoObjectives) {
   std::vector<SweepRow> rows;
   for (const int array : {8, 16, 32}) {
     for (const int latency : {50, 100}) {
       rows.push_back(design_row(rows_[0], array, latency, 10000 / array + latency));
     }
   }
-  const std::string svg = plot_svg(rows, "s.json");
-  EXPECT_THAT(svg, Says(">cycles against array<", ">memory_latency 50<", ">on the Pareto front",
-                        ">1.3 k: array 8, memory_latency 50<"));
-  // Of each array, the faster memory is on the front.
-  EXPECT_THAT(svg, Lacks("k: array 8, memory_latency 100<"));
-  EXPECT_THAT(plot_svg(rows, "s.json", {"cycles", "memory_latency"}),
-              Says(">cycles against memory_latency<", ">362: array 32, memory_latency 50<"));
-  EXPECT_THAT(plot_svg({rows_[0]}, "s"), Lacks(" against "));
-}
-
-TEST_F(Rows, OfAFileInAFolderArePlottedByTheEndOfItsPath) {
-  SweepRow row = rows_[0];
-  row["network"] = "/home/someone/with/a/long/path/nets/resnet50.onnx";
-  const std::string svg = plot_svg({row}, "/home/someone/sweeps/s.json");
-  EXPECT_THAT(svg, testing::AllOf(Says(">…/nets/resnet50.onnx, batch 1<"), Lacks("someone/with")));
-}
-
-TEST_F(Rows, OfALargeSweepArePointsOnly) {
-  std::vector<SweepRow> rows;
-  for (int i = 0; i < 1000; ++i) {
-    rows.push_back(design_row(rows_[0], 2 << i % 6, 50 + i, 1000 + 7 * i));
+  const Json plot = sweep_plot(rows, "s.json");
+  EXPECT_EQ(plot["axes"], (Json{"cycles", "array"}));
+  EXPECT_EQ(plot["design"], (Json{"array", "memory_latency"}));
+  for (std::size_t i = 0; i < rows.size(); ++i) {
+    EXPECT_EQ(plot_value(plot, i, "y"), rows[i]["cycles"].get<double>());
+    EXPECT_EQ(plot_value(plot, i, "x"), rows[i]["array"].get<double>());
+    // Of each array, the faster memory is on the front.
+    EXPECT_EQ(plot_value(plot, i, "front"), rows[i]["memory_latency"] == 50) << i;
   }
-  const std::string svg = plot_svg(rows, "s.json");
-  EXPECT_THAT(svg, testing::AllOf(Says("1,000 points", "viewBox=\"0 0 860 "), Lacks(">25.00 %<")));
-  const std::size_t at = svg.find("viewBox=\"0 0 860 ") + 17;
-  EXPECT_LT(std::stoi(svg.substr(at)), 600) << "higher than a page";
+  const Json named = sweep_plot(rows, "s.json", {"cycles", "memory_latency"});
+  EXPECT_EQ(named["axes"][1], "memory_latency");
+  EXPECT_EQ(plot_value(named, 4, "front"), true);  // the fastest, and none has a faster memory
+  EXPECT_EQ(plot_value(named, 0, "front"), false);
+}
+
+TEST_F(Rows, OfOneDesignArePlottedWithoutPoints) {
+  const Json plot = sweep_plot({rows_[0]}, "s");
+  EXPECT_EQ(plot["axes"].size(), 1U);
+  EXPECT_TRUE(plot_value(plot, 0, "y").is_null());
+  EXPECT_EQ(plot_value(plot, 0, "front"), false);
+  EXPECT_EQ(sweep_plot({}, "s")["rows"].size(), 0U);
+}
+
+TEST_F(Rows, ArePlottedWithAWholePortAsItsWidth) {
+  std::vector<SweepRow> rows = {rows_[0], rows_[0]};
+  rows[1]["memory_bytes_per_cycle"] = 4;
+  const Json plot = sweep_plot(rows, "s");
+  EXPECT_EQ(plot["axes"][1], "memory_bytes_per_cycle");
+  EXPECT_EQ(plot_value(plot, 0, "x"), 8);  // of the array
+  EXPECT_EQ(plot_value(plot, 1, "x"), 4);
 }
 
 }  // namespace

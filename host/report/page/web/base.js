@@ -45,6 +45,7 @@ const grouped = new Intl.NumberFormat("en-US", {maximumFractionDigits: 0});
 const whole = (value) => (isNumber(value) ? grouped.format(value) : kNone);
 const figures = (value, digits = 3) =>
     isNumber(value) ? new Intl.NumberFormat("en-US", {maximumSignificantDigits: digits}).format(value) : kNone;
+const compact = new Intl.NumberFormat("en-US", {notation: "compact", maximumSignificantDigits: 3}).format;
 /// "100.00 %" only where it is all.
 function percent(part) {
   if (!isNumber(part)) return kNone;

@@ -2,7 +2,8 @@
 // Utilization and bytes by layer.
 
 const kByteKinds = ["weights", "activations", "results", "commands", "parameters"];
-const kByteColors = {weights: "weights", activations: "activations", results: "results", commands: "engine", parameters: "parameters"};
+const kByteColors = {weights: "weights", activations: "activations", results: "results", commands: "engine", parameters: "parameters",
+                     read: "activations", written: "results"};
 const byteColor = (kind) => `var(--c-${kByteColors[kind] ?? "other"})`;
 
 function byteKinds(layers) {
@@ -29,22 +30,25 @@ function byteTicks(most, count = 4) {
   return d3.ticks(0, most / unit, count).map((tick) => tick * unit);
 }
 
+/// Utilization of `rows` ({name, utilization, roofline}), and the part of its roofline that each reaches.
+function utilizationChart(rows) {
+  return element("div", {}, chart(`Utilization of the array, from ${percent(Math.min(...rows.map((l) => l.utilization)))} to ` +
+                                      `${percent(Math.max(...rows.map((l) => l.utilization)))}`,
+                     (width) => bars({width, names: rows.map((row) => row.name), x: {domain: [0, 1], tickFormat: (v) => `${Math.round(100 * v)} %`, label: null}, marks: [
+    Plot.barX(rows, {y: (_, i) => i, x: "utilization", fill: "var(--c-work)"}),
+    Plot.tickX(rows, {y: (_, i) => i, x: "roofline", stroke: "var(--text)", strokeWidth: 2.5}),
+    Plot.tip(rows, Plot.pointerY({y: (_, i) => i, x: "utilization", maxRadius: 400,
+             title: (l) => `${printable(l.name)}\n${percent(l.utilization)} of all MACs\n${percent(l.roofline)} of its roofline`})),
+  ]}), legend([{name: "utilization: useful MACs of all", color: "var(--c-work)"}]),
+     element("p", {class: "soft"}, "The dark line: the part of its roofline that is reached.")));
+}
+
 function bytesAndUtilization(report, layers) {
   const timed = layers.filter((layer) => layer.timed);
   if (timed.length === 0) return null;
   const kinds = byteKinds(timed);
-  const names = timed.map((layer) => layer.name);
-  const used = chart(`Utilization of the array by layer, from ${percent(Math.min(...timed.map((l) => l.utilization)))} to ` +
-                         `${percent(Math.max(...timed.map((l) => l.utilization)))}`,
-                     (width) => bars({width, names, x: {domain: [0, 1], tickFormat: (v) => `${Math.round(100 * v)} %`, label: null}, marks: [
-    Plot.barX(timed, {y: (_, i) => i, x: "utilization", fill: "var(--c-work)"}),
-    Plot.tickX(timed, {y: (_, i) => i, x: "roofline", stroke: "var(--text)", strokeWidth: 2.5}),
-    Plot.tip(timed, Plot.pointerY({y: (_, i) => i, x: "utilization", maxRadius: 400,
-             title: (l) => `${printable(l.name)}\n${percent(l.utilization)} of all MACs\n${percent(l.roofline)} of its roofline`})),
-  ]}), legend([{name: "utilization: useful MACs of all", color: "var(--c-work)"}]),
-     element("p", {class: "soft"}, "The dark line: the part of its roofline that a layer reaches."));
   return section("bytes", "Utilization and bytes",
-                 element("div", {class: "pair"}, element("div", {}, element("h3", {}, "Utilization"), used),
+                 element("div", {class: "pair"}, element("div", {}, element("h3", {}, "Utilization"), utilizationChart(timed)),
                          element("div", {}, element("h3", {}, "Bytes moved"),
                                  byteChart("Bytes moved by layer and kind", timed, kinds))),
                  folded("utilization and bytes by layer", table({caption: "utilization and bytes by layer", rows: timed, columns: [

@@ -13,11 +13,11 @@ function attempt(make, ...of) {
 function single() {
   const report = data.reports[0].report;
   const layers = layersOf(report);
-  return [summary(report, layers), [layerTable, roofline, clocks, bytesAndUtilization, predicted, accuracy, timeline]
+  return [summary(report, layers), [layerTable, roofline, clocks, bytesAndUtilization, traffic, predicted, accuracy, timeline]
       .map((make) => attempt(make, report, layers))];
 }
 
-const [head, made] = data.reports.length === 2 ? compare() : single();
+const [head, made] = data.sweep ? sweep() : data.reports.length === 2 ? compare() : single();
 const sections = made.filter(Boolean);
 document.title = head.querySelector("h1").textContent + " – gemm64";
 const links = sections.map((one) => element("li", {}, element("a", {href: "#" + one.id}, one.querySelector("h2").textContent)));

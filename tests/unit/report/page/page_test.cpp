@@ -37,5 +37,15 @@ TEST(Page, IsRefusedOnlyWithoutCharts) {
   EXPECT_NO_THROW(need_charts("--report", ""));
 }
 
+TEST(Page, IsRefusedAsAnSvg) {
+  EXPECT_EQ(message_of([&] { need_charts("--plot", "a/rows.svg"); }),
+            "--plot a/rows.svg: charts are an HTML page; name a file as a/rows.html");
+}
+
+TEST(Page, HoldsASweepWithoutReports) {
+  EXPECT_THAT(page({{}, {}, nullptr, {{"file", "s.json"}}}),
+              Says(R"("reports":[])", R"("sweep":{"file":"s.json"})"));
+}
+
 }  // namespace
 }  // namespace gemm64
