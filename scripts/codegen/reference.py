@@ -19,30 +19,31 @@ COMMANDS = "docs/reference/commands.md"
 JSON = "docs/reference/json.md"
 
 DRAM = {
-    "": "what a DRAM channel did",
-    ".bytes": "of its bursts, which are whole",
-    ".reads": "bursts that were read",
-    ".writes": "bursts that were written",
-    ".row_hits": "bursts that found their row open",
-    ".row_misses": "all others",
-    ".row_conflicts": "of these, bursts that found another row open",
-    ".bytes_per_cycle": "reached",
-    ".peak_bytes_per_cycle": "of its pins",
-    ".share_of_peak": "the one ÷ the other",
-    ".waiting_share": "of the cycles in which the array waits for words or for a bank of sums",
+    "bytes": "of its bursts, which are whole",
+    "reads": "bursts that were read",
+    "writes": "bursts that were written",
+    "row_hits": "bursts that found their row open",
+    "row_misses": "all others",
+    "row_conflicts": "of these, bursts that found another row open",
+    "bytes_per_cycle": "reached",
+    "peak_bytes_per_cycle": "of its pins",
+    "share_of_peak": "the one ÷ the other",
+    "waiting_share": "of the cycles in which the array waits for words or for a bank of sums",
 }
 
 #: Names of all reports of `dut`, and of a failure in them.
 DUT = {"description": "file that describes the array", "top": "its module", "rows": "rows of the array",
        "columns": "columns of the array", "dataflow": "`weight-stationary`, `output-stationary` or `input-stationary`",
        "seconds": "wall time"}
-FAILURE = {"failure": "the smallest input that fails, or the counterexample", "failure.problem": "what differs",
-           "failure.diagnosis": "the defect that explains all values, if one does",
-           "failure.tile": "of the first wrong value, from 0; -1: none is", "failure.row": "of the tile's results",
-           "failure.column": "of the array", "failure.cycle": "after the reset", "failure.expected": "its value by the definition",
-           "failure.got": "its value, or X",
-           "failure.holds_from": "fewest beats of a tile from which the rule holds; 0: not known",
-           "failure.input": "tiles, lengths, stalls and operands, in words"}
+FAILED = {"failure": "the smallest input that fails, or the counterexample"}
+FAILURE = {"problem": "what differs", "diagnosis": "the defect that explains all values, if one does",
+           "tile": "of the first wrong value, from 0; -1: none is", "row": "of the tile's results",
+           "column": "of the array", "cycle": "after the reset", "expected": "its value by the definition",
+           "got": "its value, or X", "holds_from": "fewest beats of a tile from which the rule holds; 0: not known",
+           "input": "tiles, lengths, stalls and operands, in words"}
+
+#: Kinds of programs of `faults`.
+PROGRAMS = ("products", "convolutions", "lanes", "vector")
 
 IDLE = {"loading": "the stationary operand enters", "draining": "results of the tile before are pending",
         "not_ready": "TREADY of the moving operand is low", "not_sent": "the bench waits for another stream"}
@@ -54,7 +55,6 @@ BENCH_CYCLES = {
     "cycle_breakdown.compute": "in which the moving operand enters",
     "cycle_breakdown.between_tiles": "idle cycles between tiles, by cause",
     "cycle_breakdown.within_tiles": "idle cycles within tiles, by cause",
-    **{f"cycle_breakdown.{where}.{name}": means for where in ("between_tiles", "within_tiles") for name, means in IDLE.items()},
     "cycle_breakdown.drain": "after the last moving operand",
     "bytes.sums": "partial sums that enter"}
 
@@ -100,7 +100,7 @@ REPORTS = (
          "array": "what the accelerator makes of it",
          "array.n": "rows and columns of the array",
          "array.memory": "how ports reach memory, as `--memory` has it",
-         **{f"array.dram{name}": text for name, text in DRAM.items()},
+         "array.dram": "what a DRAM channel did",
          "array.programs": "of a quantized network, programs that `run` makes of it",
          "array.programs[].layers": "names of its layers",
          "array.programs[].macs": "their MACs",
@@ -194,9 +194,7 @@ REPORTS = (
          "misdiagnosed": "tries whose diagnosis found another place",
          "kinds": "tries by kind and outcome",
          "programs": "the same for each kind of program",
-         **{f"programs.{program}{name}": text for program in ("products", "convolutions", "lanes", "vector")
-            for name, text in (("", f"of those of `--program {program}`"), (".misdiagnosed", "of these"),
-                               (".outcomes", "by outcome"), (".kinds", "by kind and outcome"))},
+         **{f"programs.{program}": f"of those of `--program {program}`" for program in PROGRAMS},
          "seconds": "wall time",
          "faults_per_second": "tries a second",
          "jobs": "tries side by side",
@@ -230,9 +228,6 @@ REPORTS = (
              (".stopped", "a rule of AXI, an assertion or the driver's limit ended the run"),
              (".silent", "an output differs, and nothing reported it"),
              (".top1_changed", "of these, the largest value of an image is another one"))},
-         **{f"all.{outcome}.{name}": text for outcome in ("masked", "detected", "stopped", "silent", "top1_changed")
-            for name, text in (("count", "tries"), ("share", "of all"), ("low", "the interval's lower end"),
-                               ("high", "its upper end"))},
          "repeated": "tries that ran again with the whole network on the RTL",
          "otherwise": "those that ended otherwise",
          "seconds": "wall time, repeated tries left out",
@@ -302,7 +297,7 @@ REPORTS = (
          "rules[].cases": "inputs tried",
          "rules[].passed": "did it hold?",
          "rules[].skipped": "why it was not tried",
-         **{f"rules[].{name}": means for name, means in FAILURE.items()},
+         **{f"rules[].{name}": means for name, means in FAILED.items()},
      }),
     ("Report of `dut prove`", "",
      ("dut new weight-stationary --size 2 a", "dut prove a/array.toml --json {file}",
@@ -316,7 +311,7 @@ REPORTS = (
          "shown_cycles": "after the reset that are shown",
          "assumptions": "of the streams and registers, in words",
          "waveform": "of the counterexample",
-         **FAILURE,
+         **FAILED,
          "failure.replayed": "does the simulation show it too?",
      }),
 )
@@ -338,7 +333,7 @@ MEANINGS = {
     "memory.latency": "cycles from a request to its answer",
     "memory.bytes_per_cycle": "of each port, or of all that share; 0: a port's width",
     "memory.stall_probability": "of a channel, in one cycle",
-    **{f"dram{name}": text for name, text in DRAM.items()},
+    "dram": "what a DRAM channel did",
     "predictions_exact": "false behind random stalls: counters are not compared then",
     "array": "rows and columns of the array",
     "accelerators": "devices whose cycles are counted; always that of one working alone",
@@ -471,7 +466,11 @@ LEAVES = {"bytes": {"weights": "port of weights", "activations": "activations", 
           "published_cycles": {"double_buffered_ws": "textbook, weights double-buffered",
                                "single_buffered_ws": "textbook, weights single-buffered",
                                "scale_sim_ws": "SCALE-Sim v3, weight-stationary",
-                               "scale_sim_os": "SCALE-Sim v3, output-stationary"}}
+                               "scale_sim_os": "SCALE-Sim v3, output-stationary"},
+          "dram": DRAM, "failure": FAILURE, **dict.fromkeys(("between_tiles", "within_tiles"), IDLE),
+          **dict.fromkeys(PROGRAMS, {"outcomes": "tries by outcome", "misdiagnosed": "of these", "kinds": "by kind and outcome"}),
+          **dict.fromkeys(("masked", "detected", "stopped", "silent", "top1_changed"),
+                          {"count": "tries", "share": "of all", "low": "the interval's lower end", "high": "its upper end"})}
 
 
 def kind(value):
@@ -518,11 +517,13 @@ def json_page(program):
             "Made by `scripts/codegen/reference.py` from reports: names, in their order; values are numbers unless another type is given. "
             "`--json FILE` writes a report; `-` is standard output. Old names stay; new ones are added. The names of `sweep`'s rows are in "
             "[Sweeps](../guides/sweep.md).", ""]
-    page += [wrapped("An object of one of these names has these numbers in every report; so has one with "
+    page += [wrapped("An object of one of these names has these values in every report; so has one with "
                      "`predicted_` before its name:"), "",
-             "| object | numbers |", "|---|---|"]
-    page += [f"| `{group}` | " + ", ".join(f"`{leaf}`: {words}" for leaf, words in leaves.items()) + " |"
-             for group, leaves in LEAVES.items()] + [""]
+             "| object | values |", "|---|---|"]
+    for leaves in {id(leaves): leaves for leaves in LEAVES.values()}.values():
+        groups = ", ".join(f"`{group}`" for group, others in LEAVES.items() if others is leaves)
+        page.append(f"| {groups} | " + ", ".join(f"`{leaf}`: {words}" for leaf, words in leaves.items()) + " |")
+    page.append("")
     used, rows = set(), set()
     for title, words, commands, own in REPORTS:
         found = report_of(program, commands)

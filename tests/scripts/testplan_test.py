@@ -11,7 +11,7 @@ SPEC = importlib.util.spec_from_file_location("testplan", ROOT / "scripts" / "ci
 testplan = importlib.util.module_from_spec(SPEC)
 SPEC.loader.exec_module(testplan)
 
-DESCRIPTION = "**Goal**: g **Stimulus**: s **Check**: a | b"
+DESCRIPTION = "**Goal**: a | b **Stimulus**: s **Check**: c"
 
 
 def plan(**changes):
@@ -82,7 +82,7 @@ class Results(unittest.TestCase):
     def test_are_on_the_page(self):
         text = testplan.page(plan(), {"commit": "abc", "testpoints": {"smoke": [3, 0]}})
         self.assertIn("3 passed", text)
-        self.assertIn("a \\| b", text)
+        self.assertIn("| a \\| b |", text)
 
 
 if __name__ == "__main__":
