@@ -35,14 +35,14 @@ const char* command_behind(const nlohmann::ordered_json& report) {
   return is_analysis(report) ? "analyze" : "run or gemm";
 }
 
-/// One report as a page, beside its timeline.
+/// One report as a table; with --output as a page, with its timeline.
 int show_report(const ReportCommand& options) {
   nlohmann::ordered_json report = read_report(options.file);
   if (options.output.empty()) {
-    throw UsageError(
-        fmt::format("{}: name the page, as --output FILE.html; or compare two reports with "
-                    "--compare A.json B.json",
-                    options.file));
+    print_report(report_summary(report, terminal_width()));
+    if (is_analysis(report)) return 0;
+    print_report(run_held(report) ? "\nVERIFIED.\n" : "\nNOT VERIFIED.\n");
+    return run_held(report) ? 0 : 1;
   }
   need_charts("--output", options.output);
   ClaimedFiles files;
@@ -87,7 +87,7 @@ int compare_reports(const ReportCommand& options) {
 void add_report_command(CLI::App& app, int& result) {
   auto options = std::make_shared<ReportCommand>();
   CLI::App* command = app.add_subcommand(
-      "report", "a report that --json wrote as an HTML page, or two reports side by side");
+      "report", "a report that --json wrote as a table or an HTML page, or two compared");
   CLI::Option* const file =
       command->add_option("file", options->file, "a report that --json wrote");
   CLI::Option* const compared =
@@ -97,14 +97,15 @@ void add_report_command(CLI::App& app, int& result) {
           ->type_name("A.json B.json")
           ->expected(2)
           ->excludes(file);
+  CLI::Option* const output =
+      command->add_option("-o,--output", options->output, "writes the page to this HTML file");
   command
       ->add_option("--timeline", options->timeline,
                    "the run's recording, which --timeline of run and gemm wrote")
-      ->needs(file);
-  command->add_option("-o,--output", options->output, "writes the page to this HTML file");
+      ->needs(file)
+      ->needs(output);
   command->footer(
-      "Exit codes: 0 written, or both runs of --compare were verified, 1 one of them was not, 2 "
-      "bad "
+      "Exit codes: 0 written, or all runs that are printed were verified, 1 one was not, 2 bad "
       "usage or input, 3 an output was lost.");
   command->callback([options, compared, &result] {
     if (compared->count() == 0 && options->file.empty()) {

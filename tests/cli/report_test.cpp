@@ -61,6 +61,25 @@ TEST_F(Report, EndsWithOneWhereARunWasNotVerified) {
   }
 }
 
+TEST_F(Report, PrintsOneReportAndItsVerdict) {
+  write_report("a.json");
+  for (const bool held : {true, false}) {
+    nlohmann::ordered_json changed = json_of<nlohmann::ordered_json>("a.json");
+    changed["verified"] = held;
+    write("b.json", changed.dump());
+    const Outcome outcome = run("report b.json");
+    EXPECT_EQ(outcome.code, held ? 0 : 1);
+    EXPECT_THAT(outcome.out, Says("gemm   64x128x64  524,288     838        838", "32.312 KiB"));
+    EXPECT_THAT(outcome.out, Says(held ? "\nVERIFIED.\n" : "\nNOT VERIFIED.\n"));
+  }
+  ASSERT_EQ(run(std::string("analyze ") + GEMM64_TEST_DATA + "/alexnet.onnx --json b.json").code,
+            0);
+  const Outcome outcome = run("report b.json");
+  EXPECT_EQ(outcome.code, 0);
+  EXPECT_THAT(outcome.out, testing::AllOf(Says("1,084,179"), Lacks("VERIFIED")));
+  expect_bad("report nowhere.json", "nowhere.json: cannot be read");
+}
+
 TEST_F(Report, RefusesWhatIsNoReportByName) {
   write_report("a.json");
   write("text.json", "VERIFIED\n");
@@ -91,7 +110,7 @@ TEST_F(Report, RefusesTwoOfDifferentKinds) {
 TEST_F(Report, SaysWhatItNeeds) {
   write_report("a.json");
   expect_bad("report", "give a report that --json wrote, or two with --compare A.json B.json");
-  expect_bad("report a.json", "a.json: name the page, as --output FILE.html");
+  expect_bad("report a.json --timeline a.json", "requires");
   expect_bad("report --compare a.json", "at least 2 values are required");
   expect_bad("report a.json --compare a.json a.json", "excludes");
   expect_bad("report --compare a.json a.json --timeline a.json", "requires");

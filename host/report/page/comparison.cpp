@@ -257,4 +257,41 @@ std::string comparison_tables(const Json& a, const Json& b, std::size_t width) {
   return text + counters(a, b, comparison, width);
 }
 
+std::string report_summary(const Json& report, std::size_t width) {
+  const auto count = [](const Json& object, const char* name) {
+    const auto at = object.find(name);
+    return at == object.end() || !at->is_number_unsigned() ? "-"
+                                                           : grouped(at->get<std::uint64_t>());
+  };
+  Table table;
+  table.add_column("layer", Align::kLeft);
+  for (const char* heading : {"MxKxN", "MACs", "cycles", "predicted", "bytes", "mismatches"}) {
+    table.add_column(heading);
+  }
+  std::uint64_t all_macs = 0, all_cycles = 0, all_bytes = 0;
+  for (const Json& layer : report.at("layers")) {
+    if (cycles(layer) == 0) continue;
+    const Json& predicted = layer.contains("predicted_cycles") ? layer : cost(layer);
+    table.add_row({escaped(layer["name"].get<std::string>()), size(layer), grouped(macs(layer)),
+                   grouped(cycles(layer)),
+                   count(predicted, &predicted == &layer ? "predicted_cycles" : "clocks"),
+                   bytes(moved(layer)), count(layer, "mismatches")});
+    all_macs += macs(layer);
+    all_cycles += cycles(layer);
+    all_bytes += moved(layer);
+  }
+  const Json& total = report.at("total");
+  table.add_rule();
+  table.add_row({"total", "", grouped(all_macs),
+                 total.contains("cycles") ? count(total, "cycles") : grouped(all_cycles),
+                 count(total, "predicted_cycles"), bytes(all_bytes), count(total, "mismatches")});
+  const auto device = report.find("device");
+  return fmt::format("{}{}, {} MACs per cycle at most\n\n{}",
+                     escaped(report.at("model").get<std::string>()),
+                     device != report.end() && device->is_string()
+                         ? " on device '" + escaped(device->get<std::string>()) + "'"
+                         : ", analyzed",
+                     macs_per_clock(report), table.render(width));
+}
+
 }  // namespace gemm64

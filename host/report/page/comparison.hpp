@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Two reports side by side.
+// A report as a table, and two reports compared.
 #pragma once
 
 #include <cstddef>
@@ -26,5 +26,9 @@ nlohmann::ordered_json compare(const nlohmann::ordered_json& a, const nlohmann::
 /// differ.
 std::string comparison_tables(const nlohmann::ordered_json& a, const nlohmann::ordered_json& b,
                               std::size_t width);
+
+/// A report as a table, at most `width` characters wide (0: no limit): each layer with cycles, and
+/// their sums. What is no number in the report is "-".
+std::string report_summary(const nlohmann::ordered_json& report, std::size_t width);
 
 }  // namespace gemm64

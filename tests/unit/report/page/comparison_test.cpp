@@ -59,6 +59,23 @@ TEST(Comparison, TellsEveryDifference) {
             "compute.wait_weights  1,300  1,600   +300  +23.08 %\n");
 }
 
+TEST(Comparison, SummarizesOneReport) {
+  Json one = report({layer("fc1", 1200, 4096), layer("fc2\x1b", 300, 100)});
+  one["layers"][0].update({{"m", 2U}, {"k", 3U}, {"n", 4U}, {"macs", 24U}, {"mismatches", 0U}});
+  one["layers"][1]["predicted_cycles"] = "many";
+  one["layers"].push_back({{"name", "pool"}, {"on", "host"}});
+  one["total"] = {{"cycles", 1500U}, {"mismatches", 0U}};
+  EXPECT_EQ(report_summary(one, 0),
+            "net on device 'rtl', 64 MACs per cycle at most\n"
+            "\n"
+            "layer    MxKxN  MACs  cycles  predicted      bytes  mismatches\n"
+            "--------------------------------------------------------------\n"
+            "fc1      2x3x4    24   1,200          -  4.010 KiB           0\n"
+            "fc2\\x1b            0     300          -      110 B           -\n"
+            "--------------------------------------------------------------\n"
+            "total             24   1,500          -  4.117 KiB           0\n");
+}
+
 TEST(Comparison, SaysWhereAllCountersAreEqual) {
   const Json a = report(Json::array({layer("fc1", 1200, 4096)}));
   const std::string text = comparison_tables(a, a, 0);
