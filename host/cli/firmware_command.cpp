@@ -15,6 +15,7 @@
 #include "host/cli/values.hpp"
 #include "host/cosim/cosim.hpp"
 #include "host/device/array_geometry.hpp"
+#include "host/graph/passes/quantized_graph.hpp"
 #include "host/report/network_text.hpp"
 #include "host/util/claimed_files.hpp"
 #include "host/util/console.hpp"
@@ -96,7 +97,10 @@ int run_alexnet(const FirmwareCommand& options, const Elf& elf, const Outputs& o
 
 int run_model(const FirmwareCommand& options, const Elf& elf, const Outputs& outputs,
               ClaimedFiles& files) {
-  const NetworkSource source = open_network(options, files, [](const OnnxModel&) {});
+  NetworkSource source = open_network(options, files, [](const OnnxModel&) {});
+  if (!source.executable) {
+    source.model = with_quantized_operators(std::move(source.model), source.import);
+  }
   if (source.inputs.passes() != 1) {
     throw UsageError(fmt::format(
         "{}: {} images would run in {} passes; the firmware runs one, so give --images {} or fewer",

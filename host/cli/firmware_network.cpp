@@ -10,6 +10,7 @@
 
 #include "host/cli/network_source.hpp"
 #include "host/device/reference_device.hpp"
+#include "host/ep/network_session.hpp"
 #include "host/graph/onnx/supported.hpp"
 #include "host/run/program_prediction.hpp"
 #include "host/session/session.hpp"
@@ -168,8 +169,9 @@ FirmwareNetwork make_firmware_network(const OnnxModel& model, const Executable& 
   RunOptions options;
   options.memory = memory;
   Session session(device, "reference", {}, settings, options);
-  session.open(model, nullptr, &executable);
-  network.report = session.run(inputs, session.report(model.name(), 0)).report;
+  ep::NetworkSession in_onnxruntime(session);
+  in_onnxruntime.open(model, nullptr, {}, &executable);
+  network.report = in_onnxruntime.run(inputs, session.report(model.name(), 0), nullptr).report;
   if (!network.report.held()) {
     throw DeviceError(model.name() + ": the reference device's results are not the host's");
   }

@@ -8,7 +8,7 @@
 #include "host/compile/executable.hpp"
 #include "host/cosim/cosim.hpp"
 #include "host/device/memory_timing.hpp"
-#include "host/execute/head.hpp"
+#include "host/execute/input_passes.hpp"
 #include "host/graph/onnx/model.hpp"
 #include "host/run/run_report.hpp"
 #include "sim/integrations/systemc/platform.hpp"

@@ -5,6 +5,8 @@
 #include <memory>
 #include <utility>
 
+#include "host/ep/network_session.hpp"
+#include "host/execute/host_session.hpp"
 #include "host/faults/network_campaign_run.hpp"
 #include "host/kernels/host_threads.hpp"
 #include "host/kernels/tensor.hpp"
@@ -57,9 +59,12 @@ OutputDigest run_once(const NetworkFaultsOptions& options, const NetworkSource& 
                       Device& device, const Timeouts& timeouts) {
   RunOptions run;
   run.memory = options.network.memory;
-  Session session(device, "rtl", timeouts, options.network, std::move(run));
-  session.open(source.model, nullptr, source.executable.get());
-  return outputs_of(session.run(source.inputs, session.report(source.name, source.batch)));
+  RunSettings settings = options.network;
+  settings.check = CheckLevel::kNone;  // outputs are compared with those without a fault
+  Session session(device, "rtl", timeouts, settings, std::move(run));
+  ep::NetworkSession network(session);
+  network.open(source.model, nullptr, {}, source.executable.get());
+  return outputs_of(network.run(source.inputs, session.report(source.name, source.batch), nullptr));
 }
 
 }  // namespace
@@ -67,6 +72,7 @@ OutputDigest run_once(const NetworkFaultsOptions& options, const NetworkSource& 
 NetworkCampaignReport network_faults(const NetworkFaultsOptions& options) {
   // A copy of a process has none of its threads.
   leave_processors(std::max(options.jobs, jobs_or_cores(0)));
+  set_host_threads(1);
   const DeviceKind rtl = devices().find_inspectable("rtl", "faults");
   const DeviceKind fast = devices().find("tlm", options.network.array);
   ClaimedFiles files;

@@ -15,7 +15,6 @@
 #include "host/graph/onnx/networks.hpp"
 #include "host/graph/passes/fold_batch_normalization.hpp"
 #include "host/graph/passes/fold_pads.hpp"
-#include "host/graph/passes/quantized_graph.hpp"
 #include "host/images/image.hpp"
 #include "host/torchscript/input_shapes.hpp"
 #include "host/torchscript/network_file.hpp"
@@ -54,12 +53,6 @@ NamedTensors image_tensor(const GreyImages& images, const std::string& name, con
   return {{name, tensor}};
 }
 
-/// The network in the form that the host's runtime takes.
-OnnxModel for_host(HostRuntime host, OnnxModel model, const ImportOptions& import) {
-  if (host == HostRuntime::kOnnxRuntime) return model;
-  return with_quantized_operators(std::move(model), import);
-}
-
 NetworkSource built_in(const NetworkOptions& options) {
   const bool quantized = options.precision != Precision::kFloat32;
   const auto batch = static_cast<std::size_t>(options.batch);
@@ -86,11 +79,8 @@ NetworkSource built_in(const NetworkOptions& options) {
   calibration.take = [&](std::int64_t first, std::int64_t count) {
     return inputs.take(begin + first, count);
   };
-  OnnxModel integers =
-      for_host(options.host,
-               OnnxModel::from_proto(quantize_model(*model, calibrate(*model, calibration)).proto,
-                                     options.network),
-               {});
+  OnnxModel integers = OnnxModel::from_proto(
+      quantize_model(*model, calibrate(*model, calibration)).proto, options.network);
   return {options.network,
           std::move(integers),
           std::move(inputs),
@@ -242,7 +232,7 @@ NetworkSource from_file(const NetworkOptions& options, ClaimedFiles& files,
                              : fmt::format(", its first {} images", options.calibration_images));
   }
   return {name,
-          for_host(options.host, std::move(batched.model), batched.import),
+          std::move(batched.model),
           std::move(batched.inputs),
           static_cast<std::uint64_t>(batched.images),
           std::move(exact),
@@ -254,9 +244,7 @@ NetworkSource from_file(const NetworkOptions& options, ClaimedFiles& files,
 }  // namespace
 
 InputOptions NetworkOptions::input_options() const {
-  InputOptions options{inputs, pixels.choice(), images, batch, seed, onnx_shapes(*this)};
-  options.any_operators = host == HostRuntime::kOnnxRuntime;
-  return options;
+  return {inputs, pixels.choice(), images, batch, seed, onnx_shapes(*this)};
 }
 
 InputOptions NetworkOptions::calibration_options() const {

@@ -10,19 +10,13 @@
 #include "host/cli/options.hpp"
 #include "host/compile/executable.hpp"
 #include "host/execute/batched_model.hpp"
-#include "host/execute/head.hpp"
+#include "host/execute/input_passes.hpp"
 #include "host/execute/narrowed_ranges.hpp"
 #include "host/graph/onnx/model.hpp"
 #include "host/graph/passes/quantize.hpp"
 #include "host/images/fashion_mnist.hpp"
 
 namespace gemm64 {
-
-/// What runs the nodes that the device does not.
-enum class HostRuntime {
-  kOwn,          // the program's own executor
-  kOnnxRuntime,  // ONNX Runtime, with gemm64 as its execution provider
-};
 
 struct NetworkOptions : CommonOptions {
   std::string network = "alexnet";
@@ -38,9 +32,7 @@ struct NetworkOptions : CommonOptions {
   std::vector<std::string> outputs;
   std::vector<std::string> dumps;
   bool allow_host_only = false;
-  HostRuntime host = HostRuntime::kOwn;  // `run` by itself: kOnnxRuntime
-  bool host_given = false;               // by the user
-  unsigned jobs = 0;                     // devices side by side; 0: one a core
+  unsigned jobs = 0;  // devices side by side; 0: one a core
 
   InputOptions input_options() const;
   InputOptions calibration_options() const;
@@ -48,7 +40,7 @@ struct NetworkOptions : CommonOptions {
 
 struct NetworkSource {
   std::string name;  // for the report
-  OnnxModel model;   // in QOperator form; for ONNX Runtime as the file has it
+  OnnxModel model;   // as the file has it
   NetworkInputs inputs;
   std::uint64_t batch;
   std::unique_ptr<OnnxModel> exact;  // the float network that `model` was quantized from

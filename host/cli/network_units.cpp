@@ -51,10 +51,6 @@ NetworkOptions for_units(NetworkOptions options) {
   if (options.jobs != 0) {
     throw UsageError("--jobs: each worker of a cluster simulates one program; give --workers");
   }
-  if (options.host_given && options.host != HostRuntime::kOwn) {
-    throw UsageError("--host onnxruntime: is not supported by a cluster; use --host own");
-  }
-  options.host = HostRuntime::kOwn;
   if (options.model.empty()) throw UsageError("--model is required: an ONNX file");
   options.jobs = 1;
   return options;
@@ -79,7 +75,7 @@ OnnxModel parsed(const Json& bytes, const std::string& name, const ImportOptions
 
 NetworkUnits::NetworkUnits(const std::vector<std::string>& arguments)
     : command_(for_units(parse_network_options(arguments))),
-      join_(command_.executor(), inputs(), command_.report()) {
+      join_(command_.source().model.graph(), inputs(), command_.report()) {
   command_.erase_bar();
 }
 
@@ -173,11 +169,12 @@ struct UnitWorker::Prepared {
         model(parsed(json.at("model"), json.at("name").get<std::string>(), import)),
         device(make_device(options)),
         session(*device, options.device, {options.memory.latency, options.debug.watchdog}, options,
-                memory_of(options)) {
+                memory_of(options)),
+        network(session) {
     if (!json.at("exact").is_null()) {
       exact.emplace(parsed(json.at("exact"), model.name(), import));
     }
-    session.open(model, exact ? &*exact : nullptr);
+    network.open(model, exact ? &*exact : nullptr);
   }
 
   static ImportOptions import_of(const Json& json) {
@@ -201,6 +198,7 @@ struct UnitWorker::Prepared {
   std::optional<OnnxModel> exact;
   const std::unique_ptr<Device> device;
   Session session;
+  ep::NetworkSession network;
 };
 
 NetworkInputs UnitWorker::Prepared::inputs(const Json& unit) const {
@@ -239,7 +237,7 @@ std::string UnitWorker::run(std::string_view unit) {
   } catch (const Json::exception& error) {
     throw UsageError(fmt::format("what came as a unit cannot be read: {}", error.what()));
   }
-  return pack_part(it.session.run(inputs, it.session.report(it.model.name(), 0)));
+  return pack_part(it.network.run(inputs, it.session.report(it.model.name(), 0), nullptr));
 }
 
 }  // namespace gemm64

@@ -23,6 +23,8 @@
 namespace gemm64 {
 namespace {
 
+constexpr const char* kHost = "onnxruntime";  // the only value of --host
+
 nlohmann::ordered_json own_options(const NetworkOptions& options) {
   nlohmann::ordered_json own;
   if (options.model.empty()) {
@@ -37,51 +39,20 @@ nlohmann::ordered_json own_options(const NetworkOptions& options) {
       own["calibrate_images"] = options.calibration_images;
     }
   }
-  own["host"] = options.host == HostRuntime::kOnnxRuntime ? "onnxruntime" : "own";
+  own["host"] = kHost;
   return own;
 }
 
-/// --host.
-const Setting<NetworkOptions>& host_setting() {
-  static const Setting<NetworkOptions> setting = word_setting<NetworkOptions>(
-      "host",
-      "what runs the nodes that the device does not\n"
-      "onnxruntime: ONNX Runtime, with gemm64 as its execution provider; "
-      "scripts/setup/fetch-onnxruntime.sh installs it. own: the program's executor, for one more "
-      "release.",
-      std::vector<std::pair<std::string, HostRuntime>>{{"onnxruntime", HostRuntime::kOnnxRuntime},
-                                                       {"own", HostRuntime::kOwn}},
-      [](auto& of) -> auto& { return of.host; });
-  return setting;
+/// Refuses a value of --host, which had another one.
+void check_host(const std::string& word) {
+  if (word == kHost) return;
+  throw UsageError(fmt::format(
+      "--host {}: ONNX Runtime runs all nodes that the device does not; leave the option out",
+      printable(word)));
 }
 
-/// An observer that was announced all jobs before.
-class Forwarding : public JobObserver {
- public:
-  explicit Forwarding(JobObserver& to) : to_(to) {}
-  void begin(const Job& job, std::uint64_t clock) override { to_.begin(job, clock); }
-  void begin(const JobProgram& list, std::uint64_t clock) override { to_.begin(list, clock); }
-  void clock(std::uint64_t clock, const Probe& probe) override { to_.clock(clock, probe); }
-  void end(std::uint64_t clock) override { to_.end(clock); }
-
- private:
-  JobObserver& to_;
-};
-
-/// ONNX Runtime has no bound on the iterations of a Loop.
-void refuse_loops(const OnnxModel& model) {
-  const auto& nodes = model.graph().node();
-  for (int i = 0; i < nodes.size(); ++i) {
-    if (nodes[i].op_type() != "Loop" || !nodes[i].domain().empty()) continue;
-    throw UsageError(fmt::format("{}: not supported: Loop {} ({})", model.name(),
-                                 model.why_kept(nodes[i]), node_label(nodes[i], i)));
-  }
-}
-
-/// Throws UsageError if ONNX Runtime would not end at a Loop, since it has no bound on iterations,
-/// or the device has no space for a product of floats, whose shapes the file has.
-void check_for_onnxruntime(const OnnxModel& model, const Session& session) {
-  refuse_loops(model);
+/// Throws UsageError if the device has no space for a product of floats, whose shapes the file has.
+void check_space(const OnnxModel& model, const Session& session) {
   if (!is_quantized(model) && why_not_run(model).empty()) session.check(model);
 }
 
@@ -152,48 +123,26 @@ std::unique_ptr<OutputFile> open_json(const NetworkOptions& options, ClaimedFile
 
 }  // namespace
 
-RunOptions NetworkCommand::run_options() {
-  RunOptions run = device_.run_options();
-  if (!in_onnxruntime()) return run;
-  run.finishes_later = true;
-  const DebugOptions& debug = options_.debug;
-  if (!debug.inject.empty() || !debug.trace.empty()) observers_ = run.observers;
-  for (JobObserver*& observer : run.observers) {
-    forwarding_.push_back(std::make_unique<Forwarding>(*observer));
-    observer = forwarding_.back().get();
-  }
-  return run;
-}
-
 NetworkCommand::NetworkCommand(NetworkOptions options)
     : options_(std::move(options)),
       files_(claimed(options_)),
       outputs_(options_.outputs, files_),
       json_(open_json(options_, files_)),
       device_(options_, "run", own_options(options_)),
-      session_(device_.device(), options_.device, device_.timeouts(), options_, run_options()),
+      session_(device_.device(), options_.device, device_.timeouts(), options_,
+               device_.run_options()),
       source_([this] {
         bar_.show("reading " + (options_.model.empty() ? options_.network : options_.model), 0);
-        return open_network(options_, files_, [this](const OnnxModel& model) {
-          in_onnxruntime() ? check_for_onnxruntime(model, session_) : session_.check(model);
-        });
+        return open_network(options_, files_,
+                            [this](const OnnxModel& model) { check_space(model, session_); });
       }()),
       judged_((check_passes(options_, source_), options_), source_) {
   outputs_.open(source_.model, files_);
-  if (in_onnxruntime()) {
-    bar_.show("loading ONNX Runtime", 0);
-    onnxruntime_.emplace(session_, observers_, device_.parallel_for(jobs_or_cores(options_.jobs)));
-    onnxruntime_->open(source_.model, source_.exact.get(), options_.dumps,
-                       source_.executable.get());
-  } else {
-    session_.open(source_.model, source_.exact.get(), source_.executable.get());
-  }
+  bar_.show("loading ONNX Runtime", 0);
+  onnxruntime_.emplace(session_, device_.parallel_for(jobs_or_cores(options_.jobs)));
+  onnxruntime_->open(source_.model, source_.exact.get(), options_.dumps, source_.executable.get());
   if (options_.dumps.empty()) return;
-  if (in_onnxruntime()) {
-    dump_.emplace(options_.dumps, onnxruntime_->nodes(options_.dumps));
-  } else {
-    dump_.emplace(options_.dumps, session_.executor());
-  }
+  dump_.emplace(options_.dumps, onnxruntime_->nodes(options_.dumps));
   for (const std::string& file : dump_->files()) files_.output("--dump-activations", file);
 }
 
@@ -201,32 +150,14 @@ NetworkRun NetworkCommand::run() {
   const RunProgress progress = [this](const std::string& name, double done) {
     bar_.show(name, done);
   };
-  if (onnxruntime_) {
-    NetworkRun run =
-        onnxruntime_->run(source_.inputs, report(), progress, dump_ ? &*dump_ : nullptr);
-    bar_.erase();
-    tell_one_job(options_, device_.why_one_job().empty() ? run.why_one_job : device_.why_one_job());
-    return run;
-  }
-  NodeObserver after;
-  if (dump_) {
-    after = [this](const Step& step, const Tensors& outputs) { (*dump_)(step, outputs); };
-    after.wants_inner = [this](const onnx::NodeProto& node) { return dump_->has(node); };
-  }
-  NetworkRun run = session_.run(source_.inputs, report(), after, progress);
+  NetworkRun run = onnxruntime_->run(source_.inputs, report(), progress, dump_ ? &*dump_ : nullptr);
   bar_.erase();
-  tell_one_job(options_, session_.is_host_only() ? "the host alone runs the network"
-                         : device_.why_one_job().empty()
-                             ? "the program's own executor runs programs in their order"
-                             : device_.why_one_job());
+  tell_one_job(options_, device_.why_one_job().empty() ? run.why_one_job : device_.why_one_job());
   return run;
 }
 
 int NetworkCommand::finish(NetworkRun run) {
   bar_.erase();
-  if (const std::string note = onnxruntime_ ? "" : dropout_note(source_.model); !note.empty()) {
-    print_report("{}\n", note);
-  }
   if (run.report.error.empty()) {
     if (const std::string note = dump_ ? dump_->missing_note() : ""; !note.empty()) {
       print_report("{}\n", note);
@@ -246,12 +177,7 @@ int run_network_command(const NetworkOptions& options) {
 NetworkOptions read_network_options(const CommonOptions& common, const nlohmann::json& own) {
   NetworkOptions options;
   static_cast<CommonOptions&>(options) = common;
-  if (own.contains("host")) {
-    options.host_given = true;
-    const auto word = json_field<nlohmann::json>(own, "options", "host");
-    host_setting().check(word, "options.");
-    host_setting().set(options, word);
-  }
+  if (own.contains("host")) check_host(json_field<std::string>(own, "options", "host"));
   if (own.contains("model")) {
     options.model = json_field<std::string>(own, "options", "model");
     options.inputs = json_field<std::vector<std::string>>(own, "options", "inputs");
@@ -346,15 +272,12 @@ void add_model_options(CLI::App& command, NetworkOptions& options) {
     add_setting(command, run_settings(), name, options);
   }
   command
-      .add_option(
-          "--jobs", options.jobs,
-          "simulates N programs side by side (default: one a core)\n"
-          "Programs of a quantized network, each on a device of its own. The report does "
-          "not depend on N: its cycles are those of one accelerator that works alone. With --host "
-          "own, programs run in their order.")
+      .add_option("--jobs", options.jobs,
+                  "simulates N programs side by side (default: one a core)\n"
+                  "Programs of a quantized network, each on a device of its own. The report does "
+                  "not depend on N: its cycles are those of one accelerator that works alone.")
       ->transform(whole_number(1, 1024));
-  add_setting(command, host_setting(), host_setting().get(options),
-              [&options](const nlohmann::json& word) { host_setting().set(options, word); });
+  command.add_option_function<std::string>("--host", check_host)->group("");
   command.add_flag("--allow-host-only", options.allow_host_only,
                    "succeeds even if no layer of the network runs on the device");
 }
@@ -362,7 +285,6 @@ void add_model_options(CLI::App& command, NetworkOptions& options) {
 /// All options of `run`, and `batch` as it is where nobody gives it.
 void add_options(CLI::App& command, NetworkOptions& options) {
   options.batch = 64;
-  options.host = HostRuntime::kOnnxRuntime;
   add_model_options(command, options);
   add_common_options(command, options);
   add_setting(command, run_settings(), "precision", options);
@@ -375,7 +297,6 @@ void add_options(CLI::App& command, NetworkOptions& options) {
 
 /// To be called when they were read.
 void settle_given(const CLI::App& command, NetworkOptions& options) {
-  options.host_given = command.count("--host") != 0;
   if (!options.model.empty() && command.count("--batch") == 0) {
     options.batch = 0;  // as the file says
   }
@@ -410,10 +331,8 @@ void add_run_command(CLI::App& app, int& result) {
   add_options(*command, *options);
   command->callback([options, command, &result] {
     settle_given(*command, *options);
-    const auto run = [&options] { return run_network_command(*options); };
-    const bool in_onnxruntime = options->host == HostRuntime::kOnnxRuntime;
-    const std::string& name = options->model.empty() ? options->network : options->model;
-    result = in_onnxruntime ? run_in_child(name, run) : run();
+    result = run_in_child(options->model.empty() ? options->network : options->model,
+                          [&options] { return run_network_command(*options); });
   });
   command->footer(fmt::format(
       "Exit codes: 0 all checks held, 1 one did not, 2 bad usage or input, 3 output lost, 4 "

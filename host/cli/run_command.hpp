@@ -27,7 +27,6 @@ class NetworkCommand {
 
   const NetworkOptions& options() const { return options_; }
   const NetworkSource& source() const { return source_; }
-  const Executor& executor() const { return session_.executor(); }
   /// Without layers, as a run begins with it.
   RunReport report() const { return session_.report(source_.name, source_.batch); }
   /// Ends the bar that the constructor began.
@@ -40,16 +39,11 @@ class NetworkCommand {
   int finish(NetworkRun run);
 
  private:
-  RunOptions run_options();
-  bool in_onnxruntime() const { return options_.host == HostRuntime::kOnnxRuntime; }
-
   const NetworkOptions options_;
   ClaimedFiles files_;
   NetworkOutputs outputs_;
   std::unique_ptr<OutputFile> json_;
   InspectedDevice device_;
-  std::vector<JobObserver*> observers_;                   // in ONNX Runtime, to be announced jobs
-  std::vector<std::unique_ptr<JobObserver>> forwarding_;  // to these
   Session session_;
   ProgressBar bar_;
   const NetworkSource source_;

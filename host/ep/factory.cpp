@@ -13,7 +13,7 @@ namespace {
 
 /// Every function that ONNX Runtime may call is there, since it does not ask whether one is.
 struct Factory : OrtEpFactory {
-  Factory(const OrtApiBase& base, const Attachment* to) : OrtEpFactory{}, api(base), attached(to) {
+  Factory(const OrtApiBase& base, FindAttachment by) : OrtEpFactory{}, api(base), find(by) {
     ort_version_supported = ort::kOldestApi;  // later functions are not declared
     GetName = [](const OrtEpFactory*) { return kProviderName; };
     GetVendor = [](const OrtEpFactory*) { return "gemm64"; };
@@ -72,20 +72,22 @@ struct Factory : OrtEpFactory {
       OrtKeyValuePairs* entries = nullptr;
       api.check(api->GetSessionOptionsConfigEntries(options, &entries));
       const ort::Owned<OrtKeyValuePairs> owned(entries, api->ReleaseKeyValuePairs);
-      *provider = make_provider(api, logger, ort::pairs(api, *entries), own.attached);
+      const ort::Options given = ort::pairs(api, *entries);
+      *provider =
+          make_provider(api, logger, given, own.find == nullptr ? nullptr : own.find(given));
     });
   }
 
   const ort::Api api;
-  const Attachment* const attached;
+  const FindAttachment find;
 };
 
 }  // namespace
 
-OrtStatus* make_factory(const OrtApiBase& base, const Attachment* attached, OrtEpFactory** made,
+OrtStatus* make_factory(const OrtApiBase& base, FindAttachment find, OrtEpFactory** made,
                         std::size_t* count) {
   try {
-    *made = std::make_unique<Factory>(base, attached).release();
+    *made = std::make_unique<Factory>(base, find).release();
     *count = 1;
     return nullptr;
   } catch (const std::exception& error) {

@@ -6,12 +6,15 @@
 
 #include "host/ep/provider.hpp"
 #include "host/ort/c_api.hpp"
+#include "host/ort/library.hpp"
 
 namespace gemm64::ep {
 
-/// Makes a factory as CreateEpFactories does. `attached`: what its providers run on, which outlives
-/// the factory; nullptr: each has a device of its own, by its session's options.
-OrtStatus* make_factory(const OrtApiBase& base, const Attachment* attached, OrtEpFactory** made,
+/// Returns what the session with these entries runs on; nullptr: a device of its own, by these.
+using FindAttachment = const Attachment* (*)(const ort::Options& entries);
+
+/// Makes a factory as CreateEpFactories does. `find`: nullptr if no session has an attachment.
+OrtStatus* make_factory(const OrtApiBase& base, FindAttachment find, OrtEpFactory** made,
                         std::size_t* count);
 void release_factory(OrtEpFactory* factory);
 

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "host/ep/network_session.hpp"
 
-#include <dlfcn.h>
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -18,50 +17,22 @@
 #include <system_error>
 #include <utility>
 
-#include "host/ep/factory.hpp"
-#include "host/ep/local_library.hpp"
-#include "host/ep/options.hpp"
+#include "host/ep/own_provider.hpp"
 #include "host/ep/run_log.hpp"
 #include "host/ep/session_accelerator.hpp"
 #include "host/execute/host_session.hpp"
-#include "host/execute/linear.hpp"
 #include "host/graph/onnx/linear_layer.hpp"
-#include "host/graph/onnx/supported.hpp"
 #include "host/graph/onnx/work.hpp"
-#include "host/ort/find.hpp"
-#include "host/ort/library.hpp"
 #include "host/session/float64_reference.hpp"
-#include "host/session/network_pass.hpp"
 #include "host/session/passes.hpp"
+#include "host/session/wall_clock.hpp"
 #include "host/util/error.hpp"
 #include "host/util/text.hpp"
 
 namespace gemm64::ep {
 namespace {
 
-constexpr const char* kRegistered = "gemm64";
 constexpr std::size_t kMostMessage = 1000;
-
-/// Of the program's only registration, for the functions that the library calls.
-const Attachment* attachment = nullptr;
-
-OrtStatus* create_factory(const OrtApiBase* base, OrtEpFactory** made, std::size_t* count) {
-  return make_factory(*base, attachment, made, count);
-}
-
-/// The library that ONNX Runtime loads, with this program's functions in it.
-std::string prepared_library() {
-  const std::string file = (ort::own_folder() / kLocalLibrary).string();
-  void* const handle = dlopen(file.c_str(), RTLD_NOW | RTLD_LOCAL);
-  auto* const factory =
-      handle == nullptr ? nullptr : static_cast<LocalFactory*>(dlsym(handle, kLocalFactory));
-  if (factory == nullptr) {
-    throw UsageError(fmt::format("{}: is missing, or is not of this program; `make` builds it",
-                                 printable(file, kMostMessage)));
-  }
-  *factory = {create_factory, release_factory};
-  return file;
-}
 
 /// Adds the groups' reports of one pass. Nodes of groups that the host ran count once.
 void add_pass(RunReport& report, RunReport pass) {
@@ -123,6 +94,28 @@ class PassesAhead {
   std::deque<Pass> passes_;
 };
 
+/// ONNX Runtime has no bound on the iterations of a Loop.
+void refuse_loops(const OnnxModel& model) {
+  const auto& nodes = model.graph().node();
+  for (int i = 0; i < nodes.size(); ++i) {
+    if (nodes[i].op_type() != "Loop" || !nodes[i].domain().empty()) continue;
+    throw UsageError(fmt::format("{}: not supported: Loop {} ({})", model.name(),
+                                 model.why_kept(nodes[i]), node_label(nodes[i], i)));
+  }
+}
+
+/// Throws a group's error, which names the network in place of the group.
+[[noreturn]] void rethrow_of_network(const std::exception_ptr& error, const std::string& network) {
+  try {
+    std::rethrow_exception(error);
+  } catch (const UsageError& of_group) {
+    const std::string message = of_group.what();
+    const std::size_t end = message.find(": ");
+    if (message.rfind(kProviderName, 0) != 0 || end == std::string::npos) throw;
+    throw UsageError(network + message.substr(end));
+  }
+}
+
 bool any_floats(const RunReport& report) {
   return std::any_of(report.layers.begin(), report.layers.end(), [](const LayerReport& layer) {
     return layer.arithmetic != Arithmetic::kIntegers;
@@ -133,32 +126,22 @@ bool any_floats(const RunReport& report) {
 
 class NetworkSession::Impl {
  public:
-  Impl(Session& session, std::vector<JobObserver*> observers, SideBySide parallel_for)
-      : observers_(std::move(observers)),
+  Impl(Session& session, SideBySide parallel_for)
+      : observers_(session.runner().options().observers),
+        environment_(own_environment()),
         accelerator_(session, !observers_.empty(), std::move(parallel_for),
                      [this](const OnnxModel& model, const NamedTensors& inputs) {
                        return predicted(model, inputs);
                      }),
         attachment_{accelerator_, log_},
-        environment_(onnxruntime_library()),
-        session_of_device_(session) {
-    attachment = &attachment_;
-    environment_.register_provider(kRegistered, prepared_library());
-  }
-  ~Impl() {
-    session_.reset();
-    predictors_.clear();
-    try {
-      environment_.unregister_provider(kRegistered);
-    } catch (const ort::Error&) {  // the program ends soon
-    }
-    attachment = nullptr;
-  }
+        attached_(attachment_),
+        session_of_device_(session) {}
   Impl(const Impl&) = delete;
   Impl& operator=(const Impl&) = delete;
 
   void open(const OnnxModel& model, const OnnxModel* exact, const std::vector<std::string>& dumped,
             const Executable* compiled) {
+    refuse_loops(model);
     model_ = &model;
     exact_model_ = exact;
     if (compiled != nullptr) {
@@ -171,8 +154,8 @@ class NetworkSession::Impl {
                                compiled_ ? compiled_->graph() : model.proto());
     accelerator_.set_known_sizes(own.sizes);
     const bool has_device = !session_of_device_.is_host_only();
-    std::vector<const OrtEpDevice*> provider;
-    if (has_device) provider = environment_.devices(kProviderName);
+    HostProvider provider;
+    if (has_device) provider = attached_.provider();
     if (!has_device) compare_layers(*own.proto.mutable_graph());
     session_.emplace(host_session(environment_, own, provider));
     if (dumped.empty()) return;
@@ -275,7 +258,8 @@ class NetworkSession::Impl {
     if (report.error.empty() && !names.empty()) run.first = run.outputs.at(names[0].name());
     report.host->seconds += seconds - accelerator_.seconds();
     describe_host(report, inputs.passes());
-    describe(inputs, report);
+    report.why_in_turn = inputs.why_in_turn;
+    report.images_at_once = static_cast<std::uint64_t>(inputs.at_once);
     if (has_exact) {
       report.quality = passes.quality();
       run.exact = passes.exact();
@@ -383,13 +367,13 @@ class NetworkSession::Impl {
   /// produce are outputs.
   void compare_layers(onnx::GraphProto& graph) {
     if (session_of_device_.report("", 0).check == CheckLevel::kNone) return;
-    if (!why_not_run(*model_).empty()) return;
-    executor_.emplace(*model_);
-    for (const Step& step : executor_->steps()) {
-      if (!is_float_product(step)) continue;
-      compared_.push_back(&step);
-      add_outputs(step.context.node->output(), graph);
-      add_outputs(step.context.node->input(), graph);
+    const auto& own = model_->graph().node();
+    for (int i = 0; i < own.size(); ++i) {
+      const onnx::NodeProto& node = own[i];
+      if (!is_float_product(node)) continue;
+      compared_.emplace_back(&node, node_label(node, i));
+      add_outputs(node.output(), graph);
+      add_outputs(node.input(), graph);
     }
   }
 
@@ -397,16 +381,36 @@ class NetworkSession::Impl {
   std::vector<LayerReport> compared_layers(const NamedTensors& inputs,
                                            const NamedTensors& outputs) const {
     std::vector<LayerReport> layers;
-    for (const Step* const step : compared_) {
-      Values given(outputs.begin(), outputs.end());
-      given.insert(inputs.begin(), inputs.end());
-      const Tensors arguments = executor_->arguments(*step, given);
-      if (!why_on_host(*step, arguments).empty()) continue;
-      layers.push_back(
-          compare_with_double(*step, arguments, outputs.at(step->context.node->output(0))));
-      layers.back().name = layer_name(*executor_, *step);
+    for (const auto& [node, name] : compared_) {
+      Tensors given;
+      for (const std::string& input : node->input()) {
+        given.push_back(value_of(input, inputs, outputs));
+      }
+      const auto type = [&given](int input) {
+        const auto i = static_cast<std::size_t>(input);
+        return i < given.size() && given[i].present()
+                   ? std::optional<TensorType>({given[i].type(), given[i].dims()})
+                   : std::nullopt;
+      };
+      const int weights = weights_input(*node);
+      const bool is_constant =
+          weights < node->input_size() && model_->is_constant(node->input(weights));
+      if (!why_on_host(*node, is_constant, type).empty()) continue;
+      layers.push_back(compare_with_double(*node, given, outputs.at(node->output(0))));
+      layers.back().name = name;
     }
     return layers;
+  }
+
+  /// A value of one pass, absent without a name.
+  Tensor value_of(const std::string& name, const NamedTensors& inputs,
+                  const NamedTensors& outputs) const {
+    if (name.empty()) return {};
+    for (const NamedTensors* const values : {&outputs, &inputs}) {
+      const auto found = values->find(name);
+      if (found != values->end()) return found->second;
+    }
+    return Tensor::from_proto(*model_->constant(name));
   }
 
   /// The outputs of one pass; none if the device failed, which is in the report.
@@ -416,7 +420,7 @@ class NetworkSession::Impl {
     try {
       outputs = session_->run(inputs);
     } catch (const ort::Error& failed) {
-      if (accelerator_.error()) std::rethrow_exception(accelerator_.error());
+      if (accelerator_.error()) rethrow_of_network(accelerator_.error(), model_->name());
       error = onnxruntime_error(model_->name(), failed).what();
     }
     if (std::optional<RunReport> last = log_.last_run()) add_pass(report, *std::move(last));
@@ -433,7 +437,7 @@ class NetworkSession::Impl {
     const OnnxModel& exact = exact_model_ != nullptr ? *exact_model_ : *model_;
     if (!cpu_) {
       cpu_.emplace(host_session(environment_, host_model(exact, true, exact.proto())));
-    };
+    }
     return cpu_->run(inputs).at(exact.graph().output(0).name());
   }
 
@@ -442,6 +446,7 @@ class NetworkSession::Impl {
     report.host_only = session_of_device_.is_host_only();
     if (report.host_only)
       report.host->nodes = static_cast<std::uint64_t>(model_->graph().node_size());
+    for (HostLayer& layer : report.host_layers) layer.macs *= static_cast<std::uint64_t>(passes);
     report.host->between = log_.between();
     for (HostLayer& node : report.host->between) node.values *= static_cast<std::uint64_t>(passes);
     std::map<std::string, const onnx::NodeProto*> nodes;
@@ -467,26 +472,26 @@ class NetworkSession::Impl {
   }
 
   const std::vector<JobObserver*> observers_;
+  const ort::Environment& environment_;
   RunLog log_;
   SessionAccelerator accelerator_;
   std::optional<CompiledNetwork> compiled_;
   Attachment attachment_;
-  ort::Environment environment_;
+  const Attached attached_;
   Session& session_of_device_;
   const OnnxModel* model_ = nullptr;
   const OnnxModel* exact_model_ = nullptr;
   std::optional<ort::Session> session_, cpu_;
   std::set<std::string> added_;  // outputs that are no outputs of the file's
-  std::optional<Executor> executor_;
-  std::vector<const Step*> compared_;  // layers of the executor's that are compared with double
+  std::vector<std::pair<const onnx::NodeProto*, std::string>>
+      compared_;  // layers, with their names, that are compared with double
   std::mutex predicting_;
   std::map<const OnnxModel*, std::optional<ort::Session>> predictors_;  // of groups
 };
 
-NetworkSession::NetworkSession(Session& session, std::vector<JobObserver*> observers,
-                               SideBySide parallel_for) {
+NetworkSession::NetworkSession(Session& session, SideBySide parallel_for) {
   try {
-    impl_ = std::make_unique<Impl>(session, std::move(observers), std::move(parallel_for));
+    impl_ = std::make_unique<Impl>(session, std::move(parallel_for));
   } catch (const ort::Error& error) {
     throw UsageError(printable(error.what(), kMostMessage));
   }

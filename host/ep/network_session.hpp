@@ -6,9 +6,10 @@
 #include <string>
 #include <vector>
 
-#include "host/debug/job_observer.hpp"
 #include "host/ep/accelerator.hpp"
 #include "host/execute/dump.hpp"
+#include "host/execute/input_passes.hpp"
+#include "host/session/network_run.hpp"
 #include "host/session/session.hpp"
 #include "host/util/error.hpp"
 
@@ -16,18 +17,19 @@ namespace gemm64::ep {
 
 class NetworkSession {
  public:
-  /// Loads ONNX Runtime. All groups run by the runner of `session`, which outlives this.
-  /// `observers` are announced the jobs of all groups together before the first one runs.
-  /// `parallel_for`: devices like the session's, on which groups run in parallel if they can.
-  /// Throws UsageError if there is no ONNX Runtime.
-  NetworkSession(Session& session, std::vector<JobObserver*> observers, SideBySide parallel_for);
+  /// Loads ONNX Runtime. All groups run by the runner of `session`, which outlives this; its
+  /// observers are announced the jobs of all groups together before the first one runs. There may
+  /// be several of these at once, of a session each. `parallel_for`: devices like the session's, on
+  /// which groups run in parallel if they can. Throws UsageError if there is no ONNX Runtime.
+  explicit NetworkSession(Session& session, SideBySide parallel_for = {});
   ~NetworkSession();
   NetworkSession(const NetworkSession&) = delete;
   NetworkSession& operator=(const NetworkSession&) = delete;
 
   /// The network of run(), as its file has it (QDQ form included), whose inputs have the shapes
   /// that the model knows; and the float network to compare it with, nullptr: none. Both outlive
-  /// this. Throws UsageError if ONNX Runtime refuses it, or a group cannot be compiled.
+  /// this. To be called once. Throws UsageError if ONNX Runtime refuses it, it has a
+  /// Loop that was not unrolled, or a group cannot be compiled.
   /// `dumped`: PATTERN=FOLDER each, whose nodes are outputs of ONNX Runtime's too. `compiled`: what
   /// the model, which is in QOperator form then, was compiled to; its programs run as they are.
   void open(const OnnxModel& model, const OnnxModel* exact,

@@ -29,7 +29,6 @@ namespace {
 namespace fs = std::filesystem;
 using Entries = std::vector<std::pair<std::string, std::string>>;
 
-constexpr const char* kEntryPrefix = "ep.gemm64executionprovider.";
 /// The last version of ONNX Runtime's API without profilers of providers.
 constexpr std::uint32_t kNoProfiler = 24;
 

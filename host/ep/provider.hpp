@@ -14,6 +14,9 @@
 
 namespace gemm64::ep {
 
+/// Of the provider's options among a session's entries.
+inline constexpr const char* kEntryPrefix = "ep.gemm64executionprovider.";
+
 /// What a session says of files of compiled groups (ONNX Runtime's ep.context_*).
 struct ContextOptions {
   bool enabled = false;

@@ -50,9 +50,7 @@ void SessionAccelerator::compiled(const OnnxModel& model, const Executable& exec
     nodes_.emplace_back(&model.graph().node(i), node_label(model.graph().node(i), i));
   }
   if (!announces_) return;
-  const DeviceSchedule schedule =
-      make_schedule(Executor(model), session_.runner(), whole(executable) ? &executable : nullptr);
-  jobs_.insert(jobs_.end(), schedule.jobs.begin(), schedule.jobs.end());
+  for (Job& job : jobs_of(model, session_.runner(), executable)) jobs_.push_back(std::move(job));
 }
 
 void SessionAccelerator::reset() {
@@ -68,7 +66,9 @@ void SessionAccelerator::begin(std::int64_t passes, const RunProgress& progress,
   joint_.emplace(progress);
   after_ = nullptr;
   if (dump != nullptr) {
-    after_ = [dump](const Step& step, const Tensors& outputs) { (*dump)(step, outputs); };
+    after_ = [dump](const Step& step, const Tensors& outputs) {
+      dump->write(*step.context.node, outputs);
+    };
     after_.wants_inner = [dump](const onnx::NodeProto& node) { return dump->has(node); };
   }
   all_ = static_cast<double>(groups_ * static_cast<std::size_t>(passes));

@@ -175,7 +175,6 @@ BatchedModel load_with_inputs(const ModelLoader& load, const InputOptions& given
   import.batch = options.batch;
   import.input_shapes = options.shapes;
   const auto check_loaded = [&](const LoadedModel& loaded, std::int64_t passes, bool inputs_held) {
-    if (!options.any_operators) require_supported(loaded.model);
     try {
       check(loaded.model);
       check_memory(loaded.model, passes, inputs_held);

@@ -4,7 +4,7 @@
 
 #include <functional>
 
-#include "host/execute/head.hpp"
+#include "host/execute/input_passes.hpp"
 #include "host/execute/network_input.hpp"
 #include "host/graph/onnx/model.hpp"
 

@@ -8,9 +8,8 @@
 #include <string>
 #include <vector>
 
-#include "host/execute/executor.hpp"
-#include "host/execute/head.hpp"
 #include "host/execute/host_session.hpp"
+#include "host/execute/input_passes.hpp"
 #include "host/graph/onnx/ranges.hpp"
 #include "host/util/error.hpp"
 
@@ -27,7 +26,6 @@ class ObservedNetwork {
   /// Values that take more bytes together than `most_bytes` are shown in several runs.
   ObservedNetwork(const OnnxModel& model,  // NOLINT(google-explicit-constructor)
                   std::uint64_t most_bytes = std::uint64_t{1} << 30);
-  ObservedNetwork(const Executor& executor) : ObservedNetwork(executor.model()) {}  // NOLINT
 
   const OnnxModel& model() const { return model_; }
   /// Runs the network on all inputs, and shows each value of float32 that a node reads from outside

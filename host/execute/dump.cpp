@@ -14,15 +14,6 @@
 namespace gemm64 {
 namespace {
 
-NamedNodes nodes_of(const Executor& executor) {
-  NamedNodes nodes;
-  for (const Step& step : executor.steps()) {
-    nodes.emplace_back(step.context.node,
-                       node_label(*step.context.node, static_cast<int>(nodes.size())));
-  }
-  return nodes;
-}
-
 std::filesystem::path numbered(const std::filesystem::path& file, std::size_t output) {
   return file.string() + (output == 0 ? "" : "." + std::to_string(output)) + ".npy";
 }
@@ -53,10 +44,6 @@ bool is_dumped(const std::vector<std::string>& specifications, const std::string
     return fnmatch(one.substr(0, one.find('=')).c_str(), name.c_str(), 0) == 0;
   });
 }
-
-ActivationDump::ActivationDump(const std::vector<std::string>& specifications,
-                               const Executor& executor)
-    : ActivationDump(specifications, nodes_of(executor)) {}
 
 ActivationDump::ActivationDump(const std::vector<std::string>& specifications,
                                const NamedNodes& nodes) {

@@ -8,7 +8,8 @@
 #include <utility>
 #include <vector>
 
-#include "host/execute/executor.hpp"
+#include "host/execute/named_tensors.hpp"
+#include "host/graph/proto/onnx.pb.h"
 
 namespace gemm64 {
 
@@ -20,18 +21,14 @@ bool is_dumped(const std::vector<std::string>& specifications, const std::string
 
 class ActivationDump {
  public:
-  /// Each of `specifications` is PATTERN=DIRECTORY: nodes whose name (or, without one, label such
-  /// as "Conv number 3") matches the pattern (*, ?, [abc]) are written to the directory, which is
-  /// made. Throws UsageError where one is no such text, matches no node, or two nodes would share a
-  /// file.
-  ActivationDump(const std::vector<std::string>& specifications, const Executor& executor);
-  /// The same of nodes by other names. The nodes outlive this.
+  /// Each of `specifications` is PATTERN=DIRECTORY: nodes, which outlive this, whose name matches
+  /// the pattern (*, ?, [abc]) are written to the directory, which is made. Throws UsageError where
+  /// one is no such text, matches no node, or two nodes would share a file.
   ActivationDump(const std::vector<std::string>& specifications, const NamedNodes& nodes);
 
   /// Writes the outputs of a node that was chosen: the first as NAME.npy, with / in the name
   /// replaced by _, others as NAME.1.npy, NAME.2.npy ... A file that is lost is told, and the run
   /// goes on.
-  void operator()(const Step& step, const Tensors& outputs) { write(*step.context.node, outputs); }
   void write(const onnx::NodeProto& node, const Tensors& outputs);
 
   /// Is the node one of those that were chosen?

@@ -3,18 +3,16 @@
 #pragma once
 
 #include <functional>
-#include <map>
 #include <string>
 #include <unordered_map>
 #include <vector>
 
+#include "host/execute/named_tensors.hpp"
 #include "host/graph/onnx/model.hpp"
 #include "host/graph/onnx/operator.hpp"
 #include "host/kernels/operators.hpp"
 
 namespace gemm64 {
-
-using NamedTensors = std::map<std::string, Tensor>;
 
 /// The values of a graph that are there while it runs.
 using Values = std::unordered_map<std::string, Tensor>;

@@ -7,6 +7,7 @@
 #endif
 
 #include <algorithm>
+#include <atomic>
 #include <optional>
 #include <regex>
 #include <set>
@@ -21,6 +22,8 @@ namespace gemm64 {
 namespace {
 
 constexpr std::size_t kMostMessage = 1000;
+
+std::atomic<int> threads_of_sessions = 0;
 
 /// Do sums of products of uint8 with int8 saturate in ONNX Runtime? They do without VNNI.
 bool saturates() {
@@ -153,17 +156,20 @@ HostModel host_model(const OnnxModel& model, bool open, const onnx::ModelProto& 
   return own;
 }
 
+void set_host_threads(int threads) { threads_of_sessions = threads; }
+
 namespace {
 
 ort::Session make_session(const ort::Environment& environment, const HostModel& model,
-                          const std::vector<const OrtEpDevice*>& provider, bool precise) {
+                          const HostProvider& provider, bool precise) {
   ort::SessionOptions options(environment);
   options.set_log_level(ORT_LOGGING_LEVEL_FATAL);  // errors are exceptions
   options.set_entry("session.qdqisint8allowed", "1");
   if (precise) options.set_entry("session.x64quantprecision", "1");
   // Its threads would take processors from simulations.
   options.set_entry("session.intra_op.allow_spinning", "0");
-  if (!provider.empty()) options.add_provider(provider, {});
+  options.set_threads(threads_of_sessions);
+  if (!provider.devices.empty()) options.add_provider(provider.devices, provider.options);
   options.add_initializers(model.weights);
   std::string bytes;
   if (!model.proto.SerializeToString(&bytes)) {
@@ -181,7 +187,7 @@ ort::Session make_session(const ort::Environment& environment, const HostModel& 
 }  // namespace
 
 ort::Session host_session(const ort::Environment& environment, const HostModel& model,
-                          const std::vector<const OrtEpDevice*>& provider) {
+                          const HostProvider& provider) {
   return make_session(environment, model, provider, saturates());
 }
 

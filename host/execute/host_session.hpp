@@ -31,9 +31,18 @@ struct HostModel {
 /// values are for its own sizes of the inputs. The weights remain those of `proto`.
 HostModel host_model(const OnnxModel& model, bool open, const onnx::ModelProto& proto);
 
-/// A session of ONNX Runtime in which integers are exact on any processor. `provider`: the devices
-/// of gemm64's; empty: ONNX Runtime runs all nodes. Throws ort::Error.
+/// Devices of a provider, and options of it; none: ONNX Runtime runs all nodes.
+struct HostProvider {
+  std::vector<const OrtEpDevice*> devices;
+  ort::Options options;
+};
+
+/// A session of ONNX Runtime in which integers are exact on any processor. Throws ort::Error.
 ort::Session host_session(const ort::Environment& environment, const HostModel& model,
-                          const std::vector<const OrtEpDevice*>& provider = {});
+                          const HostProvider& provider = {});
+
+/// Sets the threads of sessions that are made from now on. 1: they make none, so that a copy of the
+/// process (fork) can go on with a run. 0, as at first: one for each core.
+void set_host_threads(int threads);
 
 }  // namespace gemm64

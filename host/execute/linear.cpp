@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "host/execute/linear.hpp"
 
-#include <algorithm>
-
 #include "host/graph/onnx/linear_layer.hpp"
 #include "host/kernels/gemm.hpp"
 
@@ -31,12 +29,6 @@ std::vector<GemmShape> linear_shapes(const OnnxModel& model, const Step& step) {
   if (!found) return {};
   const ProductSizes& one = found->shape;
   return std::vector<GemmShape>(found->count, {one.m, one.k, one.n});
-}
-
-MatrixF as_rows(const Tensor& tensor) {
-  const std::int64_t rows = tensor.rank() < 2 ? 1 : tensor.dim(0);
-  return Eigen::Map<const MatrixF>(tensor.values<float>(), rows,
-                                   tensor.elements() / std::max<std::int64_t>(rows, 1));
 }
 
 Tensor run_linear(const NodeContext& node, const Tensors& inputs, const LinearFunction& product) {

@@ -25,9 +25,6 @@ std::string why_on_host(const Step& step, const Tensors& inputs);
 /// does not know them, or the node is no such layer.
 std::vector<GemmShape> linear_shapes(const OnnxModel& model, const Step& step);
 
-/// A tensor of float32 as rows, one for each index of its first axis.
-MatrixF as_rows(const Tensor& tensor);
-
 /// Computes such a node: transposes and stacks operands, hands the product to `product`, and
 /// applies alpha, beta and bias. Weights that are transposed already (transB) are not copied.
 Tensor run_linear(const NodeContext& node, const Tensors& inputs, const LinearFunction& product);

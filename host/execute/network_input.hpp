@@ -22,7 +22,6 @@ struct InputOptions {
   /// As ImportOptions has them.
   std::map<std::string, std::vector<std::int64_t>> shapes = {};
   bool is_batch_of_file = false;  // and was not asked for
-  bool any_operators = false;     // are those allowed that the program itself does not compute?
 };
 
 /// A source for each of the model's inputs. Each of `options.files` is FILE, for the first input,

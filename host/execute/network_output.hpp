@@ -7,7 +7,8 @@
 #include <string>
 #include <vector>
 
-#include "host/execute/executor.hpp"
+#include "host/execute/named_tensors.hpp"
+#include "host/graph/onnx/model.hpp"
 #include "host/util/claimed_files.hpp"
 #include "host/util/output_file.hpp"
 

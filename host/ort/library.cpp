@@ -116,6 +116,11 @@ void SessionOptions::set_entry(const std::string& key, const std::string& value)
   api.check(api->AddSessionConfigEntry(options_.get(), key.c_str(), value.c_str()));
 }
 
+void SessionOptions::set_threads(int threads) {
+  const Api& api = environment_.api();
+  api.check(api->SetIntraOpNumThreads(options_.get(), threads));
+}
+
 void SessionOptions::add_provider(const std::vector<const OrtEpDevice*>& devices,
                                   const Options& options) {
   if (devices.empty()) throw Error(ORT_FAIL, "the provider has no device");

@@ -65,6 +65,8 @@ class SessionOptions {
   /// Messages of lower levels are not printed.
   void set_log_level(OrtLoggingLevel level);
   void set_entry(const std::string& key, const std::string& value);
+  /// For nodes, the calling one included; 0: one for each core.
+  void set_threads(int threads);
   /// The first of these devices, with options of its provider.
   void add_provider(const std::vector<const OrtEpDevice*>& devices, const Options& options);
   /// The data of initializers that are external ones in the session's model (refer_to_data()), by

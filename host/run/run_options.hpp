@@ -63,7 +63,7 @@ struct RunOptions {
   MemoryTiming memory;
   bool one_program =
       false;  // all jobs as one, behind each other with fences; see JobRunner::finish
-  bool finishes_later = false;          // one_program: run_network() leaves finish() to its caller
+  bool finishes_later = false;          // one_program: run_group() leaves finish() to its caller
   Investigate investigate;              // empty: a failure is only reported
   std::optional<OneJob> alone;          // empty: all run
   std::vector<JobObserver*> observers;  // of each job; the device must show its cycles

@@ -8,7 +8,6 @@
 #include <utility>
 
 #include "host/compile/device_layer.hpp"
-#include "host/cycles/cycle_model.hpp"
 #include "host/execute/linear.hpp"
 #include "host/graph/onnx/linear_layer.hpp"
 #include "host/graph/onnx/work.hpp"
@@ -31,27 +30,32 @@ std::string why_sums(const RunOptions& options) {
                                                : "";
 }
 
-/// The jobs of a Linear layer by itself. Where the file's own arithmetic is asked for, a layer of
-/// float32 for which the device has no room is noted as the host's.
-std::vector<Job> jobs_alone(const Executor& executor, const JobRunner& runner, const Step& step,
-                            DevicePlan& plan) {
-  const std::vector<GemmShape> shapes = linear_shapes(executor.model(), step);
-  const auto index = static_cast<int>(index_of(executor, step));
-  if (shapes.empty() || plan.on_host.count(index) != 0) return {};
-  if (is_float_product(step)) {
-    const Precision precision = runner.options().precision;
+/// "conv1/2", or the layer's name if its K has one block.
+std::string job_name(const onnx::NodeProto& node, const std::string& layer, std::size_t block) {
+  return blocks_of_k(node) == 1 ? layer : fmt::format("{}/{}", layer, block);
+}
+
+/// The jobs of a Linear layer by itself. With the file's own arithmetic, a layer of float32 for
+/// which the device has no space is the host's.
+std::vector<Job> jobs_alone(const OnnxModel& model, const JobRunner& runner, int index) {
+  const onnx::NodeProto& node = model.graph().node(index);
+  const std::optional<Products> found = linear_product(model, node);
+  if (!found) return {};
+  const GemmShape shape{found->shape.m, found->shape.k, found->shape.n};
+  const std::string layer = node_label(node, index);
+  const Precision precision = runner.options().precision;
+  if (is_float_product(node)) {
     try {
-      return float_jobs(runner, precision, layer_name(executor, step), shapes[0]);
-    } catch (const UsageError& error) {
+      return float_jobs(runner, precision, layer, shape);
+    } catch (const UsageError&) {
       if (precision != Precision::kFile) throw;
-      plan.on_host[index] = error.what();
       return {};
     }
   }
-  if (runner.options().precision == Precision::kFloat32) return {};
+  if (precision == Precision::kFloat32) return {};
   std::vector<Job> jobs;
-  for (const GemmShape& shape : shapes) {
-    jobs.push_back(runner.job(job_name(executor, step, jobs.size()), shape));
+  while (jobs.size() < found->count) {
+    jobs.push_back(runner.job(job_name(node, layer, jobs.size()), shape));
   }
   return jobs;
 }
@@ -67,8 +71,7 @@ std::string layer_name(const Executor& executor, const Step& step) {
 }
 
 std::string job_name(const Executor& executor, const Step& step, std::size_t block) {
-  std::string name = layer_name(executor, step);
-  return blocks_of_k(*step.context.node) == 1 ? name : fmt::format("{}/{}", name, block);
+  return job_name(*step.context.node, layer_name(executor, step), block);
 }
 
 bool is_float_product(const Step& step) { return is_float_product(*step.context.node); }
@@ -91,66 +94,25 @@ CompileOptions compile_options(const RunOptions& options) {
   return result;
 }
 
-DeviceSchedule make_schedule(const Executor& executor, const JobRunner& runner,
-                             const Executable* compiled) {
-  DeviceSchedule schedule;
-  const CompileOptions options = compile_options(runner.options());
-  if (compiled != nullptr) {
-    require_same(*compiled, runner.geometry(), options, executor.model().name());
-    schedule.executable = *compiled;
-  } else {
-    schedule.executable = compile(executor.model(), runner.geometry(), options);
-  }
-  DevicePlan& plan = schedule.executable.plan;
-  const std::size_t steps = executor.steps().size();
-  schedule.on_host.assign(steps, 0);
-  schedule.on_device.assign(steps, 0);
-  const auto macs_per_clock = static_cast<double>(runner.geometry().macs_per_clock());
-  std::vector<bool> is_host(steps, true);  // are a step's products the host's?
-  schedule.first = steps;
-  const auto add = [&](const JobProgram& made, std::vector<double>& to) {
-    runner.check_fits(made);
-    double cycles = 0;
-    for (const Counters& layer : predict_layers(made, runner.geometry(), runner.options().memory)) {
-      cycles += static_cast<double>(layer[counter::kTotalClocks]);
-    }
-    to.push_back(cycles);
-    schedule.all += cycles;
-    schedule.jobs.insert(schedule.jobs.end(), made.jobs.begin(), made.jobs.end());
+std::vector<Job> jobs_of(const OnnxModel& model, const JobRunner& runner,
+                         const Executable& executable) {
+  std::vector<Job> jobs;
+  const auto add = [&](const JobProgram& program) {
+    runner.check_fits(program);
+    jobs.insert(jobs.end(), program.jobs.begin(), program.jobs.end());
   };
-  for (const PassItem& item : schedule.executable.order) {
+  for (const PassItem& item : executable.order) {
     if (item.kind == PassItem::Kind::kSums) {
-      add(schedule.executable.sums[item.index].list, schedule.of_sums);
-      for (const std::size_t node : item.nodes) {
-        is_host[node] = false;
-        schedule.first = std::min(schedule.first, node);
+      add(executable.sums[item.index].list);
+    } else if (item.kind == PassItem::Kind::kProgram) {
+      add(executable.programs[item.index].list);
+    } else if (executable.plan.on_host.count(static_cast<int>(item.index)) == 0) {
+      for (Job& job : jobs_alone(model, runner, static_cast<int>(item.index))) {
+        jobs.push_back(std::move(job));
       }
-      continue;
-    }
-    if (item.kind == PassItem::Kind::kProgram) {
-      add(schedule.executable.programs[item.index].list, schedule.of_program);
-      for (const DeviceLayer& layer : plan.programs[item.index].layers) {
-        schedule.first = std::min(schedule.first, static_cast<std::size_t>(layer.node));
-      }
-      continue;
-    }
-    const std::size_t i = item.index;
-    for (Job& job : jobs_alone(executor, runner, executor.steps()[i], plan)) {
-      is_host[i] = false;
-      schedule.first = std::min(schedule.first, i);
-      schedule.on_device[i] += static_cast<double>(job.plan.shape.macs()) / macs_per_clock;
-      schedule.jobs.push_back(std::move(job));
     }
   }
-  for (std::size_t i = 0; i < steps; ++i) {
-    const std::optional<Work> work = work_of(executor.model(), *executor.steps()[i].context.node);
-    // Steps before the first one may run in groups of images.
-    if (work && is_host[i] && i >= schedule.first) {
-      schedule.on_host[i] = static_cast<double>(work->macs) / macs_per_clock;
-    }
-    schedule.all += schedule.on_host[i] + schedule.on_device[i];
-  }
-  return schedule;
+  return jobs;
 }
 
 std::string why_product_on_host(const Executor& executor, const Executable& executable,

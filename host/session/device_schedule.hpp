@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a pass through a network gives the device to do, and when: known before anything runs.
+// What a network gives the device to do: known before anything runs.
 #pragma once
 
 #include <cstddef>
@@ -13,25 +13,13 @@
 
 namespace gemm64 {
 
-struct DeviceSchedule {
-  Executable executable;
-  std::vector<Job> jobs;  // in the order in which they run
-  std::size_t first = 0;  // step that may be the first with work for the device; all before it are
-                          // the order's first items
-  /// Cycles for parts of the whole: of each step the host's, as if the array did its products, and
-  /// the device's for it alone, and those of each program. Their sum, of one pass, is `all`.
-  std::vector<double> on_host, on_device, of_program, of_sums;
-  double all = 0;
-};
-
 /// What of a network the device is asked for, by the options of a run.
 CompileOptions compile_options(const RunOptions& options);
 
-/// The schedule of a pass. `compiled`: the network with those options, by who has it already;
-/// nullptr: it is compiled. Throws UsageError where the device has no room for a job, or `compiled`
-/// is for another device or other options.
-DeviceSchedule make_schedule(const Executor& executor, const JobRunner& runner,
-                             const Executable* compiled = nullptr);
+/// The jobs of a run of the network, in their order. `executable`: what it was compiled to by the
+/// runner's options. Throws UsageError if the device has no space for a job.
+std::vector<Job> jobs_of(const OnnxModel& model, const JobRunner& runner,
+                         const Executable& executable);
 
 /// "conv1", or "Conv number 3" where a node has no name.
 std::string layer_name(const Executor& executor, const Step& step);

@@ -2,13 +2,16 @@
 // A float32 Linear layer against the same product in double.
 #pragma once
 
-#include "host/execute/executor.hpp"
+#include "host/execute/named_tensors.hpp"
+#include "host/graph/proto/onnx.pb.h"
 #include "host/run/run_report.hpp"
 
 namespace gemm64 {
 
-/// The layer's shape, the largest error of `found`, its first output, against a product in double
-/// that is rounded once, and how far sums in float32 of its depth may be from that.
-LayerReport compare_with_double(const Step& step, const Tensors& inputs, const Tensor& found);
+/// Returns the layer's shape, the largest error of `found`, its first output, against a product in
+/// double that is rounded once, and how far sums in float32 of its depth may be from that. Requires
+/// a Gemm or MatMul with a matrix of weights.
+LayerReport compare_with_double(const onnx::NodeProto& node, const Tensors& inputs,
+                                const Tensor& found);
 
 }  // namespace gemm64

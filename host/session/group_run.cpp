@@ -105,9 +105,8 @@ NetworkRun GroupRun::run(const NamedTensors& inputs, RunReport report) {
     made.outputs = outputs();
     if (runner_.options().check == CheckLevel::kOutputs) {
       const auto comparing = WallClock::now();
-      compare_outputs(
-          host_outputs(kernels().executor, executable_, 0, NetworkInputs::of(inputs), runner_),
-          made.outputs, report.outputs);
+      compare_outputs(host_outputs(kernels().executor, executable_, inputs, runner_), made.outputs,
+                      report.outputs);
       host_.reference_seconds += seconds_since(comparing);
     }
   } catch (const DeviceError& error) {

@@ -178,15 +178,14 @@ std::vector<HostLayer> host_layers_from(const Json& list) {
 }
 
 Json to_json(const HostWork& host) {
-  return {{"nodes", host.nodes},
-          {"seconds", host.seconds},
-          {"reference_seconds", host.reference_seconds},
-          {"operators", host.operators},
-          {"between", list_of(host.between)}};
+  return {{"runtime", host.runtime},     {"nodes", host.nodes},
+          {"seconds", host.seconds},     {"reference_seconds", host.reference_seconds},
+          {"operators", host.operators}, {"between", list_of(host.between)}};
 }
 
 HostWork host_from(const Json& json) {
   HostWork host;
+  json.at("runtime").get_to(host.runtime);
   json.at("nodes").get_to(host.nodes);
   json.at("seconds").get_to(host.seconds);
   json.at("reference_seconds").get_to(host.reference_seconds);
@@ -253,8 +252,8 @@ NetworkRun unpack_part(std::string_view bytes) {
   return part;
 }
 
-PartJoin::PartJoin(const Executor& executor, const NetworkInputs& inputs, RunReport report)
-    : executor_(executor), inputs_(inputs) {
+PartJoin::PartJoin(const onnx::GraphProto& graph, const NetworkInputs& inputs, RunReport report)
+    : graph_(graph), inputs_(inputs) {
   run_.report = std::move(report);
   run_.report.images_at_once = static_cast<std::uint64_t>(inputs.at_once);
   run_.report.why_in_turn = inputs.why_in_turn;
@@ -282,15 +281,14 @@ void PartJoin::add(NetworkRun part) {
   join(report.layers, std::move(part.report.layers));
   if (report.error.empty()) {
     has_exact_ = has_exact_ || part.report.quality || part.exact.present();
-    passes_.add(executor_.model().graph(), std::move(part.outputs),
-                part.exact.present() ? &part.exact : nullptr, inputs_.images_of(next_),
-                inputs_.at_once);
+    passes_.add(graph_, std::move(part.outputs), part.exact.present() ? &part.exact : nullptr,
+                inputs_.images_of(next_), inputs_.at_once);
   }
   ++next_;
 }
 
 NetworkRun PartJoin::finish() {
-  const auto& names = executor_.model().graph().output();
+  const auto& names = graph_.output();
   if (run_.report.error.empty()) {
     run_.outputs = passes_.outputs();
     if (!names.empty()) run_.first = run_.outputs.at(names[0].name());

@@ -8,6 +8,7 @@
 #include <string>
 #include <string_view>
 
+#include "host/execute/input_passes.hpp"
 #include "host/session/network_run.hpp"
 #include "host/session/passes.hpp"
 
@@ -24,12 +25,12 @@ std::string pack_part(const NetworkRun& part);
 /// Throws UsageError where the bytes are no part.
 NetworkRun unpack_part(std::string_view bytes);
 
-/// Makes of the passes of a network, each run by itself (run_network() or run_on_host() of
-/// inputs.pass(i)), what one call gives of all of them, wall times apart.
+/// Makes of the passes of a network, each run by itself, what one run of all of them makes, wall
+/// times apart.
 class PartJoin {
  public:
-  /// `report`: without layers, as run_network() takes it. The others are not owned.
-  PartJoin(const Executor& executor, const NetworkInputs& inputs, RunReport report);
+  /// `report`: without layers. The others are not owned.
+  PartJoin(const onnx::GraphProto& graph, const NetworkInputs& inputs, RunReport report);
 
   /// The next pass, in order. Behind one that the device's error ended, nothing counts any more.
   void add(NetworkRun part);
@@ -37,7 +38,7 @@ class PartJoin {
   NetworkRun finish();
 
  private:
-  const Executor& executor_;
+  const onnx::GraphProto& graph_;
   const NetworkInputs& inputs_;
   NetworkRun run_;
   Passes passes_;

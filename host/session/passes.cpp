@@ -4,8 +4,6 @@
 #include <cstddef>
 #include <utility>
 
-#include "host/execute/linear.hpp"
-
 namespace gemm64 {
 
 namespace {

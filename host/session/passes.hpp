@@ -7,7 +7,8 @@
 #include <string>
 #include <vector>
 
-#include "host/execute/executor.hpp"
+#include "host/execute/named_tensors.hpp"
+#include "host/graph/proto/onnx.pb.h"
 #include "host/run/run_report.hpp"
 
 namespace gemm64 {

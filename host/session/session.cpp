@@ -3,8 +3,16 @@
 
 #include <utility>
 
+#include "host/session/device_schedule.hpp"
+
 namespace gemm64 {
 namespace {
+
+/// With ONNX Runtime, the one program of all groups ends after the network.
+RunOptions of_groups(RunOptions run) {
+  run.finishes_later = true;
+  return run;
+}
 
 const RunSettings& checked(const RunSettings& settings, const std::string& kind,
                            Spelling spelling) {
@@ -19,17 +27,11 @@ Session::Session(Device& device, const std::string& kind, const Timeouts& timeou
     : settings_(checked(settings, kind, spelling)),
       host_only_(settings.is_host_only(kind)),
       driver_(device, timeouts),
-      runner_(device, driver_, settings.applied_to(std::move(run))) {}
+      runner_(device, driver_, settings.applied_to(of_groups(std::move(run)))) {}
 
 void Session::check(const OnnxModel& model) const {
-  if (!host_only_) check_jobs(model, runner_);
-}
-
-void Session::open(const OnnxModel& model, const OnnxModel* exact, const Executable* compiled) {
-  executor_.emplace(model);
-  compiled_ = compiled;
-  exact_.reset();
-  if (exact != nullptr) exact_.emplace(*exact);
+  if (host_only_) return;
+  jobs_of(model, runner_, compile(model, runner_.geometry(), compile_options(runner_.options())));
 }
 
 RunReport Session::report(const std::string& model, std::uint64_t batch) const {
@@ -41,18 +43,6 @@ RunReport Session::report(const std::string& model, std::uint64_t batch) const {
   report.precision = settings_.precision;
   report.batch = batch;
   return report;
-}
-
-NetworkRun Session::run(const NetworkInputs& inputs, RunReport report, const NodeObserver& after,
-                        const RunProgress& progress) {
-  for (const std::string& note : inputs.nans) {
-    report.warnings.push_back(note + "; results that depend on them are meaningless");
-  }
-  if (host_only_) return run_on_host(*executor_, inputs, std::move(report), after, progress);
-  NetworkRun run = run_network(*executor_, inputs, runner_, std::move(report), after, progress,
-                               exact_ ? &*exact_ : nullptr, compiled_);
-  run.report.failure = runner_.failure();
-  return run;
 }
 
 }  // namespace gemm64

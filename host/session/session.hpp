@@ -1,13 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// A network on a device: the one way in which it is opened, checked and run.
+// A device and its settings, for networks that run on it.
 #pragma once
 
-#include <optional>
 #include <string>
 
 #include "host/driver/driver.hpp"
+#include "host/graph/onnx/model.hpp"
 #include "host/run/job_runner.hpp"
-#include "host/session/network_run.hpp"
 #include "host/session/run_settings.hpp"
 
 namespace gemm64 {
@@ -26,27 +25,14 @@ class Session {
   /// Throws UsageError where the device has no room for a product whose shape the model tells.
   void check(const OnnxModel& model) const;
 
-  /// The network of run(), in QOperator form where it is quantized; the float network to compare it
-  /// with; and what it was compiled to, by who has that. nullptr: none. All outlive the session.
-  void open(const OnnxModel& model, const OnnxModel* exact = nullptr,
-            const Executable* compiled = nullptr);
-  const Executor& executor() const { return *executor_; }
-
   /// A report without layers.
   RunReport report(const std::string& model, std::uint64_t batch) const;
-
-  /// Runs the network, once or once for each image (run_network() and run_on_host() say what that
-  /// gives), and adds it to `report`.
-  NetworkRun run(const NetworkInputs& inputs, RunReport report, const NodeObserver& after = nullptr,
-                 const RunProgress& progress = nullptr);
 
  private:
   const RunSettings settings_;
   const bool host_only_;
   Driver driver_;
   JobRunner runner_;
-  std::optional<Executor> executor_, exact_;
-  const Executable* compiled_ = nullptr;
 };
 
 }  // namespace gemm64

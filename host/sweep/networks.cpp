@@ -132,16 +132,12 @@ RunnableNetwork SweepNetworks::runnable(const SweepPoint& point) {
   if (!is_quantized_here(network)) {
     BatchedModel batched =
         load_by([&](const ImportOptions& import) { return OnnxModel::load(network.name, import); });
-    return {with_quantized_operators(std::move(batched.model), batched.import),
-            std::move(batched.inputs)};
+    return {std::move(batched.model), batched.import, std::move(batched.inputs)};
   }
   const OnnxModel own = float_network(sweep_, network, false);
   BatchedModel batched = load_by([&](const ImportOptions& import) { return own.again(import); });
-  onnx::ModelProto quantized =
-      quantize_model(own, calibrate(Executor(batched.model), batched.inputs)).proto;
-  return {with_quantized_operators(
-              OnnxModel::from_proto(std::move(quantized), network.name, batched.import),
-              batched.import),
+  onnx::ModelProto quantized = quantize_model(own, calibrate(batched.model, batched.inputs)).proto;
+  return {OnnxModel::from_proto(std::move(quantized), network.name, batched.import), batched.import,
           std::move(batched.inputs)};
 }
 

@@ -7,7 +7,7 @@
 #include <utility>
 #include <vector>
 
-#include "host/execute/head.hpp"
+#include "host/execute/input_passes.hpp"
 #include "host/graph/onnx/model.hpp"
 #include "host/graph/onnx/work.hpp"
 #include "host/sweep/prediction.hpp"
@@ -22,9 +22,10 @@ struct ImportedNetwork {
   std::int64_t passes = 1;  // one for each image, where it takes one image at a time
 };
 
-/// A network with its weights, and a batch of inputs.
+/// A network with its weights, as its file has it, and a batch of inputs.
 struct RunnableNetwork {
   OnnxModel model;
+  ImportOptions import;  // by which it was read
   NetworkInputs inputs;
 };
 

@@ -11,6 +11,8 @@
 #include "host/compile/device_plan.hpp"
 #include "host/cycles/tlm_device.hpp"
 #include "host/device/array_geometry.hpp"
+#include "host/ep/network_session.hpp"
+#include "host/graph/passes/quantized_graph.hpp"
 #include "host/numerics/initialize.hpp"
 #include "host/run/job_runner.hpp"
 #include "host/session/session.hpp"
@@ -128,16 +130,19 @@ RunReport SweepRunner::run(const SweepPoint& point, const RunProgress& told) {
   }
   const RunnableNetwork runnable = networks_.runnable(point);
   // A float file is the device's, as it is predicted, in integers.
-  DevicePlan plan = plan_device(runnable.model, design.geometry);
-  leave_floats_to_host(runnable.model, plan);
+  const OnnxModel quantized =
+      with_quantized_operators(runnable.model.again(runnable.import), runnable.import);
+  DevicePlan plan = plan_device(quantized, design.geometry);
+  leave_floats_to_host(quantized, plan);
   if (!plan.has_integers()) {
     settings.precision = Precision::kInt8;
   }
   Session session(*device, sweep_.device, {design.memory.latency, 0}, settings, options);
-  session.open(runnable.model);
-  return session
+  ep::NetworkSession in_onnxruntime(session);
+  in_onnxruntime.open(runnable.model, nullptr);
+  return in_onnxruntime
       .run(runnable.inputs, session.report(network.name, static_cast<std::uint64_t>(point.batch)),
-           nullptr, told)
+           told)
       .report;
 }
 

@@ -9,11 +9,12 @@
 #include <filesystem>
 #include <utility>
 
+#include "host/ep/network_session.hpp"
+#include "host/ep/own_provider.hpp"
+#include "host/execute/host_session.hpp"
 #include "host/execute/memory_need.hpp"
 #include "host/graph/onnx/supported.hpp"
-#include "host/graph/passes/quantized_graph.hpp"
 #include "host/report/json.hpp"
-#include "host/session/device_schedule.hpp"
 #include "host/util/error.hpp"
 
 namespace gemm64::python {
@@ -21,9 +22,16 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
+/// Throws UnsupportedOperator if neither this program nor ONNX Runtime has an operator.
 void refuse_unsupported(const OnnxModel& model) {
   const std::string why = why_not_run(model);
-  if (!why.empty()) throw UnsupportedOperator(why);
+  if (why.empty()) return;
+  try {
+    host_session(ep::own_environment(), host_model(model, true, model.proto()));
+  } catch (const ort::Error& error) {
+    if (error.code() == ORT_NO_SUCHFILE) throw UsageError(error.what());
+    throw UnsupportedOperator(why);
+  }
 }
 
 /// "tensor(float)", as ONNX Runtime names types.
@@ -67,10 +75,10 @@ void check_memory(const OnnxModel& model) {
 
 /// The report with its layers, the device's and the host's, in the order in which the network has
 /// them.
-Json in_order(Json report, const Executor& executor) {
+Json in_order(Json report, const OnnxModel& model) {
   std::map<std::string, std::size_t> places;
-  for (const Step& step : executor.steps()) {
-    places.emplace(layer_name(executor, step), places.size());
+  for (int i = 0; i < model.graph().node_size(); ++i) {
+    places.emplace(node_label(model.graph().node(i), i), places.size());
   }
   const auto place = [&places](const Json& layer) {
     const auto found = places.find(layer["name"].get<std::string>());
@@ -140,9 +148,8 @@ void NetworkSession::import(const NamedTensors& inputs) {
   if (imported_ && shapes_ == options.input_shapes) return;
   imported_.reset();
   OnnxModel model = source_.load(options);
-  refuse_unsupported(model);
   check_memory(model);
-  imported_ = with_quantized_operators(std::move(model), options);
+  imported_ = std::move(model);
   shapes_ = options.input_shapes;
 }
 
@@ -155,17 +162,16 @@ NetworkResult NetworkSession::run(SimulatedDevice& device, const NamedTensors& i
   };
   Session session(device.device(), device.settings().device, device.timeouts(), settings_, options,
                   Spelling::kArgument);
-  session.open(*imported_);
+  ep::NetworkSession network(session);
+  network.open(*imported_, nullptr);
 
   SignalCheck check;
-  const NodeObserver after = [&check](const Step&, const Tensors&) { check(); };
   const RunProgress progress = [&check](const std::string&, double) { check(); };
   const std::string name = std::filesystem::path(source_.file).filename().string();
   const bool has_rows = !inputs.empty() && inputs.begin()->second.rank() != 0;
   const auto rows = has_rows ? static_cast<std::uint64_t>(inputs.begin()->second.dim(0)) : 1;
-  NetworkRun run =
-      session.run(NetworkInputs::of(inputs), session.report(name, rows), after, progress);
-  return {std::move(run.outputs), in_order(to_json(run.report), session.executor())};
+  NetworkRun run = network.run(NetworkInputs::of(inputs), session.report(name, rows), progress);
+  return {std::move(run.outputs), in_order(to_json(run.report), *imported_)};
 }
 
 }  // namespace gemm64::python

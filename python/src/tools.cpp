@@ -141,9 +141,9 @@ Json quantize_network(const ModelSource& source, const std::string& output,
   // What is written is for as many images as the file says, not as many as it is calibrated on.
   const OnnxModel model = read.rewritten(fold_batch_normalization(read));
   const BatchedModel batched = with_calibration(model, named(calibration, model));
-  const Executor executor(batched.model);
-  const Ranges extremes = calibrate(executor, batched.inputs);
-  choice.ranges = narrowed_ranges(executor, batched.inputs, extremes, ranges);
+  const ObservedNetwork network(batched.model);
+  const Ranges extremes = calibrate(network, batched.inputs);
+  choice.ranges = narrowed_ranges(network, batched.inputs, extremes, ranges);
   QuantizedModel quantized;
   try {
     quantized = quantize_model(model, extremes, choice);

@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "host/device/memory_timing.hpp"
-#include "host/execute/executor.hpp"
+#include "host/execute/named_tensors.hpp"
 #include "host/execute/narrowed_ranges.hpp"
 #include "host/graph/passes/quantize.hpp"
 #include "host/tiling/plan.hpp"

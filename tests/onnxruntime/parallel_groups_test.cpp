@@ -51,7 +51,7 @@ class ParallelGroups : public testing::Test {
     settings.check = check_;
     Session session(device, "tlm", {}, settings, options);
     const OnnxModel model = quantized_branches();
-    ep::NetworkSession network(session, {}, parallel_for);
+    ep::NetworkSession network(session, parallel_for);
     network.open(model, nullptr);
     const Tensor x = quantized_input({images, 3, 9, 9});
     return network.run(NetworkInputs::in_passes({{"x", InputSource::of(x)}}, images, 2),

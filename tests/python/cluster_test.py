@@ -68,7 +68,7 @@ def alone(network, tmp_path_factory):
     """The report, the outputs and what is printed, of one process."""
     folder = tmp_path_factory.mktemp("alone")
     result = subprocess.run(
-        [PROGRAM, "run", "--host", "own", *map(str, network), "--json", folder / "report.json", "--output",
+        [PROGRAM, "run", *map(str, network), "--json", folder / "report.json", "--output",
          folder / "y.npy"], capture_output=True, text=True, check=True)
     return {"report": report(folder / "report.json"), "outputs": (folder / "y.npy").read_bytes(),
             "printed": printed(result.stdout)}
@@ -133,7 +133,7 @@ def test_the_page_is_that_of_one_process(linear_network, random, tmp_path):
     np.save(tmp_path / "x.npy", random.standard_normal((6, 12)).astype(np.float32))
     given = ["--model", linear_network, "--input", tmp_path / "x.npy", "--batch", 2, "--array", 8]
     one, many = tmp_path / "one.html", tmp_path / "many.html"
-    alone = subprocess.run([PROGRAM, "run", "--host", "own", *map(str, given), "--report", one], check=False,
+    alone = subprocess.run([PROGRAM, "run", *map(str, given), "--report", one], check=False,
                            capture_output=True, text=True)
     assert alone.returncode == 0, alone.stderr
     result = cluster(*given, "--workers", 2, "--report", many)
@@ -152,7 +152,7 @@ def test_a_float_network_on_arrays(options, linear_network, random, tmp_path):
     np.save(tmp_path / "x.npy", random.standard_normal((11, 12)).astype(np.float32))
     given = ["--model", linear_network, "--input", tmp_path / "x.npy", "--batch", 3, *options]
     one, many = tmp_path / "one.json", tmp_path / "many.json"
-    alone = subprocess.run([PROGRAM, "run", "--host", "own", *map(str, given), "--json", one], check=False,
+    alone = subprocess.run([PROGRAM, "run", *map(str, given), "--json", one], check=False,
                            capture_output=True, text=True)
     result = cluster(*given, "--workers", 2, "--json", many)
     assert result.returncode == alone.returncode, result.stderr
@@ -316,7 +316,7 @@ def test_image_files_travel_as_they_are(image_network, tmp_path):
              "--names", tmp_path / "names.txt", "--preprocess", "raw"]
     (tmp_path / "names.txt").write_text("a\nb\nc\n")
     one, many = tmp_path / "one.json", tmp_path / "many.json"
-    subprocess.run([PROGRAM, "run", "--host", "own", *map(str, given), "--json", one], check=True,
+    subprocess.run([PROGRAM, "run", *map(str, given), "--json", one], check=True,
                    capture_output=True)
     result = cluster(*given, "--workers", 2, "--json", many)
     assert result.returncode == 0, result.stderr

@@ -221,14 +221,24 @@ def test_files_that_are_none_are_refused(tmp_path):
         gemm64.InferenceSession(b"")
 
 
-def test_operators_that_are_not_supported_are_named():
+def of_one_operator(operator, domain=""):
     graph = helper.make_graph(
-        [helper.make_node("Det", ["x"], ["y"])], "determinant",
+        [helper.make_node(operator, ["x"], ["y"], domain=domain)], "operator",
         [helper.make_tensor_value_info("x", TensorProto.FLOAT, [2, 2])],
         [helper.make_tensor_value_info("y", TensorProto.FLOAT, [])])
-    model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)], ir_version=8)
-    with pytest.raises(gemm64.UnsupportedOperator, match="Det"):
-        gemm64.InferenceSession(model.SerializeToString())
+    opsets = [helper.make_opsetid("", 17), helper.make_opsetid("ours", 1)]
+    return helper.make_model(graph, opset_imports=opsets, ir_version=8).SerializeToString()
+
+
+def test_operators_that_only_onnx_runtime_has_run():
+    mine, theirs = both_of(of_one_operator("Det"))
+    x = {"x": np.array([[1, 2], [3, 5]], np.float32)}
+    np.testing.assert_array_equal(mine.run(None, x)[0], theirs.run(None, x)[0])
+
+
+def test_operators_that_are_not_supported_are_named():
+    with pytest.raises(gemm64.UnsupportedOperator, match="Determine"):
+        gemm64.InferenceSession(of_one_operator("Determine", "ours"))
     assert issubclass(gemm64.UnsupportedOperator, NotImplementedError)
 
 

@@ -1,19 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 // A network from an ONNX file, its Linear layers on the RTL: values, cycles and bytes.
-#include "host/session/network_run.hpp"
-
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include <cstring>
 
 #include "host/analysis/analysis.hpp"
-#include "host/execute/dump.hpp"
 #include "host/execute/network_input.hpp"
 #include "host/graph/onnx/networks.hpp"
 #include "host/report/verdict.hpp"
 #include "tests/system/system.hpp"
 #include "tests/unit/execute/quantized_graph_text.hpp"
+#include "tests/unit/run_on_cpu.hpp"
+#include "tests/unit/session/run_network.hpp"
 
 namespace gemm64::system_test {
 namespace {
@@ -31,9 +30,8 @@ class NetworkOnRtl : public testing::TestWithParam<Precision> {
     options.precision = GetParam();
     options.accumulate = accumulate;
     rig.device->set_latency(options.memory.latency);
-    JobRunner runner(*rig.device, rig.driver, options);
-    return run_network(Executor(model_), NetworkInputs::of(open_inputs(model_, seeded)), runner,
-                       runner.report("cnn", 3), nullptr, nullptr);
+    return run_network(model_, NetworkInputs::of(open_inputs(model_, seeded)), *rig.device, options,
+                       nullptr, "rtl", 3);
   }
 
   OnnxModel model_;
@@ -94,9 +92,8 @@ TEST_P(NetworkOnRtl, IsAsNearToTheFloatPathAsItsPrecision) {
 NetworkRun run_quantized(Rig& rig, const OnnxModel& model, const RunOptions& options = {},
                          const Tensor& x = quantized_input()) {
   rig.device->set_latency(options.memory.latency);
-  JobRunner runner(*rig.device, rig.driver, options);
-  return run_network(Executor(model), NetworkInputs::of(NamedTensors{{"x", x}}), runner,
-                     runner.report("quantized", static_cast<int>(x.dim(0))), nullptr, nullptr);
+  return run_network(model, NetworkInputs::of(NamedTensors{{"x", x}}), *rig.device, options,
+                     nullptr, "rtl", static_cast<std::uint64_t>(x.dim(0)));
 }
 
 std::uint64_t cycles_of(const RunReport& report) {
@@ -201,7 +198,7 @@ TEST(QuantizedNetworkOnRtl, LaysPartsAndReadsSlicesInThePredictedCycles) {
     EXPECT_TRUE(found.report.predictable());
     EXPECT_EQ(found.report.layers.back().program, 1U);
     EXPECT_EQ(found.report.device_macs(), found.report.all_macs());
-    const Tensor wanted = Executor(model).run({{"x", quantized_input()}}).at("y");
+    const Tensor wanted = run_on_cpu(model, {{"x", quantized_input()}}).at("y");
     const Tensor& y = found.outputs.at("y");
     ASSERT_EQ(y.dims(), wanted.dims());
     EXPECT_EQ(std::memcmp(y.raw(), wanted.raw(), y.bytes()), 0);

@@ -23,6 +23,7 @@
 #include "tests/says.hpp"
 #include "tests/unit/debug/timeline_file.hpp"
 #include "tests/unit/execute/quantized_graph_text.hpp"
+#include "tests/unit/run_on_cpu.hpp"
 
 namespace gemm64 {
 namespace {
@@ -124,7 +125,7 @@ TEST_P(FirmwareOn, RunsWholeNetworksAsOneProgram) {
       EXPECT_EQ(found.report.interrupts.size(), 1U);
       const std::size_t layers = compiled.executable.plan.programs[0].layers.size();
       EXPECT_EQ(statuses(found.report), std::vector<std::uint32_t>(layers, JOB_DONE));
-      const Tensor y = Executor(compiled.model).run(inputs_of(compiled.model)).at("y");
+      const Tensor y = run_on_cpu(compiled.model, inputs_of(compiled.model)).at("y");
       EXPECT_EQ(bytes_of(output_in(found.found.memory, compiled)), bytes_of(y));
     }
   }
@@ -132,7 +133,7 @@ TEST_P(FirmwareOn, RunsWholeNetworksAsOneProgram) {
 
 TEST_P(FirmwareOn, PrintsTheClassOfEachImage) {
   const Compiled compiled(quantized_lanes());
-  const Tensor y = Executor(compiled.model).run(inputs_of(compiled.model)).at("y");
+  const Tensor y = run_on_cpu(compiled.model, inputs_of(compiled.model)).at("y");
   ASSERT_EQ(y.dims(), (Dims{2, 7}));
   const std::string printed = run(compiled, GetParam()).report.printed;
   for (std::uint32_t image = 0; image < 2; ++image) {

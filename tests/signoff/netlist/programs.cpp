@@ -8,8 +8,8 @@
 #include <stdexcept>
 #include <utility>
 
+#include "host/ep/network_session.hpp"
 #include "host/faults/broken_campaign.hpp"
-#include "host/session/session.hpp"
 #include "host/sweep/networks.hpp"
 #include "tests/system/convolution_programs.hpp"
 #include "tests/system/random_depthwise.hpp"
@@ -171,10 +171,11 @@ Work lenet(const Geometry& geometry) {
     RunOptions run;
     run.memory = own.memory;
     Session session(*device, "rtl", kPatience, RunSettings(), run);
-    session.open(network->model);
+    ep::NetworkSession in_onnxruntime(session);
+    in_onnxruntime.open(network->model, nullptr);
     const NetworkRun found =
-        session.run(network->inputs, session.report("lenet", 1), nullptr,
-                    [&](const std::string&, double) { check_patience(*device); });
+        in_onnxruntime.run(network->inputs, session.report("lenet", 1),
+                           [&](const std::string&, double) { check_patience(*device); });
     if (!found.report.verified()) throw std::runtime_error("a layer is wrong");
     if (found.report.device_macs() != found.report.all_macs()) {
       throw std::logic_error("layers run on the host");

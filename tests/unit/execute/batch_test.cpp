@@ -3,10 +3,10 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "host/execute/executor.hpp"
 #include "tests/says.hpp"
 #include "tests/unit/execute/run_node.hpp"
 #include "tests/unit/onnx_text.hpp"
+#include "tests/unit/run_on_cpu.hpp"
 
 namespace gemm64 {
 namespace {
@@ -25,10 +25,10 @@ void expect_images_alone(const std::string& graph, const ImportOptions& options)
   for (std::int64_t i = 0; i < kBatch; ++i) {
     const float* image = x.values<float>() + i * 12;
     const Tensor alone = floats({1, 3, 2, 2}, std::vector<float>(image, image + 12));
-    const std::vector<float> y = values_of<float>(Executor(one).run({{"x", alone}}).at("y"));
+    const std::vector<float> y = values_of<float>(run_on_cpu(one, {{"x", alone}}).at("y"));
     wanted.insert(wanted.end(), y.begin(), y.end());
   }
-  const Tensor found = Executor(three).run({{"x", x}}).at("y");
+  const Tensor found = run_on_cpu(three, {{"x", x}}).at("y");
   EXPECT_EQ(found.dim(0), kBatch);
   EXPECT_EQ(found.dims(), three.type("y")->dims);
   EXPECT_EQ(values_of<float>(found), wanted);

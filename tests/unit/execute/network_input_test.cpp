@@ -8,7 +8,7 @@
 #include <filesystem>
 #include <fstream>
 
-#include "host/execute/head.hpp"
+#include "host/execute/input_passes.hpp"
 #include "host/execute/known_inputs.hpp"
 #include "host/execute/npy.hpp"
 #include "tests/folder.hpp"

@@ -10,6 +10,7 @@
 #include "tests/says.hpp"
 #include "tests/unit/execute/run_node.hpp"
 #include "tests/unit/onnx_text.hpp"
+#include "tests/unit/run_on_cpu.hpp"
 
 namespace gemm64 {
 namespace {
@@ -32,7 +33,7 @@ class NetworkOutput : public InFolder {
     ClaimedFiles claimed;
     NetworkOutputs outputs(texts, claimed);
     outputs.open(model, claimed);
-    outputs.write(Executor(model).run({{"x", floats({1}, {3})}}));
+    outputs.write(run_on_cpu(model, {{"x", floats({1}, {3})}}));
     std::vector<std::string> names;
     for (const auto& entry : fs::recursive_directory_iterator(folder_)) {
       if (entry.is_regular_file()) names.push_back(fs::relative(entry.path(), folder_).string());

@@ -5,6 +5,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "host/ep/network_session.hpp"
 #include "tests/says.hpp"
 #include "tests/unit/onnx_data.hpp"
 #include "tests/unit/onnx_text.hpp"
@@ -47,15 +48,16 @@ class SessionTest : public testing::Test {
 
 TEST_F(SessionTest, RunsANetworkOnItsDeviceAndTellsOfTheFirstFailure) {
   Session session = this->session("rtl", quantized());
-  session.open(model_);
-  const NetworkRun held = session.run(inputs(), session.report("linear", 3));
+  ep::NetworkSession network(session);
+  network.open(model_, nullptr);
+  const NetworkRun held = network.run(inputs(), session.report("linear", 3), nullptr);
   EXPECT_EQ(device_.runs, 1);
   EXPECT_TRUE(held.report.held());
   EXPECT_FALSE(held.report.failure);
   EXPECT_EQ(held.report.model, "linear");
   EXPECT_EQ(held.outputs.at("y").dims(), (Dims{3, 11}));
   device_.damage = true;
-  const NetworkRun wrong = session.run(inputs(), session.report("linear", 3));
+  const NetworkRun wrong = network.run(inputs(), session.report("linear", 3), nullptr);
   EXPECT_FALSE(wrong.report.held());
   EXPECT_TRUE(wrong.report.failure);
 }
@@ -66,8 +68,9 @@ TEST_F(SessionTest, LeavesFloatOnTheReferenceDeviceToTheHost) {
   Session session = this->session("reference", settings);
   EXPECT_TRUE(session.is_host_only());
   EXPECT_NO_THROW(session.check(linear("1000000")));  // for which the device has no room
-  session.open(model_);
-  const RunReport report = session.run(inputs(), session.report("linear", 3)).report;
+  ep::NetworkSession network(session);
+  network.open(model_, nullptr);
+  const RunReport report = network.run(inputs(), session.report("linear", 3), nullptr).report;
   EXPECT_EQ(report.device, "host");
   EXPECT_TRUE(report.host_only);
   EXPECT_EQ(device_.runs, 0);

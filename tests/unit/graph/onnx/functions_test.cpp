@@ -5,8 +5,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "host/execute/executor.hpp"
 #include "tests/says.hpp"
+#include "tests/unit/run_on_cpu.hpp"
 
 namespace gemm64 {
 namespace {
@@ -63,8 +63,7 @@ void call(onnx::NodeProto& node, const std::string& function, const std::string&
 
 std::vector<float> run(onnx::ModelProto proto) {
   const OnnxModel model = OnnxModel::from_proto(std::move(proto), "test.onnx");
-  const Executor executor(model);
-  const Tensor y = executor.run({{"x", Tensor::of<float>({2}, {-3, 5})}}).at("y");
+  const Tensor y = run_on_cpu(model, {{"x", Tensor::of<float>({2}, {-3, 5})}}).at("y");
   return {y.values<float>(), y.values<float>() + 2};
 }
 

@@ -9,6 +9,7 @@
 #include "host/graph/passes/quantized_graph.hpp"
 #include "tests/says.hpp"
 #include "tests/unit/onnx_text.hpp"
+#include "tests/unit/run_on_cpu.hpp"
 
 namespace gemm64 {
 namespace {
@@ -64,8 +65,8 @@ TEST(Quantize, GivesNearlyTheSameNumbers) {
   const OnnxModel model = load_text(kNetwork);
   const OnnxModel integers = with_quantized_operators(quantized(model), {});
   const NamedTensors input{{"x", image({-0.5F, 0.25F, 1, 0.75F})}};
-  const Tensor wanted = Executor(model).run(input).at("y");
-  const Tensor found = Executor(integers).run(input).at("y");
+  const Tensor wanted = run_on_cpu(model, input).at("y");
+  const Tensor found = run_on_cpu(integers, input).at("y");
   for (int i = 0; i < 2; ++i) {
     EXPECT_NEAR(found.values<float>()[i], wanted.values<float>()[i], 0.3) << i;
     EXPECT_NE(found.values<float>()[i], wanted.values<float>()[i]) << i;
@@ -164,7 +165,7 @@ TEST(FoldBatchNormalization, ScalesTheConvolutionBeforeIt) {
   const OnnxModel folded = OnnxModel::from_proto(fold_batch_normalization(model), "f.onnx");
   EXPECT_EQ(operators(folded), "Conv");
   const NamedTensors input{{"x", Tensor::of<float>({1, 1, 1, 1}, {9})}};
-  const Tensor y = Executor(folded).run(input).at("y");
+  const Tensor y = run_on_cpu(folded, input).at("y");
   EXPECT_FLOAT_EQ(y.values<float>()[0], (9 - 7) / 2.0F * 3 + 5);
   EXPECT_FLOAT_EQ(y.values<float>()[1], (18 - 8) / 4.0F * 4 + 6);
 }

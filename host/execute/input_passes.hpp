@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// The part of a network before its first product on the device, a few images at a time.
+// What each run of a network is given.
 #pragma once
 
 #include <cstdint>
 #include <functional>
 
-#include "host/execute/executor.hpp"
 #include "host/execute/input_source.hpp"
+#include "host/execute/named_tensors.hpp"
 
 namespace gemm64 {
 
@@ -33,10 +33,5 @@ struct NetworkInputs {
   NetworkInputs pass(std::int64_t index) const;
   std::int64_t images_of(std::int64_t pass) const;
 };
-
-/// The values after steps [0, last). Where each of these steps treats every image by itself, and
-/// there are many, images go through in groups, so that memory does not grow with the batch.
-Values run_head(const Executor& executor, std::size_t last, const NetworkInputs& inputs,
-                const ExecutorHooks& hooks);
 
 }  // namespace gemm64

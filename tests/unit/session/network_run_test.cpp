@@ -1,13 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "host/session/network_run.hpp"
-
+// Networks with their Linear layers on a reference device: host/ep/network_session.
 #include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <cstring>
-#include <deque>
-#include <map>
 
 #include "host/analysis/analysis.hpp"
 #include "host/report/json.hpp"
@@ -16,6 +13,8 @@
 #include "tests/unit/onnx_text.hpp"
 #include "tests/unit/report/shown.hpp"
 #include "tests/unit/run/small_device.hpp"
+#include "tests/unit/run_on_cpu.hpp"
+#include "tests/unit/session/run_network.hpp"
 
 namespace gemm64 {
 namespace {
@@ -23,31 +22,6 @@ namespace {
 using testing::ElementsAre;
 using testing::HasSubstr;
 using testing::Not;
-
-/// Lets an executor count how often it computes each node, by name.
-class CountedCalls {
- public:
-  explicit CountedCalls(Executor& executor) {
-    calls().clear();
-    for (Step& step : const_cast<std::vector<Step>&>(executor.steps())) {
-      infos_.push_back(*step.info);
-      infos_.back().function = count;
-      step.info = &infos_.back();
-    }
-  }
-  static std::map<std::string, int>& calls() {
-    static std::map<std::string, int> calls;
-    return calls;
-  }
-
- private:
-  static Tensors count(const NodeContext& node, const Tensors& inputs) {
-    ++calls()[node.node->name()];
-    return find_operator(node.node->domain(), node.node->op_type())->function(node, inputs);
-  }
-
-  std::deque<OperatorInfo> infos_;  // the executor's steps point into it
-};
 
 /// Linear layers of float32 quantized on the way: one job each.
 RunOptions int8() {
@@ -58,23 +32,25 @@ RunOptions int8() {
 
 class NetworkRunTest : public testing::Test {
  protected:
-  NetworkRunTest() : driver_(device_) {}
-
-  NetworkRun run(const Executor& executor, const NamedTensors& inputs, const RunOptions& options,
-                 const RunProgress& progress = nullptr, const NodeObserver& after = nullptr) {
-    JobRunner runner(device_, driver_, options);
-    return run_network(executor, NetworkInputs::of(inputs), runner, runner.report("test", 1), after,
-                       progress);
+  NetworkRun run(const OnnxModel& model, const NamedTensors& inputs, const RunOptions& options,
+                 const RunProgress& progress = nullptr) {
+    return run_network(model, NetworkInputs::of(inputs), device_, options, progress);
   }
   NetworkRun run(const OnnxModel& model, const NamedTensors& inputs,
                  Precision precision = Precision::kInt8) {
     RunOptions options;
     options.precision = precision;
-    return run(Executor(model), inputs, options);
+    return run(model, inputs, options);
   }
 
-  static NetworkRun on_host(const OnnxModel& model, const NamedTensors& inputs) {
-    return run_on_host(Executor(model), NetworkInputs::of(inputs), {}, nullptr, nullptr);
+  /// In float32, without a device.
+  NetworkRun on_host(const OnnxModel& model, const NetworkInputs& inputs) {
+    RunOptions options;
+    options.precision = Precision::kFloat32;
+    return run_network(model, inputs, device_, options, nullptr, "reference");
+  }
+  NetworkRun on_host(const OnnxModel& model, const NamedTensors& inputs) {
+    return on_host(model, NetworkInputs::of(inputs));
   }
 
   /// Two Linear layers with a Relu before, between and after them: node0 to node4.
@@ -116,20 +92,19 @@ class NetworkRunTest : public testing::Test {
   }
 
   DamagedDevice device_;
-  Driver driver_;
 };
 
 TEST_F(NetworkRunTest, ComputesAFloatFileInSlicesOnTheDevice) {
   const OnnxModel network = two_layers();
   const NamedTensors inputs{{"x", input({6, 20})}};
-  const NetworkRun found = run(Executor(network), inputs, {});
+  const NetworkRun found = run(network, inputs, {});
   EXPECT_TRUE(found.report.verified());
   EXPECT_EQ(device_.runs, 8);
   ASSERT_EQ(found.report.layers_of(Arithmetic::kSlices), 2U);
   EXPECT_FALSE(found.report.quality.has_value()) << "there is no other arithmetic to compare with";
   EXPECT_EQ(to_json(found.report)["precision"], "float32");
   EXPECT_THAT(shown(found.report), Says("float32 from four slices of 7 bits"));
-  const auto expected = values_of<float>(Executor(network).run(inputs).at("y"));
+  const auto expected = values_of<float>(run_on_cpu(network, inputs).at("y"));
   const auto y = values_of<float>(found.outputs.at("y"));
   for (std::size_t i = 0; i < y.size(); ++i) EXPECT_NEAR(y[i], expected[i], 1e-5);
 }
@@ -142,7 +117,7 @@ TEST_F(NetworkRunTest, SaysThatItQuantizedOnTheWayWhereThatWasAskedFor) {
                          "Their reference is gemm64's own int8 arithmetic, not the file's "
                          "float32.\n"));
   EXPECT_EQ(to_json(found.report)["layers"][0]["arithmetic"], "quantized on the way");
-  const NetworkRun plain = run(Executor(two_layers()), {{"x", input({6, 20})}}, {});
+  const NetworkRun plain = run(two_layers(), {{"x", input({6, 20})}}, {});
   EXPECT_THAT(shown(plain.report), Lacks("on the way"));
 }
 
@@ -151,22 +126,22 @@ TEST_F(NetworkRunTest, ComputesOnTheHostWhatHasNoSlices) {
   x.mutable_values<float>()[25] = -INFINITY;
   x.mutable_values<float>()[26] = INFINITY;
   const OnnxModel network = two_layers();
-  const NetworkRun found = run(Executor(network), {{"x", x}}, {});
+  const NetworkRun found = run(network, {{"x", x}}, {});
   ASSERT_FALSE(found.report.host_layers.empty());
   EXPECT_THAT(found.report.host_layers[0].reason, Says("is not finite"));
-  const Tensor expected = Executor(network).run({{"x", x}}).at("y");
+  const Tensor expected = run_on_cpu(network, {{"x", x}}).at("y");
   EXPECT_EQ(values_of<float>(found.outputs.at("y"))[0], values_of<float>(expected)[0]);
 }
 
 TEST_F(NetworkRunTest, LeavesFloatsToTheHostInOneProgramUnlessTheyAreQuantized) {
   RunOptions options;
   options.one_program = true;
-  const NetworkRun found = run(Executor(two_layers()), {{"x", input({6, 20})}}, options);
+  const NetworkRun found = run(two_layers(), {{"x", input({6, 20})}}, options);
   EXPECT_TRUE(found.report.layers.empty());
   ASSERT_EQ(found.report.host_layers.size(), 2U);
   EXPECT_THAT(found.report.host_layers[0].reason, Says("--precision int8"));
   options.precision = Precision::kInt8;
-  EXPECT_EQ(run(Executor(two_layers()), {{"x", input({6, 20})}}, options).report.layers.size(), 2U);
+  EXPECT_EQ(run(two_layers(), {{"x", input({6, 20})}}, options).report.layers.size(), 2U);
 }
 
 TEST_F(NetworkRunTest, SendsLinearLayersToTheDeviceAndNothingElse) {
@@ -188,7 +163,7 @@ TEST_F(NetworkRunTest, SendsLinearLayersToTheDeviceAndNothingElse) {
   EXPECT_GT(found.report.quality->signal_to_noise_db, 30);
   EXPECT_LT(found.report.quality->signal_to_noise_db, 60);  // it was quantized
   EXPECT_GT(found.report.layers[0].max_abs_error, 0);
-  EXPECT_THAT(shown(found.report), Says("1 node on the host"));
+  EXPECT_THAT(shown(found.report), Says("1 node in ONNX Runtime"));
 }
 
 TEST_F(NetworkRunTest, AppliesEveryPartOfGemm) {
@@ -253,43 +228,13 @@ TEST_F(NetworkRunTest, IsMuchCloserInFloat32) {
   EXPECT_LT(found.report.layers[0].max_abs_error, 1e-4);
 }
 
-TEST_F(NetworkRunTest, MeasuresALayersErrorAgainstTheFloatNetwork) {
-  const OnnxModel network = two_layers();
-  const NamedTensors inputs{{"x", input({6, 20})}};
-  std::map<std::string, Tensor> found, exact;
-  run(Executor(network), inputs, int8(), nullptr, [&](const Step& step, const Tensors& outputs) {
-    found[step.context.node->output(0)] = outputs[0];
-  });
-  ExecutorHooks hooks;
-  hooks.after = [&](const Step& step, const Tensors& outputs) {
-    exact[step.context.node->output(0)] = outputs[0];
-  };
-  Executor(network).run(inputs, hooks);
-  const NetworkRun again = run(network, inputs);
-  const char* const values[] = {"h", "m"};
-  for (std::size_t i = 0; i < 2; ++i) {
-    const float* a = found[values[i]].values<float>();
-    const float* b = exact[values[i]].values<float>();
-    float largest = 0;
-    for (std::int64_t at = 0; at < exact[values[i]].elements(); ++at) {
-      largest = std::max(largest, std::abs(a[at] - b[at]));
-    }
-    EXPECT_GT(largest, 0);
-    EXPECT_FLOAT_EQ(static_cast<float>(again.report.layers[i].max_abs_error), largest);
-  }
-  // What nodes behind the device read is the device's.
-  for (const float value : values_of<float>(again.outputs.at("y"))) EXPECT_GE(value, 0);
-  EXPECT_EQ(values_of<float>(again.outputs.at("y")), values_of<float>(found["y"]));
-  EXPECT_NE(values_of<float>(again.outputs.at("y")), values_of<float>(exact["y"]));
-}
-
 TEST_F(NetworkRunTest, GivesTheSameNetworkWhereverPartialSumsAreAdded) {
   const OnnxModel network = two_layers();
   const NamedTensors inputs{{"x", input({6, 20})}};
   RunOptions options = int8();
-  const NetworkRun on_device = run(Executor(network), inputs, options);
+  const NetworkRun on_device = run(network, inputs, options);
   options.accumulate = Accumulate::kHost;
-  const NetworkRun on_host = run(Executor(network), inputs, options);
+  const NetworkRun on_host = run(network, inputs, options);
   EXPECT_TRUE(on_host.report.verified());
   EXPECT_EQ(values_of<float>(on_host.outputs.at("y")), values_of<float>(on_device.outputs.at("y")));
   EXPECT_EQ(on_host.report.quality->signal_to_noise_db,
@@ -298,37 +243,13 @@ TEST_F(NetworkRunTest, GivesTheSameNetworkWhereverPartialSumsAreAdded) {
             on_device.report.layers[0].counters[counter::kBytesResults]);
 }
 
-TEST_F(NetworkRunTest, ComputesEachNodeOnceWhereTheDeviceChangesNothing) {
-  const OnnxModel network = two_layers();
-  Executor executor(network);
-  const CountedCalls counted(executor);
-  run(executor, {{"x", input({6, 20})}}, int8());
-  // Once before the first device layer; there and behind it the float32 network goes its own way:
-  // a Linear layer is computed for it, and what the host does is done for both.
-  EXPECT_EQ(CountedCalls::calls(),
-            (std::map<std::string, int>{
-                {"node0", 1}, {"node1", 1}, {"node2", 2}, {"node3", 1}, {"node4", 2}}));
-}
-
-TEST_F(NetworkRunTest, ComputesABranchOnceThatTheDeviceDoesNotReach) {
-  const OnnxModel network = model(
-      "(float[4,6] x, float[6,4] w) => (float[4,4] y, float[4,6] z) "
-      "{h = MatMul(x, w) a = Tanh(x) z = Relu(a) y = Relu(h)}",
-      {"w"});
-  Executor executor(network);
-  const CountedCalls counted(executor);
-  run(executor, {{"x", input({4, 6})}}, int8());
-  EXPECT_EQ(CountedCalls::calls(),
-            (std::map<std::string, int>{{"node0", 1}, {"node1", 1}, {"node2", 1}, {"node3", 2}}));
-}
-
 TEST_F(NetworkRunTest, AnnouncesAllJobsBeforeTheDeviceRuns) {
   const OnnxModel network = two_layers();
   const NamedTensors inputs{{"x", input({6, 20})}};
   JobNotes notes;
   RunOptions options = int8();
   options.observers = {&notes};
-  run(Executor(network), inputs, options);
+  run(network, inputs, options);
   EXPECT_THAT(notes.notes,
               ElementsAre("announce node1 node3", "begin node1", "end", "begin node3", "end"));
   ASSERT_EQ(notes.announced.size(), 2U);
@@ -336,7 +257,7 @@ TEST_F(NetworkRunTest, AnnouncesAllJobsBeforeTheDeviceRuns) {
 
   notes.notes.clear();
   options.precision = Precision::kFloat32;
-  run(Executor(network), inputs, options);
+  run(network, inputs, options);
   EXPECT_EQ(notes.notes[0],
             "announce node1/0 node1/1 node1/2 node1/3 node3/0 node3/1 node3/2 node3/3");
 }
@@ -346,30 +267,20 @@ TEST_F(NetworkRunTest, RunsNothingWhereAnObserverRefusesTheJobs) {
   notes.refuse = true;
   RunOptions options = int8();
   options.observers = {&notes};
-  EXPECT_THROW(run(Executor(two_layers()), {{"x", input({6, 20})}}, options), UsageError);
+  EXPECT_THROW(run(two_layers(), {{"x", input({6, 20})}}, options), UsageError);
   EXPECT_EQ(device_.runs, 0);
 }
 
 TEST_F(NetworkRunTest, TellsProgressFromNothingToAllAndNeverBackwards) {
   for (const Precision precision : {Precision::kInt8, Precision::kFloat32}) {
     std::vector<double> told;
-    std::map<std::string, double> last;
     RunOptions options;
     options.precision = precision;
-    const OnnxModel network = two_layers();
-    run(Executor(network), {{"x", input({6, 20})}}, options,
-        [&](const std::string& name, double done) {
-          told.push_back(done);
-          last[name] = done;
-        });
+    run(two_layers(), {{"x", input({6, 20})}}, options,
+        [&](const std::string&, double done) { told.push_back(done); });
     EXPECT_EQ(told.front(), 0);
     EXPECT_DOUBLE_EQ(told.back(), 1);
     EXPECT_TRUE(std::is_sorted(told.begin(), told.end()));
-    // By MACs.
-    const double first = 20.0 * 11 / (20 * 11 + 11 * 5);
-    const bool sliced = precision == Precision::kFloat32;
-    EXPECT_DOUBLE_EQ(last[sliced ? "node1/3" : "node1"], first);
-    if (sliced) EXPECT_DOUBLE_EQ(last["node1/1"], 0.3 * first);
   }
 }
 
@@ -436,35 +347,6 @@ TEST_F(NetworkRunTest, RunsOnTheDeviceWhatTheAnalysisPutsThere) {
   }
 }
 
-TEST_F(NetworkRunTest, TellsLayersOfManyImagesOnce) {
-  // Their groups are no layers of their own.
-  const OnnxModel network = model(
-      "(float[70,1,4,4] x, float[3,1,3,3] w, float[12,5] v) => (float[70,5] y) "
-      "{c = Conv(x, w) f = Flatten(c) y = MatMul(f, v)}",
-      {"w", "v"});
-  const Tensor images = input({70, 1, 4, 4});
-  NetworkInputs inputs;
-  inputs.images = 70;
-  int takes = 0;
-  inputs.take = [&](std::int64_t first, std::int64_t count) {
-    ++takes;
-    Tensor part(images.type(), {count, 1, 4, 4});
-    std::copy_n(images.values<float>() + 16 * first, 16 * count, part.mutable_values<float>());
-    return NamedTensors{{"x", part}};
-  };
-  JobRunner runner(device_, driver_, int8());
-  const NetworkRun found =
-      run_network(Executor(network), inputs, runner, runner.report("test", 70), nullptr, nullptr);
-  EXPECT_EQ(takes, 2);
-  ASSERT_EQ(found.report.host_layers.size(), 1U);
-  EXPECT_EQ(found.report.host_layers[0].macs, 70U * 3 * 9 * 2 * 2);
-  EXPECT_EQ(found.report.host->nodes, 2U);
-  EXPECT_EQ(found.report.layers.at(0).shape.m, 70U);
-  EXPECT_EQ(found.report.quality->images, 70U);
-  const NetworkRun at_once = run(network, {{"x", images}});
-  EXPECT_EQ(values_of<float>(found.outputs.at("y")), values_of<float>(at_once.outputs.at("y")));
-}
-
 TEST_F(NetworkRunTest, WithoutALayerOnTheDeviceVerifiesNothing) {
   const OnnxModel network =
       model("(float[2,1,4,4] x, float[3,1,3,3] w) => (float[2,3,2,2] y) {y = Conv(x, w)}", {"w"});
@@ -522,11 +404,9 @@ TEST_F(NetworkRunTest, RunsImagesOneAfterTheOther) {
   JobNotes notes;
   RunOptions options = int8();
   options.observers = {&notes};
-  JobRunner runner(device_, driver_, options);
   const NetworkInputs inputs =
       NetworkInputs::in_passes({{"x", InputSource::of(images)}}, 3, 1, "one at a time");
-  const NetworkRun found =
-      run_network(Executor(network), inputs, runner, runner.report("test", 3), nullptr, nullptr);
+  const NetworkRun found = run_network(network, inputs, device_, options, nullptr, "tlm", 3);
   EXPECT_EQ(found.outputs.at("y").dims(), (Dims{6, 3}));
   EXPECT_EQ(values_of<float>(found.outputs.at("y")), expected);
   EXPECT_EQ(notes.notes[0], "announce node2 node2 node2");
@@ -536,28 +416,17 @@ TEST_F(NetworkRunTest, RunsImagesOneAfterTheOther) {
   EXPECT_TRUE(found.report.verified());
   EXPECT_THAT(shown(found.report), Says("The 3 images ran one after the other: one at a time.\n"));
 
-  std::vector<double> told;
-  const NetworkRun on_host =
-      run_on_host(Executor(network), inputs, {}, nullptr,
-                  [&](const std::string&, double done) { told.push_back(done); });
-  EXPECT_EQ(on_host.outputs.at("y").dims(), (Dims{6, 3}));
-  EXPECT_EQ(on_host.report.layers.at(0).shape.m, 6U);
-  // By MACs: the product is nearly all of each image.
-  ASSERT_EQ(told.size(), 9U);
-  EXPECT_EQ(told[0], 0);
-  EXPECT_TRUE(std::is_sorted(told.begin(), told.end()));
-  EXPECT_NEAR(told[3], 1.0 / 3, 1e-9);
-  EXPECT_NEAR(told[8], 2.0 / 3 + 2.0 / 3 / 15, 1e-9);
+  const NetworkRun in_float = on_host(network, inputs);
+  EXPECT_EQ(in_float.outputs.at("y").dims(), (Dims{6, 3}));
+  EXPECT_EQ(in_float.report.layers.at(0).shape.m, 6U);
 }
 
 TEST_F(NetworkRunTest, RunsImagesInPassesAndDropsWhatFilledTheLast) {
   const OnnxModel network =
       model("(float[2,4] x, float[4,3] w) => (float[2,3] y) {y = MatMul(x, w)}", {"w"});
   const Tensor images = input({3, 4});
-  JobRunner runner(device_, driver_, int8());
   const NetworkInputs inputs = NetworkInputs::in_passes({{"x", InputSource::of(images)}}, 3, 2);
-  const NetworkRun found =
-      run_network(Executor(network), inputs, runner, runner.report("test", 3), nullptr, nullptr);
+  const NetworkRun found = run_network(network, inputs, device_, int8());
   EXPECT_EQ(found.outputs.at("y").dims(), (Dims{3, 3}));
   EXPECT_EQ(found.exact.dims(), (Dims{3, 3}));
   EXPECT_EQ(found.report.images_at_once, 2U);
@@ -600,8 +469,11 @@ TEST_F(NetworkRunTest, SendsProductsOfIntegersToTheDevice) {
       EXPECT_EQ(found.report.layers[0].shape.k, 70U);
       EXPECT_TRUE(found.report.verified());
       EXPECT_FALSE(found.report.quality.has_value()) << "there is no float network";
-      const Tensor expected = Executor(network).run({{"x", x}}).at("y");
-      EXPECT_EQ(std::memcmp(found.outputs.at("y").raw(), expected.raw(), 15), 0);
+      if (type == std::string("uint8") ||
+          of_weights == std::string("int8")) {  // ONNX Runtime has it
+        const Tensor expected = run_on_cpu(network, {{"x", x}}).at("y");
+        EXPECT_EQ(std::memcmp(found.outputs.at("y").raw(), expected.raw(), 15), 0);
+      }
       // float32 products alone go to the device in float32.
       EXPECT_TRUE(run(network, {{"x", x}}, Precision::kFloat32).report.layers.empty());
     }
@@ -642,15 +514,6 @@ TEST_F(NetworkRunTest, TellsWhatAChipWouldWaitForNodesBetweenPrograms) {
                                               {"nodes", 2},
                                               {"values", 109},
                                               {"least_cycles", 15}}));
-}
-
-TEST_F(NetworkRunTest, ChecksFromTheShapesAloneWhetherTheDeviceHasRoom) {
-  JobRunner runner(device_, driver_, int8());
-  check_jobs(two_layers(), runner);
-  const OnnxModel large = model(
-      "(float[1000000,20] x, float[20,11] w) => (float[1000000,11] y) {y = MatMul(x, w)}", {"w"});
-  EXPECT_THAT([&] { check_jobs(large, runner); },
-              Fails("1000000x20x11 needs", "the device has 16777216"));
 }
 
 }  // namespace

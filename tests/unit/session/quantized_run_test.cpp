@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Quantized networks with their layers on a reference device: host/session/network_run.
+// Quantized networks with their layers on a reference device: host/ep/network_session.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -8,11 +8,12 @@
 
 #include "host/execute/network_input.hpp"
 #include "host/report/json.hpp"
-#include "host/session/network_run.hpp"
 #include "tests/says.hpp"
 #include "tests/unit/execute/quantized_graph_text.hpp"
 #include "tests/unit/report/shown.hpp"
 #include "tests/unit/run/small_device.hpp"
+#include "tests/unit/run_on_cpu.hpp"
+#include "tests/unit/session/run_network.hpp"
 
 namespace gemm64 {
 namespace {
@@ -21,21 +22,13 @@ using testing::ElementsAre;
 
 class QuantizedRunTest : public testing::Test {
  protected:
-  QuantizedRunTest() : driver_(device_) {}
-
-  NetworkRun run(const OnnxModel& model, const NetworkInputs& inputs, const RunOptions& options,
-                 const RunProgress& progress = nullptr) {
-    JobRunner runner(device_, driver_, options);
-    return run_network(Executor(model), inputs, runner, runner.report("test", 2), nullptr,
-                       progress);
-  }
   NetworkRun run(const OnnxModel& model, const RunOptions& options = {},
                  const RunProgress& progress = nullptr) {
-    return run(model, NetworkInputs::of(NamedTensors{{"x", quantized_input()}}), options, progress);
+    return run_network(model, NetworkInputs::of(NamedTensors{{"x", quantized_input()}}), device_,
+                       options, progress);
   }
 
   DamagedDevice device_;
-  Driver driver_;
 };
 
 TEST_F(QuantizedRunTest, RunsEveryConvolutionAndLinearLayerOnTheDevice) {
@@ -46,8 +39,8 @@ TEST_F(QuantizedRunTest, RunsEveryConvolutionAndLinearLayerOnTheDevice) {
   EXPECT_EQ(found.report.layers.size(), 9U);
   EXPECT_TRUE(found.report.host_layers.empty());
   EXPECT_EQ(found.report.device_macs(), found.report.all_macs());
-  EXPECT_EQ(found.report.host->nodes, 2U);  // Transpose, Flatten
-  const NamedTensors expected = Executor(model).run({{"x", quantized_input()}});
+  EXPECT_EQ(found.report.host->nodes, 1U);  // Transpose
+  const NamedTensors expected = run_on_cpu(model, {{"x", quantized_input()}});
   const Tensor& y = found.outputs.at("y");
   ASSERT_EQ(y.bytes(), expected.at("y").bytes());
   EXPECT_EQ(std::memcmp(y.raw(), expected.at("y").raw(), y.bytes()), 0);
@@ -59,7 +52,7 @@ TEST_F(QuantizedRunTest, RunsDepthwiseLayersAndPoolsAmongOthersAsOneProgram) {
   EXPECT_TRUE(found.report.verified());
   EXPECT_EQ(device_.runs, 1);
   EXPECT_EQ(found.report.layers.size(), 9U);
-  EXPECT_EQ(found.report.host->nodes, 1U);  // Flatten
+  EXPECT_EQ(found.report.host->nodes, 0U);
   EXPECT_EQ(found.report.device_macs(), found.report.all_macs());
   EXPECT_THAT(shown(found.report),
               Says("2x3 pool, lanes", "3x3 in 20 groups, lanes", "5x5 /2x1 in 20 groups, lanes"));
@@ -68,7 +61,7 @@ TEST_F(QuantizedRunTest, RunsDepthwiseLayersAndPoolsAmongOthersAsOneProgram) {
   const NetworkRun on_array = run(model, array);
   EXPECT_TRUE(on_array.report.verified());
   for (const LayerReport& layer : on_array.report.layers) EXPECT_NE(layer.tiles, 0U);
-  const NamedTensors expected = Executor(model).run({{"x", quantized_input()}});
+  const NamedTensors expected = run_on_cpu(model, {{"x", quantized_input()}});
   for (const NetworkRun* one : {&found, &on_array}) {
     const Tensor& y = one->outputs.at("y");
     ASSERT_EQ(y.bytes(), expected.at("y").bytes());
@@ -79,8 +72,8 @@ TEST_F(QuantizedRunTest, RunsDepthwiseLayersAndPoolsAmongOthersAsOneProgram) {
 TEST_F(QuantizedRunTest, TellsOfProgramsWindowsAndPackedRows) {
   const NetworkRun found = run(quantized_branches());
   const std::string text = shown(found.report);
-  EXPECT_THAT(text, Says("3x3 /2 packed", "3x3 dilated 2 in 20 groups",
-                         "2 nodes on the host (1 Flatten, 1 Transpose)",
+  EXPECT_THAT(text, Says("3x3 /2 packed", "3x3 dilated 2 in 20 groups", "1 node in ONNX Runtime",
+                         "(1 Transpose)",
                          "2 programs on the device.\n"
                          "1 node on its vector path, as layers wrote their results.\n"));
   // 2 x 5 x 5 windows of 27 bytes, in words of 8.
@@ -184,7 +177,7 @@ TEST_F(QuantizedRunTest, ComputesALayerThatTheFileLeavesInFloatAsTheFileSays) {
   Tensor x(onnx::TensorProto::UINT8, {6, 20});
   for (int i = 0; i < 120; ++i) x.mutable_values<std::uint8_t>()[i] = static_cast<std::uint8_t>(i);
   const NetworkInputs inputs = NetworkInputs::of(NamedTensors{{"x", x}});
-  const Tensor expected = Executor(model).run({{"x", x}}).at("y");
+  const Tensor expected = run_on_cpu(model, {{"x", x}}).at("y");
   const auto bytes_equal = [&](const NetworkRun& found) {
     const Tensor& y = found.outputs.at("y");
     return std::memcmp(y.raw(), expected.raw(), expected.bytes()) == 0;
@@ -192,32 +185,31 @@ TEST_F(QuantizedRunTest, ComputesALayerThatTheFileLeavesInFloatAsTheFileSays) {
   for (const CheckLevel check : {CheckLevel::kLayers, CheckLevel::kOutputs}) {
     RunOptions options;
     options.check = check;
-    const NetworkRun found = run(model, inputs, options);
+    const NetworkRun found = run_network(model, inputs, device_, options);
     EXPECT_TRUE(found.report.verified());
     EXPECT_TRUE(bytes_equal(found));
     EXPECT_EQ(found.report.layers.size(), 1U);
     ASSERT_EQ(found.report.host_layers.size(), 1U);
     EXPECT_EQ(found.report.host_layers[0].name, "fc");
     EXPECT_THAT(found.report.host_layers[0].reason, Says("float32 in the file"));
-    EXPECT_TRUE(run(model, inputs, options).why_one_job.empty());
   }
   RunOptions on_the_way;
   on_the_way.precision = Precision::kInt8;
-  const NetworkRun found = run(model, inputs, on_the_way);
+  const NetworkRun found = run_network(model, inputs, device_, on_the_way);
   EXPECT_TRUE(found.report.verified());
   EXPECT_FALSE(bytes_equal(found));
   EXPECT_EQ(found.report.layers_of(Arithmetic::kQuantizedOnTheWay), 1U);
   RunOptions slices;
   slices.precision = Precision::kFloat32;
-  EXPECT_EQ(run(model, inputs, slices).report.layers_of(Arithmetic::kSlices), 1U);
+  EXPECT_EQ(run_network(model, inputs, device_, slices).report.layers_of(Arithmetic::kSlices), 1U);
 }
 
 TEST_F(QuantizedRunTest, RunsImagesInPasses) {
   QuantizedText text("2,3,6,6");
   text.conv("x", "a", 3, 9, 3).conv("a", "y", 9, 4, 1);
   const Tensor images = quantized_input({3, 3, 6, 6});
-  const NetworkRun found =
-      run(text.model(), NetworkInputs::in_passes({{"x", InputSource::of(images)}}, 3, 2), {});
+  const NetworkRun found = run_network(
+      text.model(), NetworkInputs::in_passes({{"x", InputSource::of(images)}}, 3, 2), device_);
   EXPECT_TRUE(found.report.verified());
   EXPECT_EQ(device_.runs, 2);
   ASSERT_EQ(found.report.layers.size(), 2U);

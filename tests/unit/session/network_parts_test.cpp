@@ -8,12 +8,12 @@
 
 #include "host/execute/network_input.hpp"
 #include "host/report/json.hpp"
-#include "host/session/network_run.hpp"
 #include "host/util/error.hpp"
 #include "tests/says.hpp"
 #include "tests/unit/device/marked_device.hpp"
 #include "tests/unit/execute/quantized_graph_text.hpp"
 #include "tests/unit/report/shown.hpp"
+#include "tests/unit/session/run_network.hpp"
 
 namespace gemm64 {
 namespace {
@@ -35,8 +35,8 @@ class NetworkPartsTest : public testing::Test {
 
   NetworkRun joined() {
     MarkedDevice device(marks_);
-    Driver driver(device);
-    PartJoin join(executor_, inputs_, JobRunner(device, driver, options_).report("test", 10));
+    const Session session(device, "tlm", {}, settings_of(options_), options_);
+    PartJoin join(model_.graph(), inputs_, session.report("test", 10));
     for (std::int64_t i = 0; i < inputs_.passes(); ++i) {
       const NetworkInputs pass = inputs_.pass(i);
       const Json sent = to_binary_json(pass.take(0, pass.images));
@@ -53,13 +53,10 @@ class NetworkPartsTest : public testing::Test {
 
   NetworkRun run_on_own_device(const NetworkInputs& inputs) {
     MarkedDevice device(marks_);
-    Driver driver(device);
-    JobRunner runner(device, driver, options_);
-    return run_network(executor_, inputs, runner, runner.report("test", 10), nullptr, nullptr);
+    return run_network(model_, inputs, device, options_, nullptr, "tlm", 10);
   }
 
   const OnnxModel model_ = quantized_branches(3);
-  const Executor executor_{model_};
   const NetworkInputs inputs_ = NetworkInputs::in_passes(
       {{"x", InputSource::of(quantized_input({10, 3, 9, 9}))}}, 10, 3, "for a test");
 };

@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "host/execute/head.hpp"
+#include "host/execute/input_passes.hpp"
 
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cstring>
 #include <utility>
 
 #include "host/execute/not_finite.hpp"
@@ -12,50 +11,6 @@
 
 namespace gemm64 {
 namespace {
-
-// About 200 MB of activations for an AlexNet.
-constexpr std::int64_t kImagesAtOnce = 64;
-
-/// Does a node give the same for an image whatever else is in the batch?
-bool treats_images_alone(const OnnxModel& model, const Step& step) {
-  static const char* const kOperators[] = {"Conv",
-                                           "Relu",
-                                           "MaxPool",
-                                           "AveragePool",
-                                           "Dropout",
-                                           "Flatten",
-                                           "Tanh",
-                                           "GlobalAveragePool",
-                                           "QLinearConv",
-                                           "QuantizeLinear",
-                                           "DequantizeLinear",
-                                           "QLinearGlobalAveragePool"};
-  const onnx::NodeProto& node = *step.context.node;
-  if (node.op_type() == "Flatten" && attribute(node, "axis", std::int64_t{1}) != 1) return false;
-  // What Dropout drops in training mode depends on the place in the batch.
-  if (node.op_type() == "Dropout" && node.input_size() > 2) return false;
-  // A MaxPool's positions are counted through the whole batch.
-  if (node.op_type() == "MaxPool" && node.output_size() > 1) return false;
-  // The images are its first input; weights are the same for all of them.
-  for (int i = 0; i < node.input_size(); ++i) {
-    const bool constant = node.input(i).empty() || model.constant(node.input(i)) != nullptr;
-    if (constant != (i > 0)) return false;
-  }
-  return std::find(std::begin(kOperators), std::end(kOperators), node.op_type()) !=
-         std::end(kOperators);
-}
-
-/// Appends the rows of `part`, which begin with image `first` of `images`.
-void append(Tensor& whole, const Tensor& part, std::int64_t first, std::int64_t images) {
-  if (!whole.present()) {
-    Dims dims = part.dims();
-    dims[0] = images;
-    whole = Tensor(part.type(), dims);
-  }
-  const std::size_t row = part.bytes() / static_cast<std::size_t>(part.dim(0));
-  std::memcpy(whole.mutable_raw() + static_cast<std::size_t>(first) * row, part.raw(),
-              part.bytes());
-}
 
 /// The files of the first input that has any.
 std::vector<std::string> files_of(const InputSources& sources) {
@@ -148,27 +103,6 @@ NetworkInputs NetworkInputs::pass(std::int64_t index) const {
 
 std::int64_t NetworkInputs::images_of(std::int64_t pass) const {
   return at_once == 0 ? images : std::min(at_once, images - pass * at_once);
-}
-
-Values run_head(const Executor& executor, std::size_t last, const NetworkInputs& inputs,
-                const ExecutorHooks& hooks) {
-  const auto& steps = executor.steps();
-  const bool alone =
-      std::all_of(steps.begin(), steps.begin() + static_cast<std::ptrdiff_t>(last),
-                  [&](const Step& step) { return treats_images_alone(executor.model(), step); });
-  if (!alone || inputs.images <= kImagesAtOnce) {
-    Values values = executor.begin(inputs.take(0, inputs.images));
-    executor.run_steps(0, last, values, hooks);
-    return values;
-  }
-  Values whole;
-  for (std::int64_t first = 0; first < inputs.images; first += kImagesAtOnce) {
-    const std::int64_t count = std::min(kImagesAtOnce, inputs.images - first);
-    Values values = executor.begin(inputs.take(first, count));
-    executor.run_steps(0, last, values, hooks);
-    for (const auto& [name, tensor] : values) append(whole[name], tensor, first, inputs.images);
-  }
-  return whole;
 }
 
 }  // namespace gemm64

@@ -1,0 +1,16 @@
+// SPDX-License-Identifier: Apache-2.0
+// Networks by ONNX Runtime's CPU provider, for tests.
+#pragma once
+
+#include "host/execute/host_session.hpp"
+#include "host/execute/named_tensors.hpp"
+
+namespace gemm64 {
+
+/// Returns the network's outputs.
+inline NamedTensors run_on_cpu(const OnnxModel& model, const NamedTensors& inputs) {
+  static const auto* const environment = new ort::Environment(onnxruntime_library());
+  return host_session(*environment, host_model(model, true, model.proto())).run(inputs);
+}
+
+}  // namespace gemm64
