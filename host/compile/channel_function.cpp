@@ -10,12 +10,10 @@
 
 #include "host/compile/quantized_node.hpp"
 #include "host/compile/vector_node.hpp"
-#include "host/graph/onnx/operator.hpp"
 #include "host/graph/onnx/qdq_values.hpp"
 #include "host/graph/onnx/supported.hpp"
 #include "host/graph/proto/attribute.hpp"
 #include "host/graph/proto/tensor_data.hpp"
-#include "host/kernels/operators.hpp"
 #include "host/numerics/reference.hpp"
 #include "host/util/error.hpp"
 
@@ -43,8 +41,8 @@ bool is_by_channel(const NodeProto& node) {
 /// The nodes of a function, one after the other.
 class ChannelChain {
  public:
-  ChannelChain(const OnnxModel& model, const Readers& readers, int index)
-      : model_(model), readers_(readers) {
+  ChannelChain(const HostNodes& nodes, const Readers& readers, int index)
+      : host_(nodes), model_(nodes.model()), readers_(readers) {
     const auto type = model_.type(proto(index).input(0));
     if (type && is_byte_type(type->data_type) && type->dims.size() >= 2) type_ = *type;
     nodes_.push_back(index);
@@ -92,21 +90,24 @@ class ChannelChain {
   }
 
   /// All values, an image each, that are the same in all channels, and what the nodes make of them.
-  /// Throws UsageError where the kernels do.
+  /// Throws UsageError where ONNX Runtime does.
   std::pair<Tensor, Tensor> compute_all() const {
     Dims dims(type_.dims.size(), 1);
     dims[0] = kValues;
     dims[1] = channels();
-    Tensor value(type(), dims), before;
+    Tensor value(type(), dims);
     auto* to = reinterpret_cast<std::uint8_t*>(value.mutable_raw());
     for (int i = 0; i < kValues; ++i, to += channels()) {
       std::fill_n(to, channels(), static_cast<std::uint8_t>(i));
     }
-    for (const int node : nodes_) {
-      before = std::exchange(value, run(node, value));
-      if (value.dims() != dims) throw UsageError("a constant has values for each pixel");
-    }
-    return {before, value};
+    const auto compute = [&](int node) {
+      const std::string& name = proto(node).output(0);
+      const HostNodes::Values given{{proto(nodes_.front()).input(0), value}};
+      const Tensor found = host_.kept_values({name}, given).at(name);
+      if (found.dims() != dims) throw UsageError("a constant has values for each pixel");
+      return found;
+    };
+    return {compute(nodes_[nodes_.size() - 2]), compute(nodes_.back())};
   }
 
  private:
@@ -152,24 +153,7 @@ class ChannelChain {
     });
   }
 
-  Tensor constant(const std::string& name) const {
-    if (name.empty()) return {};
-    const TensorProto* const constant = model_.constant(name);
-    if (constant != nullptr) return Tensor::from_proto(*constant);
-    const int maker = *dequantize_of(name);
-    return run(maker, this->constant(proto(maker).input(0)));
-  }
-
-  /// What a node makes of its first input.
-  Tensor run(int index, const Tensor& first) const {
-    const NodeProto& node = proto(index);
-    const OperatorInfo* const info = find_operator(node.domain(), node.op_type());
-    if (info == nullptr) throw UsageError(operator_name(node) + " is not supported");
-    Tensors inputs = {first};
-    for (int i = 1; i < node.input_size(); ++i) inputs.push_back(constant(node.input(i)));
-    return compute(*info, {&node, node_label(node, index), model_.opset()}, inputs)[0];
-  }
-
+  const HostNodes& host_;
   const OnnxModel& model_;
   const Readers& readers_;
   TensorType type_{}, result_{};
@@ -296,10 +280,10 @@ ChannelFactors in_order(const ChannelFactors& factors, const ChannelOrder& order
   return placed;
 }
 
-std::optional<ChannelFunction> read_channel_function(const OnnxModel& model, const Readers& readers,
+std::optional<ChannelFunction> read_channel_function(const HostNodes& nodes, const Readers& readers,
                                                      int index, std::string& why) {
-  if (!is_dequantize(model.graph().node(index))) return std::nullopt;
-  ChannelChain chain(model, readers, index);
+  if (!is_dequantize(nodes.model().graph().node(index))) return std::nullopt;
+  ChannelChain chain(nodes, readers, index);
   if (!chain.follow()) return std::nullopt;
   const auto result = chain.result();
   if (!result) return std::nullopt;

@@ -36,9 +36,9 @@ struct ChannelFunction {
 
 /// The function that begins with node `index`, a DequantizeLinear, if that is one and nothing else
 /// of the graph reads a value between its nodes. Its factors give, for each of the 256 values in
-/// each channel, the byte that the host's kernels give; nothing where there are none that do, and
+/// each channel, the byte that ONNX Runtime computes; nothing where there are none that do, and
 /// then `why` says so. Zeros where the file lacks a constant.
-std::optional<ChannelFunction> read_channel_function(const OnnxModel& model, const Readers& readers,
+std::optional<ChannelFunction> read_channel_function(const HostNodes& nodes, const Readers& readers,
                                                      int index, std::string& why);
 
 }  // namespace gemm64

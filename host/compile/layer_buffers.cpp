@@ -3,7 +3,7 @@
 
 #include <fmt/format.h>
 
-#include "host/graph/onnx/operator.hpp"
+#include "host/execute/host_nodes.hpp"
 #include "host/graph/onnx/supported.hpp"
 
 namespace gemm64 {
@@ -26,45 +26,26 @@ NodeContext context_of(const OnnxModel& model, int index) {
 /// The values of a network that do not depend on its inputs.
 class Constants {
  public:
-  explicit Constants(const OnnxModel& model) : model_(model) {
-    for (int i = 0; i < model.graph().node_size(); ++i) {
-      for (const std::string& name : model.graph().node(i).output()) producers_[name] = i;
-    }
-  }
+  explicit Constants(const OnnxModel& model) : nodes_(model) {}
 
   /// Does a node compute it, from constants only?
   bool is_computed(const std::string& name) const {
-    return model_.is_constant(name) && model_.constant(name) == nullptr;
+    return nodes_.model().is_constant(name) && nodes_.model().constant(name) == nullptr;
   }
 
   Tensor value(const NodeContext& reader, const std::string& name) {
     if (name.empty()) return {};
-    if (const onnx::TensorProto* const constant = model_.constant(name)) {
-      return Tensor::from_proto(*constant);
-    }
-    if (!model_.is_constant(name)) {
+    if (!nodes_.model().is_constant(name)) {
       throw failure(reader, fmt::format("its input '{}' has no value", printable(name)));
     }
-    const auto known = computed_.find(name);
-    return known != computed_.end() ? known->second : compute_value(name);
+    Tensor& value = values_[name];
+    if (!value.present()) value = nodes_.values({name}, {}).at(name);
+    return value;
   }
 
  private:
-  Tensor compute_value(const std::string& name) {
-    const NodeContext context = context_of(model_, producers_.at(name));
-    const onnx::NodeProto& node = *context.node;
-    Tensors inputs;
-    for (const std::string& input : node.input()) inputs.push_back(value(context, input));
-    const Tensors outputs = compute(*find_operator(node.domain(), node.op_type()), context, inputs);
-    for (std::size_t i = 0; i < outputs.size(); ++i) {
-      computed_[node.output(static_cast<int>(i))] = outputs[i];
-    }
-    return computed_.at(name);
-  }
-
-  const OnnxModel& model_;
-  std::unordered_map<std::string, int> producers_;
-  NamedBuffers computed_;
+  const HostNodes nodes_;
+  NamedBuffers values_;
 };
 
 /// The operands of a layer's node; of those that the network computes only the types.

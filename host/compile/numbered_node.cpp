@@ -1,33 +1,31 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "host/compile/numbered_node.hpp"
 
-#include <utility>
+#include <fmt/format.h>
 
-#include "host/graph/onnx/operator.hpp"
-#include "host/graph/onnx/supported.hpp"
 #include "host/graph/proto/tensor_data.hpp"
 #include "host/util/error.hpp"
 
 namespace gemm64 {
 
-std::optional<Tensors> with_constants(const OnnxModel& model, int index, Tensor numbers) {
-  const onnx::NodeProto& node = model.graph().node(index);
-  Tensors inputs = {std::move(numbers)};
-  for (int i = 1; i < node.input_size(); ++i) {
+std::optional<Tensor> compute_numbers(const HostNodes& nodes, int index,
+                                      const std::map<int, Tensor>& numbers) {
+  const OnnxModel& model = nodes.model();
+  onnx::NodeProto node = model.graph().node(index);
+  HostNodes::Values given;
+  for (int i = 0; i < node.input_size(); ++i) {
+    const auto number = numbers.find(i);
     const onnx::TensorProto* const constant = model.constant(node.input(i));
-    if (!node.input(i).empty() && (constant == nullptr || !has_data(*constant))) {
+    if (number != numbers.end()) {
+      node.set_input(i, fmt::format("numbers {}", i));
+      given[node.input(i)] = number->second;
+    } else if (!node.input(i).empty() && (constant == nullptr || !has_data(*constant))) {
       return std::nullopt;
     }
-    inputs.push_back(constant == nullptr ? Tensor() : Tensor::from_proto(*constant));
   }
-  return inputs;
-}
-
-std::optional<Tensor> compute_node(const OnnxModel& model, int index, const Tensors& inputs) {
-  const onnx::NodeProto& node = model.graph().node(index);
+  for (std::string& output : *node.mutable_output()) output += " of numbers";
   try {
-    const NodeContext context{&node, node_label(node, index), model.opset()};
-    return compute(*find_operator(node.domain(), node.op_type()), context, inputs)[0];
+    return nodes.kept_values({node.output(0)}, given, {node}).at(node.output(0));
   } catch (const UsageError&) {
     return std::nullopt;
   }

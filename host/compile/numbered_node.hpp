@@ -1,21 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
-// Nodes that move values: the host's kernel, given numbers in place of values, says where each
-// goes.
+// Nodes that move values: ONNX Runtime, given numbers in place of values, says where each goes.
 #pragma once
 
+#include <map>
 #include <optional>
 
-#include "host/graph/onnx/model.hpp"
-#include "host/kernels/operators.hpp"
+#include "host/execute/host_nodes.hpp"
 
 namespace gemm64 {
 
-/// What node `index` reads where its first input is `numbers`: that, and its constants. Nothing
-/// where an input is no constant, or one without a value.
-std::optional<Tensors> with_constants(const OnnxModel& model, int index, Tensor numbers);
-
-/// What the node, of a supported operator, gives first; nothing where its kernel refuses the
-/// inputs: where it runs, the host will tell of it.
-std::optional<Tensor> compute_node(const OnnxModel& model, int index, const Tensors& inputs);
+/// Returns the first output of node `index` for these tensors in place of its inputs; inputs
+/// without one are constants. Nothing if an input is no constant, or one without a value, or ONNX
+/// Runtime refuses the node: then it does so again when the network runs.
+std::optional<Tensor> compute_numbers(const HostNodes& nodes, int index,
+                                      const std::map<int, Tensor>& numbers);
 
 }  // namespace gemm64

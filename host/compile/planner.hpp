@@ -24,7 +24,11 @@ std::uint64_t array_cycles(const Plan& plan);
 class Planner {
  public:
   Planner(const OnnxModel& model, const Geometry& geometry, const PlanOptions& options)
-      : model_(model), geometry_(geometry), options_(options), readers_(readers_of(model)) {}
+      : nodes_(model),
+        model_(model),
+        geometry_(geometry),
+        options_(options),
+        readers_(readers_of(model)) {}
 
   DevicePlan run();
 
@@ -134,6 +138,7 @@ class Planner {
   bool is_read_on_device(const std::string& name) const;
   bool add_concat(int index);
 
+  const HostNodes nodes_;
   const OnnxModel& model_;
   const Geometry& geometry_;
   const PlanOptions& options_;

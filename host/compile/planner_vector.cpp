@@ -85,7 +85,7 @@ bool Planner::push_copy(Placed copy) {
 /// A function of the last layer's results, value by value, becomes its table.
 void Planner::add_table(std::size_t number) {
   Placed placed = layers_[number];
-  const auto function = read_table(model_, readers_, output_of(placed));
+  const auto function = read_table(nodes_, readers_, output_of(placed));
   if (!function) return;
   set_table(placed, function->table, function->result);
   placed.layer.behind = function->nodes;
@@ -101,7 +101,7 @@ bool Planner::copy_through_table(int index) {
   const onnx::NodeProto& node = proto(index);
   const std::string name = node.input_size() == 0 ? "" : node.input(0);
   if (!value_of(name).layer) return false;
-  const auto function = read_table(model_, readers_, name, true);
+  const auto function = read_table(nodes_, readers_, name, true);
   if (!function || function->nodes.front() != index) return false;
   std::optional<Placed> copy = copy_of(index, name);
   if (!copy) return false;
@@ -117,7 +117,7 @@ bool Planner::enlarge(int index) {
   if (proto(index).op_type() != "Resize") return false;
   std::optional<Placed> copy = copy_of(index, proto(index).input(0));
   if (!copy || !copy->map) return leave(index, "it does not read a map that a layer gave");
-  const auto repeats = read_repeats(model_, index);
+  const auto repeats = read_repeats(nodes_, index);
   if (!repeats) return leave(index, "it does more than repeat each pixel");
   Convolution& map = *copy->node.convolution;
   map.height = map.out_height = map.height * repeats->first;
@@ -138,7 +138,7 @@ bool Planner::scale_channels(int index) {
   const Value value = value_of(name);
   if (!value.layer || value.root != name || !value.view.empty()) return false;
   std::string why;
-  auto function = read_channel_function(model_, readers_, index, why);
+  auto function = read_channel_function(nodes_, readers_, index, why);
   if (!function) return why.empty() ? false : leave(index, why);
   const Placed& from = layers_[*value.layer];
   Placed placed;
@@ -309,7 +309,7 @@ bool Planner::is_read_on_device(const std::string& name) const {
       return node.place == NodePlace::kLayer && node.sum_columns == 0;
     }
     std::string why;
-    return read_channel_function(model_, readers_, reader, why).has_value();
+    return read_channel_function(nodes_, readers_, reader, why).has_value();
   };
   const auto readers = readers_.find(name);
   return readers != readers_.end() &&
@@ -327,7 +327,7 @@ std::optional<Planner::ConcatInput> Planner::given_input(int index, int input,
   ConcatInput result;
   result.input = input;
   try {
-    result.table = concat_table(model_, index, input);
+    result.table = concat_table(nodes_, index, input);
   } catch (const UsageError&) {  // where it runs, the host will tell of it
     return std::nullopt;
   }
@@ -383,7 +383,7 @@ std::optional<Planner::ConcatInput> Planner::concat_input(int index, int input) 
   result.input = input;
   result.layer = value.layer;
   try {
-    result.table = concat_table(model_, index, input);
+    result.table = concat_table(nodes_, index, input);
   } catch (const UsageError&) {  // where it runs, the host will tell of it
     return std::nullopt;
   }

@@ -23,7 +23,7 @@ bool Planner::add_view(int index) {
   if (proto(index).input_size() == 0) return false;
   const Value value = value_of(proto(index).input(0));
   if (!value.layer || value.root != proto(index).input(0)) return false;
-  auto channels = read_slice(model_, index);
+  auto channels = read_slice(nodes_, index);
   const auto type = model_.type(proto(index).input(0));
   if (!channels || type->dims[1] != map_of(value).channels) return false;
   if (!layers_[*value.layer].map && type->dims.size() != 2) return false;

@@ -15,8 +15,9 @@ constexpr std::int64_t kMostPixels = std::int64_t{1} << 24;  // whose numbers fl
 
 }  // namespace
 
-std::optional<std::pair<std::uint32_t, std::uint32_t>> read_repeats(const OnnxModel& model,
+std::optional<std::pair<std::uint32_t, std::uint32_t>> read_repeats(const HostNodes& nodes,
                                                                     int index) {
+  const OnnxModel& model = nodes.model();
   const onnx::NodeProto& node = model.graph().node(index);
   if (operator_name(node) != "Resize" || node.input(0).empty()) return std::nullopt;
   if (attribute(node, "mode", std::string("nearest")) != "nearest") return std::nullopt;
@@ -30,14 +31,17 @@ std::optional<std::pair<std::uint32_t, std::uint32_t>> read_repeats(const OnnxMo
   Tensor numbers(onnx::TensorProto::FLOAT, {1, 1, small[2], small[3]});
   std::iota(numbers.mutable_values<float>(), numbers.mutable_values<float>() + numbers.elements(),
             0.0F);
-  auto inputs = with_constants(model, index, std::move(numbers));
-  if (!inputs) return std::nullopt;
-  constexpr std::size_t kSizes = 3;
-  if (inputs->size() > kSizes && (*inputs)[kSizes].present() && (*inputs)[kSizes].elements() == 4) {
-    (*inputs)[kSizes] = Tensor::of<std::int64_t>({4}, {1, 1, large[2], large[3]});
+  std::map<int, Tensor> inputs{{0, std::move(numbers)}};
+  constexpr int kSizes = 3;
+  if (node.input_size() > kSizes && !node.input(kSizes).empty()) {
+    const auto sizes = model.type(node.input(kSizes));
+    if (model.constant(node.input(kSizes)) == nullptr || !sizes) return std::nullopt;
+    if (sizes->elements() == 4) {
+      inputs[kSizes] = Tensor::of<std::int64_t>({4}, {1, 1, large[2], large[3]});
+    }
   }
   const std::int64_t high = large[2] / small[2], wide = large[3] / small[3];
-  const auto found = compute_node(model, index, *inputs);
+  const auto found = compute_numbers(nodes, index, inputs);
   if (!found || found->dims() != Dims{1, 1, large[2], large[3]}) return std::nullopt;
   const float* value = found->values<float>();
   for (std::int64_t y = 0; y < large[2]; ++y) {

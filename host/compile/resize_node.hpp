@@ -6,14 +6,14 @@
 #include <optional>
 #include <utility>
 
-#include "host/graph/onnx/model.hpp"
+#include "host/execute/host_nodes.hpp"
 
 namespace gemm64 {
 
 /// How many times node `index`, a Resize of 8-bit maps, repeats each pixel, vertically and
-/// horizontally; nothing where it does anything else. What the host's kernel makes of the numbers
-/// of all pixels decides, so that every mode that comes to the same is found.
-std::optional<std::pair<std::uint32_t, std::uint32_t>> read_repeats(const OnnxModel& model,
+/// horizontally; nothing where it does anything else. What ONNX Runtime makes of the numbers of
+/// all pixels decides, so that every mode that comes to the same is found.
+std::optional<std::pair<std::uint32_t, std::uint32_t>> read_repeats(const HostNodes& nodes,
                                                                     int index);
 
 }  // namespace gemm64

@@ -10,7 +10,8 @@
 
 namespace gemm64 {
 
-std::optional<std::vector<std::uint32_t>> read_slice(const OnnxModel& model, int index) {
+std::optional<std::vector<std::uint32_t>> read_slice(const HostNodes& nodes, int index) {
+  const OnnxModel& model = nodes.model();
   const onnx::NodeProto& node = model.graph().node(index);
   const std::string name = operator_name(node);
   if ((name != "Slice" && name != "Gather") || node.input_size() == 0) return std::nullopt;
@@ -21,7 +22,7 @@ std::optional<std::vector<std::uint32_t>> read_slice(const OnnxModel& model, int
   for (std::size_t axis = 0; axis < from->dims.size(); ++axis) {
     if (axis != 1 && from->dims[axis] != to->dims[axis]) return std::nullopt;
   }
-  // The host's kernel on the numbers of the channels says which they are; one value stands for
+  // ONNX Runtime's results of the numbers of the channels say which they are; one value stands for
   // each.
   const std::int64_t channels = from->dims[1];
   std::vector<std::int64_t> dims = from->dims;
@@ -34,8 +35,7 @@ std::optional<std::vector<std::uint32_t>> read_slice(const OnnxModel& model, int
             numbers.mutable_values<std::int64_t>() + numbers.elements(), std::int64_t{0});
   std::int64_t inner = 1;
   for (std::size_t axis = 2; axis < dims.size(); ++axis) inner *= dims[axis];
-  const auto inputs = with_constants(model, index, std::move(numbers));
-  const auto found = inputs ? compute_node(model, index, *inputs) : std::nullopt;
+  const auto found = compute_numbers(nodes, index, {{0, std::move(numbers)}});
   dims[1] = to->dims[1];
   if (!found || found->dims() != dims || dims[1] == 0) return std::nullopt;
   std::vector<std::uint32_t> result;

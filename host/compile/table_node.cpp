@@ -7,10 +7,8 @@
 #include <utility>
 
 #include "host/compile/vector_node.hpp"
-#include "host/graph/onnx/operator.hpp"
 #include "host/graph/onnx/supported.hpp"
 #include "host/graph/proto/tensor_data.hpp"
-#include "host/kernels/operators.hpp"
 #include "host/util/error.hpp"
 
 namespace gemm64 {
@@ -79,57 +77,28 @@ bool has_all_data(const OnnxModel& model, const NodeProto& node) {
   });
 }
 
-/// Computes nodes for all 256 values at once.
-class TableMaker {
- public:
-  TableMaker(const OnnxModel& model, DataType type, std::size_t rank) : model_(model) {
-    Dims dims(std::max<std::size_t>(rank, 2), 1);
-    dims[1] = 256;
-    all_ = Tensor(type, dims);
-    std::uint8_t* const bytes = reinterpret_cast<std::uint8_t*>(all_.mutable_raw());
-    std::iota(bytes, bytes + 256, std::uint8_t{0});
-  }
-
-  /// Of `value` all 256 values are given.
-  void give(const std::string& value) { values_[value] = all_; }
-
-  void run(int index, const NodeProto& node) {
-    const OperatorInfo* const info = find_operator(node.domain(), node.op_type());
-    if (info == nullptr) throw UsageError(operator_name(node) + " is not supported");
-    const NodeContext context{&node, node_label(node, index), model_.opset()};
-    Tensors inputs;
-    for (const std::string& name : node.input()) inputs.push_back(input(name));
-    values_[node.output(0)] = compute(*info, context, inputs)[0];
-  }
-
-  std::vector<std::uint8_t> bytes(const std::string& value) const {
-    const Tensor& tensor = values_.at(value);
-    if (tensor.elements() != 256) throw UsageError("not one result for each value");
-    const auto* const raw = reinterpret_cast<const std::uint8_t*>(tensor.raw());
-    return {raw, raw + 256};
-  }
-
- private:
-  Tensor input(const std::string& name) const {
-    const auto found = values_.find(name);
-    if (found != values_.end()) return found->second;
-    const TensorProto* const proto = model_.constant(name);
-    if (name.empty()) return {};
-    if (proto == nullptr || !has_data(*proto)) throw UsageError(name + " has no value");
-    return Tensor::from_proto(*proto);
-  }
-
-  const OnnxModel& model_;
-  Tensor all_;
-  std::map<std::string, Tensor> values_;
-};
+/// What nodes make of all 256 bytes of a type: `result` of `value`, whose tensor has `rank` axes.
+/// Throws UsageError if ONNX Runtime refuses the nodes.
+std::vector<std::uint8_t> table_of(const HostNodes& nodes, const std::string& value,
+                                   const TensorType& type, const std::string& result,
+                                   const std::vector<NodeProto>& more = {}) {
+  Dims dims(std::max<std::size_t>(type.dims.size(), 2), 1);
+  dims[1] = 256;
+  Tensor all(static_cast<DataType>(type.data_type), dims);
+  auto* const bytes = reinterpret_cast<std::uint8_t*>(all.mutable_raw());
+  std::iota(bytes, bytes + 256, std::uint8_t{0});
+  const Tensor found = nodes.kept_values({result}, {{value, all}}, more).at(result);
+  if (found.bytes() != 256) throw UsageError("not one result for each value");
+  const auto* const raw = reinterpret_cast<const std::uint8_t*>(found.raw());
+  return {raw, raw + 256};
+}
 
 /// The function of one value, as far as it goes.
 class Region {
  public:
-  Region(const OnnxModel& model, const Readers& readers, std::string value)
-      : model_(model), readers_(readers), value_(std::move(value)) {
-    const auto type = model.type(value_);
+  Region(const HostNodes& nodes, const Readers& readers, std::string value)
+      : host_(nodes), model_(nodes.model()), readers_(readers), value_(std::move(value)) {
+    const auto type = model_.type(value_);
     if (!type || !is_byte(type->data_type)) return;
     type_ = *type;
     grow();
@@ -225,16 +194,14 @@ class Region {
       if (!has_all_data(model_, proto(index))) return made;
     }
     try {
-      TableMaker maker(model_, static_cast<DataType>(type_.data_type), type_.dims.size());
-      maker.give(value_);
-      for (const int index : part) maker.run(index, proto(index));
-      made.table = maker.bytes(node.output(0));
+      made.table = table_of(host_, value_, type_, node.output(0));
     } catch (const UsageError&) {  // where it runs, the host will tell of it
       return std::nullopt;
     }
     return made;
   }
 
+  const HostNodes& host_;
   const OnnxModel& model_;
   const Readers& readers_;
   const std::string value_;
@@ -259,10 +226,10 @@ Readers readers_of(const OnnxModel& model) {
   return readers;
 }
 
-std::optional<TableNodes> read_table(const OnnxModel& model, const Readers& readers,
+std::optional<TableNodes> read_table(const HostNodes& nodes, const Readers& readers,
                                      const std::string& value, bool shared) {
   if (readers.count(value) == 0) return std::nullopt;
-  return Region(model, readers, value).largest(shared);
+  return Region(nodes, readers, value).largest(shared);
 }
 
 onnx::NodeProto concat_of_part(const onnx::NodeProto& node, int part) {
@@ -272,15 +239,14 @@ onnx::NodeProto concat_of_part(const onnx::NodeProto& node, int part) {
   return alone;
 }
 
-std::vector<std::uint8_t> concat_table(const OnnxModel& model, int index, int part) {
+std::vector<std::uint8_t> concat_table(const HostNodes& nodes, int index, int part) {
+  const OnnxModel& model = nodes.model();
   const NodeProto& node = model.graph().node(index);
-  const NodeProto alone = concat_of_part(node, part);
+  NodeProto alone = concat_of_part(node, part);
   if (!has_all_data(model, alone)) return {};
-  const auto type = model.type(node.input(part));
-  TableMaker maker(model, static_cast<DataType>(type->data_type), type->dims.size());
-  maker.give(node.input(part));
-  maker.run(index, alone);
-  const std::vector<std::uint8_t> table = maker.bytes(node.output(0));
+  *alone.mutable_output(0) += " of one input";
+  const std::vector<std::uint8_t> table =
+      table_of(nodes, node.input(part), *model.type(node.input(part)), alone.output(0), {alone});
   std::vector<std::uint8_t> same(table.size());
   std::iota(same.begin(), same.end(), std::uint8_t{0});
   return table == same ? std::vector<std::uint8_t>() : table;

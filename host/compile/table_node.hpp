@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "host/execute/host_nodes.hpp"
 #include "host/graph/onnx/model.hpp"
 #include "host/kernels/quantization.hpp"
 
@@ -28,8 +29,8 @@ struct TableNodes {
 
 /// The largest such function of the 8-bit value `value` whose results are of its type; nothing else
 /// of the graph reads what lies between, nor, but where `shared`, the value itself. Nothing where
-/// there is none. Computed with the host's kernels; zeros where the file lacks a constant.
-std::optional<TableNodes> read_table(const OnnxModel& model, const Readers& readers,
+/// there is none. Computed by ONNX Runtime; zeros where the file lacks a constant.
+std::optional<TableNodes> read_table(const HostNodes& nodes, const Readers& readers,
                                      const std::string& value, bool shared = false);
 
 /// A QLinearConcat of its input `part` alone: that, in the steps of the node's results.
@@ -37,6 +38,6 @@ onnx::NodeProto concat_of_part(const onnx::NodeProto& node, int part);
 
 /// The table that brings input `part` of node `index`, a QLinearConcat, into the steps of its
 /// results; empty where it has these, or the file lacks a scale.
-std::vector<std::uint8_t> concat_table(const OnnxModel& model, int index, int part);
+std::vector<std::uint8_t> concat_table(const HostNodes& nodes, int index, int part);
 
 }  // namespace gemm64

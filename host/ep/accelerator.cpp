@@ -102,10 +102,10 @@ RunReport OwnedAccelerator::empty_report() const {
   return report;
 }
 
-NetworkRun OwnedAccelerator::run(const OnnxModel& model, const Executable& compiled,
+NetworkRun OwnedAccelerator::run(const HostNodes& nodes, const Executable& compiled,
                                  NamedTensors inputs) {
   const std::lock_guard<std::mutex> lock(mutex_);
-  NetworkRun made = run_alone(model, compiled, inputs);
+  NetworkRun made = run_alone(nodes, compiled, inputs);
   // A memory that hangs needs a hard reset. Faults that were injected are over, and the waveform.
   if (!made.report.error.empty()) {
     device_.reset();
@@ -114,7 +114,7 @@ NetworkRun OwnedAccelerator::run(const OnnxModel& model, const Executable& compi
   return made;
 }
 
-NetworkRun OwnedAccelerator::run_alone(const OnnxModel& model, const Executable& compiled,
+NetworkRun OwnedAccelerator::run_alone(const HostNodes& nodes, const Executable& compiled,
                                        const NamedTensors& inputs) {
   const Interruption interruption;
   Driver driver(*device_, timeouts_of(options_));
@@ -127,7 +127,8 @@ NetworkRun OwnedAccelerator::run_alone(const OnnxModel& model, const Executable&
   };
   const bool has_rows = !inputs.empty() && inputs.begin()->second.rank() != 0;
   const auto rows = has_rows ? static_cast<std::uint64_t>(inputs.begin()->second.dim(0)) : 1;
-  return run_group(model, compiled, runner, inputs, runner.report(model.name(), rows), progress);
+  return run_group(nodes, compiled, runner, inputs, runner.report(nodes.model().name(), rows),
+                   progress);
 }
 
 std::string OwnedAccelerator::why_ends(const RunReport& report) const {

@@ -10,7 +10,7 @@
 #include <string>
 
 #include "host/ep/options.hpp"
-#include "host/execute/executor.hpp"
+#include "host/execute/host_nodes.hpp"
 #include "host/session/network_run.hpp"
 
 namespace gemm64::ep {
@@ -41,7 +41,7 @@ class Accelerator {
 
   /// Runs a network in QOperator form that was compiled for this device. One run at a time: others
   /// wait. Throws UsageError where it cannot run; a failure of the device is in the report.
-  virtual NetworkRun run(const OnnxModel& model, const Executable& compiled,
+  virtual NetworkRun run(const HostNodes& nodes, const Executable& compiled,
                          NamedTensors inputs) = 0;
   /// Returns why the run of the session ends after this report; empty where it goes on.
   virtual std::string why_ends(const RunReport& report) const = 0;
@@ -57,11 +57,11 @@ class OwnedAccelerator : public Accelerator {
   const Geometry& geometry() const override { return geometry_; }
   CompileOptions compile_options() const override;
   RunReport empty_report() const override;
-  NetworkRun run(const OnnxModel& model, const Executable& compiled, NamedTensors inputs) override;
+  NetworkRun run(const HostNodes& nodes, const Executable& compiled, NamedTensors inputs) override;
   std::string why_ends(const RunReport& report) const override;
 
  private:
-  NetworkRun run_alone(const OnnxModel& model, const Executable& compiled,
+  NetworkRun run_alone(const HostNodes& nodes, const Executable& compiled,
                        const NamedTensors& inputs);
   RunOptions run_options();
 

@@ -192,7 +192,7 @@ NamedTensors Group::run(NamedTensors inputs) {
   const std::shared_ptr<const Compiled> compiled = compiled_for(inputs);
   for (const std::string& name : compiled->known) inputs.erase(name);
   const std::int64_t begin = now_us();
-  NetworkRun run = accelerator_.run(compiled->model, compiled->executable, std::move(inputs));
+  NetworkRun run = accelerator_.run(compiled->nodes, compiled->executable, std::move(inputs));
   for (LayerReport& layer : run.report.layers) {
     if (layer.program != 0 && program_ != 0) layer.program = program_;
   }

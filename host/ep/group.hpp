@@ -51,6 +51,7 @@ class Group {
     explicit Compiled(OnnxModel own) : model(std::move(own)) {}
     OnnxModel model;  // in QOperator form
     Executable executable;
+    HostNodes nodes{model};
     std::vector<std::string> known;  // inputs that are constants of it
   };
 

@@ -129,10 +129,7 @@ class NetworkSession::Impl {
   Impl(Session& session, SideBySide parallel_for)
       : observers_(session.runner().options().observers),
         environment_(own_environment()),
-        accelerator_(session, !observers_.empty(), std::move(parallel_for),
-                     [this](const OnnxModel& model, const NamedTensors& inputs) {
-                       return predicted(model, inputs);
-                     }),
+        accelerator_(session, !observers_.empty(), std::move(parallel_for)),
         attachment_{accelerator_, log_},
         attached_(attachment_),
         session_of_device_(session) {}
@@ -279,28 +276,6 @@ class NetworkSession::Impl {
       runner.finish(report.layers, all);
     } catch (const DeviceError& error) {
       report.error = error.what();
-    }
-  }
-
-  /// What a group computes, by ONNX Runtime's own kernels.
-  std::optional<NamedTensors> predicted(const OnnxModel& model, const NamedTensors& inputs) {
-    ort::Session* session = nullptr;
-    {
-      const std::lock_guard<std::mutex> lock(predicting_);
-      const auto [found, is_new] = predictors_.try_emplace(&model);
-      if (is_new) {
-        try {
-          found->second.emplace(host_session(environment_, host_model(model, true, model.proto())));
-        } catch (const ort::Error&) {  // then the group's results are waited for
-        }
-      }
-      if (!found->second) return std::nullopt;
-      session = &*found->second;
-    }
-    try {
-      return session->run(inputs);
-    } catch (const ort::Error&) {
-      return std::nullopt;
     }
   }
 
@@ -485,8 +460,6 @@ class NetworkSession::Impl {
   std::set<std::string> added_;  // outputs that are no outputs of the file's
   std::vector<std::pair<const onnx::NodeProto*, std::string>>
       compared_;  // layers, with their names, that are compared with double
-  std::mutex predicting_;
-  std::map<const OnnxModel*, std::optional<ort::Session>> predictors_;  // of groups
 };
 
 NetworkSession::NetworkSession(Session& session, SideBySide parallel_for) {

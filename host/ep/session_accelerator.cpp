@@ -37,6 +37,17 @@ bool are_same(const NamedTensors& a, const NamedTensors& b) {
   });
 }
 
+/// What ONNX Runtime computes of a group; nothing if it cannot: then the device is waited for.
+std::optional<NamedTensors> predicted(const HostNodes& nodes, const NamedTensors& inputs) {
+  std::vector<std::string> names;
+  for (const auto& output : nodes.model().graph().output()) names.push_back(output.name());
+  try {
+    return nodes.values(names, {inputs.begin(), inputs.end()});
+  } catch (const UsageError&) {
+    return std::nullopt;
+  }
+}
+
 bool has_failed(const RunReport& report) {
   return !report.error.empty() || (!report.layers.empty() && !report.held());
 }
@@ -110,28 +121,28 @@ void SessionAccelerator::end_parallel() {
   replayed_.clear();
 }
 
-NetworkRun SessionAccelerator::run(const OnnxModel& model, const Executable& compiled,
+NetworkRun SessionAccelerator::run(const HostNodes& nodes, const Executable& compiled,
                                    NamedTensors inputs) {
-  if (runs_ahead != nullptr) return run_in_pass_ahead(model, compiled, inputs);
-  if (!parallel_) return run_now(model, compiled, std::move(inputs));
-  if (std::optional<NetworkRun> made = replayed(model, inputs)) return *std::move(made);
+  if (runs_ahead != nullptr) return run_in_pass_ahead(nodes, compiled, inputs);
+  if (!parallel_) return run_now(nodes, compiled, std::move(inputs));
+  if (std::optional<NetworkRun> made = replayed(nodes, inputs)) return *std::move(made);
   const auto begin = WallClock::now();
-  NetworkRun made = start(model, compiled, std::move(inputs)).get();
+  NetworkRun made = start(nodes, compiled, std::move(inputs)).get();
   seconds_ += seconds_since(begin);
   return made;
 }
 
-NetworkRun SessionAccelerator::run_by(JobRunner& runner, const OnnxModel& model,
+NetworkRun SessionAccelerator::run_by(JobRunner& runner, const HostNodes& nodes,
                                       const Executable& compiled, NamedTensors inputs,
                                       const RunProgress& progress) const {
-  NetworkRun made =
-      run_group(model, compiled, runner, inputs, runner.report(model.name(), 1), progress, after_);
+  NetworkRun made = run_group(nodes, compiled, runner, inputs,
+                              runner.report(nodes.model().name(), 1), progress, after_);
   if (progress && !made.report.layers.empty()) progress(made.report.layers.back().name, 1);
   return made;
 }
 
 /// On the session's device.
-NetworkRun SessionAccelerator::run_now(const OnnxModel& model, const Executable& compiled,
+NetworkRun SessionAccelerator::run_now(const HostNodes& nodes, const Executable& compiled,
                                        NamedTensors inputs) {
   const std::lock_guard<std::mutex> lock(mutex_);
   const auto begin = WallClock::now();
@@ -141,7 +152,7 @@ NetworkRun SessionAccelerator::run_now(const OnnxModel& model, const Executable&
     progress_(name, std::min((static_cast<double>(finished_) + done) * share(), 1.0));
   };
   try {
-    NetworkRun made = run_by(session_.runner(), model, compiled, std::move(inputs), progress);
+    NetworkRun made = run_by(session_.runner(), nodes, compiled, std::move(inputs), progress);
     ++finished_;
     seconds_ += seconds_since(begin);
     return made;
@@ -151,28 +162,28 @@ NetworkRun SessionAccelerator::run_now(const OnnxModel& model, const Executable&
   }
 }
 
-NetworkRun SessionAccelerator::run_in_pass_ahead(const OnnxModel& model, const Executable& compiled,
+NetworkRun SessionAccelerator::run_in_pass_ahead(const HostNodes& nodes, const Executable& compiled,
                                                  const NamedTensors& inputs) {
   // Nothing reads the last group's results before they are there.
   const bool is_last = runs_ahead->size() + 1 >= groups_;
-  runs_ahead->push_back({&model, inputs, start(model, compiled, inputs)});
+  runs_ahead->push_back({&nodes, inputs, start(nodes, compiled, inputs)});
   const std::shared_future<NetworkRun> run = runs_ahead->back().run;
   if (!is_last && is_predictable(compiled) &&
       session_.runner().options().check == CheckLevel::kLayers) {
-    if (std::optional<NamedTensors> outputs = predict_(model, inputs)) {
-      NetworkRun predicted;
-      predicted.outputs = *std::move(outputs);
-      return predicted;
+    if (std::optional<NamedTensors> outputs = predicted(nodes, inputs)) {
+      NetworkRun made;
+      made.outputs = *std::move(outputs);
+      return made;
     }
   }
   return run.get();
 }
 
 /// Runs a group on another device as soon as one is free.
-std::shared_future<NetworkRun> SessionAccelerator::start(const OnnxModel& model,
+std::shared_future<NetworkRun> SessionAccelerator::start(const HostNodes& nodes,
                                                          const Executable& compiled,
                                                          NamedTensors inputs) {
-  const auto work = [this, &model, &compiled, progress = joint_->part(share())](
+  const auto work = [this, &nodes, &compiled, progress = joint_->part(share())](
                         std::unique_ptr<Worker> worker, NamedTensors given) {
     const RunProgress watched = [&](const std::string& name, double done) {
       if (stops_ || failed_) throw Stopped();
@@ -180,7 +191,7 @@ std::shared_future<NetworkRun> SessionAccelerator::start(const OnnxModel& model,
     };
     NetworkRun made;
     try {
-      made = run_by(worker->runner, model, compiled, std::move(given), watched);
+      made = run_by(worker->runner, nodes, compiled, std::move(given), watched);
       if (has_failed(made.report)) failed_ = true;
     } catch (...) {
       if (!stops_) failed_ = true;
@@ -200,12 +211,12 @@ std::shared_future<NetworkRun> SessionAccelerator::start(const OnnxModel& model,
   }
 }
 
-std::optional<NetworkRun> SessionAccelerator::replayed(const OnnxModel& model,
+std::optional<NetworkRun> SessionAccelerator::replayed(const HostNodes& nodes,
                                                        const NamedTensors& inputs) {
   if (replayed_.empty()) return std::nullopt;
   const GroupRun ahead = std::move(replayed_.front());
   replayed_.pop_front();
-  if (ahead.model != &model || !are_same(ahead.inputs, inputs)) return std::nullopt;
+  if (ahead.nodes != &nodes || !are_same(ahead.inputs, inputs)) return std::nullopt;
   return ahead.run.get();
 }
 

@@ -36,12 +36,9 @@ namespace gemm64::ep {
 /// nothing yet. So the report is that of one device.
 class SessionAccelerator : public Accelerator {
  public:
-  /// Returns what a group computes; nothing if that is not known.
-  using Predict = std::function<std::optional<NamedTensors>(const OnnxModel& model,
-                                                            const NamedTensors& inputs)>;
   /// A group that ran ahead, on these inputs.
   struct GroupRun {
-    const OnnxModel* model = nullptr;
+    const HostNodes* nodes = nullptr;
     NamedTensors inputs;
     std::shared_future<NetworkRun> run;
   };
@@ -50,11 +47,8 @@ class SessionAccelerator : public Accelerator {
 
   /// `announces`: jobs are collected. `parallel_for`: the devices for groups in parallel; of one
   /// job: none.
-  SessionAccelerator(Session& session, bool announces, SideBySide parallel_for, Predict predict)
-      : session_(session),
-        announces_(announces),
-        parallel_for_(std::move(parallel_for)),
-        predict_(std::move(predict)) {}
+  SessionAccelerator(Session& session, bool announces, SideBySide parallel_for)
+      : session_(session), announces_(announces), parallel_for_(std::move(parallel_for)) {}
 
   const Geometry& geometry() const override { return session_.runner().geometry(); }
   CompileOptions compile_options() const override {
@@ -67,7 +61,7 @@ class SessionAccelerator : public Accelerator {
   void set_known_sizes(NamedSizes sizes) { sizes_ = std::move(sizes); }
 
   void compiled(const OnnxModel& model, const Executable& executable) override;
-  NetworkRun run(const OnnxModel& model, const Executable& compiled, NamedTensors inputs) override;
+  NetworkRun run(const HostNodes& nodes, const Executable& compiled, NamedTensors inputs) override;
   std::string why_ends(const RunReport& report) const override { return report.error; }
 
   /// Forgets what was compiled: another session begins.
@@ -111,14 +105,14 @@ class SessionAccelerator : public Accelerator {
   };
 
   static bool whole(const Executable& executable) { return executable.options.why_sums.empty(); }
-  NetworkRun run_by(JobRunner& runner, const OnnxModel& model, const Executable& compiled,
+  NetworkRun run_by(JobRunner& runner, const HostNodes& nodes, const Executable& compiled,
                     NamedTensors inputs, const RunProgress& progress) const;
-  NetworkRun run_now(const OnnxModel& model, const Executable& compiled, NamedTensors inputs);
-  NetworkRun run_in_pass_ahead(const OnnxModel& model, const Executable& compiled,
+  NetworkRun run_now(const HostNodes& nodes, const Executable& compiled, NamedTensors inputs);
+  NetworkRun run_in_pass_ahead(const HostNodes& nodes, const Executable& compiled,
                                const NamedTensors& inputs);
-  std::shared_future<NetworkRun> start(const OnnxModel& model, const Executable& compiled,
+  std::shared_future<NetworkRun> start(const HostNodes& nodes, const Executable& compiled,
                                        NamedTensors inputs);
-  std::optional<NetworkRun> replayed(const OnnxModel& model, const NamedTensors& inputs);
+  std::optional<NetworkRun> replayed(const HostNodes& nodes, const NamedTensors& inputs);
   std::unique_ptr<Worker> take_worker();
   void put_back(std::unique_ptr<Worker> worker);
   double share() const { return all_ == 0 ? 0 : 1 / all_; }
@@ -126,7 +120,6 @@ class SessionAccelerator : public Accelerator {
   Session& session_;
   const bool announces_;
   const SideBySide parallel_for_;
-  const Predict predict_;
   NamedSizes sizes_;
   std::mutex mutex_;  // of the session's device, and of the workers
   std::size_t groups_ = 0, predictable_ = 0;

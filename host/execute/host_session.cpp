@@ -37,6 +37,12 @@ bool saturates() {
 #endif
 }
 
+const ort::Library& the_library(const OrtApiBase* base) {
+  static const ort::Library loaded =
+      base != nullptr ? ort::Library(*base) : ort::Library(ort::find_library().string());
+  return loaded;
+}
+
 /// Do types, shapes and what nodes are not depend on the tensor's data, which are large?
 bool are_weights(const onnx::TensorProto& tensor) {
   constexpr std::size_t kLeast = 4096;  // bytes
@@ -109,10 +115,9 @@ void name_nodes_apart(onnx::GraphProto& graph) {
 
 }  // namespace
 
-const ort::Library& onnxruntime_library() {
-  static const ort::Library loaded(ort::find_library().string());
-  return loaded;
-}
+const ort::Library& onnxruntime_library() { return the_library(nullptr); }
+
+void use_onnxruntime(const OrtApiBase& base) { the_library(&base); }
 
 UsageError onnxruntime_error(const std::string& model, const ort::Error& error) {
   std::string message = error.what();

@@ -27,6 +27,8 @@ class Library {
   /// Throws Error where the file is no library of ONNX Runtime, or too old a one. It stays loaded
   /// until the process ends.
   explicit Library(const std::string& file);
+  /// One that is loaded.
+  explicit Library(const OrtApiBase& base) : api_(base) {}
   const Api& api() const { return api_; }
 
  private:

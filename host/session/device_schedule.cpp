@@ -118,10 +118,24 @@ std::vector<Job> jobs_of(const OnnxModel& model, const JobRunner& runner,
 std::string why_product_on_host(const Executor& executor, const Executable& executable,
                                 const RunOptions& options, const Step& step,
                                 const Tensors& arguments) {
+  return why_product_on_host(executor.model(), executable, options,
+                             static_cast<int>(index_of(executor, step)), arguments);
+}
+
+std::string why_product_on_host(const OnnxModel& model, const Executable& executable,
+                                const RunOptions& options, int node, const Tensors& arguments) {
+  const onnx::NodeProto& proto = model.graph().node(node);
   const auto& on_host = executable.plan.on_host;
-  const auto planned = on_host.find(static_cast<int>(index_of(executor, step)));
-  const std::string reason = why_on_host(step, arguments);
-  if (!is_float_product(step)) {
+  const auto planned = on_host.find(node);
+  const int weights = weights_input(proto);
+  const bool has_weights = weights < proto.input_size() && model.is_constant(proto.input(weights));
+  const std::string reason = why_on_host(proto, has_weights, [&arguments](int input) {
+    const auto i = static_cast<std::size_t>(input);
+    return i < arguments.size() && arguments[i].present()
+               ? std::optional<TensorType>({arguments[i].type(), arguments[i].dims()})
+               : std::nullopt;
+  });
+  if (!is_float_product(proto)) {
     if (planned != on_host.end()) return planned->second;
     return reason.empty() && options.precision == Precision::kFloat32
                ? "with --precision float32, the device computes products of float32 alone"

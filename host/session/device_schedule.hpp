@@ -35,6 +35,8 @@ bool is_float_product(const Step& step);
 
 /// Why a node that is in no program runs on the host, for these arguments; empty if the device
 /// computes its products.
+std::string why_product_on_host(const OnnxModel& model, const Executable& executable,
+                                const RunOptions& options, int node, const Tensors& arguments);
 std::string why_product_on_host(const Executor& executor, const Executable& executable,
                                 const RunOptions& options, const Step& step,
                                 const Tensors& arguments);

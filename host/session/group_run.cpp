@@ -5,7 +5,7 @@
 
 #include <algorithm>
 #include <iterator>
-#include <memory>
+#include <limits>
 #include <optional>
 #include <set>
 #include <string>
@@ -14,12 +14,13 @@
 
 #include "host/execute/linear.hpp"
 #include "host/execute/not_finite.hpp"
+#include "host/graph/onnx/linear_layer.hpp"
 #include "host/graph/onnx/supported.hpp"
 #include "host/run/float_gemm.hpp"
 #include "host/runtime/program_run.hpp"
-#include "host/session/device_products.hpp"
 #include "host/session/device_schedule.hpp"
-#include "host/session/kernel_oracle.hpp"
+#include "host/session/host_oracle.hpp"
+#include "host/session/node_products.hpp"
 #include "host/session/wall_clock.hpp"
 #include "host/util/error.hpp"
 #include "host/util/text.hpp"
@@ -27,23 +28,26 @@
 namespace gemm64 {
 namespace {
 
-/// The kernels of the host's.
-struct Kernels {
-  Kernels(const OnnxModel& model, const Executable& executable, JobRunner& runner)
-      : executor(model), oracle(executor), products(executor, executable, runner) {}
-
-  const Executor executor;
-  KernelOracle oracle;
-  DeviceProducts products;
-};
+/// A runner that runs nothing: all sums are the reference's.
+JobRunner reference_runner(JobRunner& runner) {
+  RunOptions options;
+  options.precision = runner.options().precision;
+  options.accumulate = runner.options().accumulate;
+  options.memory = runner.options().memory;
+  options.alone = OneJob{std::numeric_limits<std::size_t>::max(), 0, nullptr};
+  return JobRunner(runner.device(), runner.driver(), options);
+}
 
 class GroupRun {
  public:
-  GroupRun(const OnnxModel& model, const Executable& executable, JobRunner& runner,
+  GroupRun(const HostNodes& nodes, const Executable& executable, JobRunner& runner,
            const RunProgress& progress, const NodeObserver& after)
-      : model_(model),
+      : nodes_(nodes),
+        model_(nodes.model()),
+        oracle_(nodes),
         executable_(executable),
         runner_(runner),
+        products_(nodes, executable, runner),
         progress_(progress),
         after_(after) {}
 
@@ -51,29 +55,29 @@ class GroupRun {
 
  private:
   void find_read();
+  void show(int node) const;
   void run_items();
   void run_program(std::size_t number);
   void run_node(std::size_t index);
   bool run_view(std::size_t index);
-  void run_product(const Step& step);
-  std::string why_on_host(const Step& step, const Tensors& arguments);
+  void run_product(int node);
+  std::string why_on_host(int node, const Tensors& arguments) const;
+  NamedTensors expected_outputs(const NamedTensors& inputs);
   NamedTensors outputs();
   bool is_read(const onnx::NodeProto& node) const {
     return after_ ||
            std::any_of(node.output().begin(), node.output().end(),
                        [this](const std::string& name) { return read_.count(name) != 0; });
   }
-  Kernels& kernels() {
-    if (!kernels_) kernels_ = std::make_unique<Kernels>(model_, executable_, runner_);
-    return *kernels_;
-  }
-  const Step& step(std::size_t node) { return kernels().executor.steps()[node]; }
   void note_host(std::size_t index, const std::string& reason);
   bool checks_layers() const { return runner_.options().check == CheckLevel::kLayers; }
 
+  const HostNodes& nodes_;
   const OnnxModel& model_;
+  HostOracle oracle_;
   const Executable& executable_;
   JobRunner& runner_;
+  NodeProducts products_;
   ProgressShare progress_;
   const NodeObserver& after_;
   NamedBuffers values_;
@@ -81,7 +85,6 @@ class GroupRun {
   std::vector<LayerReport> layers_;
   HostWork host_;
   std::vector<HostLayer> host_layers_;
-  std::unique_ptr<Kernels> kernels_;
   double device_seconds_ = 0;  // of programs
 };
 
@@ -105,14 +108,13 @@ NetworkRun GroupRun::run(const NamedTensors& inputs, RunReport report) {
     made.outputs = outputs();
     if (runner_.options().check == CheckLevel::kOutputs) {
       const auto comparing = WallClock::now();
-      compare_outputs(host_outputs(kernels().executor, executable_, inputs, runner_), made.outputs,
-                      report.outputs);
+      compare_outputs(expected_outputs(inputs), made.outputs, report.outputs);
       host_.reference_seconds += seconds_since(comparing);
     }
   } catch (const DeviceError& error) {
     report.error = error.what();
   }
-  if (kernels_) device_seconds_ += kernels_->products.seconds();
+  device_seconds_ += products_.seconds();
   host_.seconds = seconds_since(begin) - device_seconds_ - host_.reference_seconds;
   report.layers = std::move(layers_);
   report.host = std::move(host_);
@@ -150,7 +152,8 @@ void GroupRun::run_items() {
     if (item.kind == PassItem::Kind::kProgram) {
       run_program(item.index);
     } else if (item.kind == PassItem::Kind::kSums) {
-      kernels().products.run_sums(item.index, values_, after_, progress_, layers_);
+      products_.run_sums(item.index, values_, progress_, layers_);
+      for (const std::size_t node : item.nodes) show(static_cast<int>(node));
     } else {
       run_node(item.index);
     }
@@ -165,10 +168,11 @@ void GroupRun::run_items() {
 void GroupRun::run_program(std::size_t number) {
   const CompiledProgram& compiled = executable_.programs[number];
   const ProgramRun run(executable_.plan.programs[number], compiled.buffers, compiled.constants);
-  LayerOracle* const oracle = checks_layers() ? &kernels().oracle : nullptr;
+  HostOracle* const oracle = checks_layers() ? &oracle_ : nullptr;
   std::vector<ProgramLayer> layers;
   std::vector<Tensor> wanted;
   const auto preparing = WallClock::now();
+  if (oracle != nullptr) oracle->begin(run.program(), values_);
   for (std::size_t i = 0; i < run.program().layers.size(); ++i) {
     progress_.report(run.program().layers[i].job.name, 0);
     layers.push_back(run.layer(i, values_, oracle, wanted));
@@ -183,14 +187,14 @@ void GroupRun::run_program(std::size_t number) {
   for (const auto& [layer, value] : run.values(results)) {
     values_[run.result_name(layer)] = value;
     const int node = run.program().layers[layer].gives();
-    if (after_) after_(step(static_cast<std::size_t>(node)), {value});
+    if (after_) after_(step_of(model_, node), {value});
   }
-  if (after_) show_inner(run, results, values_, kernels().executor, after_);
+  if (after_) show_inner(run, results, values_, nodes_, after_);
 }
 
 void GroupRun::run_node(std::size_t index) {
   if (!is_read(model_.graph().node(static_cast<int>(index))) || run_view(index)) return;
-  run_product(step(index));
+  run_product(static_cast<int>(index));
 }
 
 void GroupRun::note_host(std::size_t index, const std::string& reason) {
@@ -210,52 +214,79 @@ bool GroupRun::run_view(std::size_t index) {
   const Tensor view = value->second.reshaped(type->dims);
   values_[node.output(0)] = view;
   note_host(index, "");
-  if (after_) after_(step(index), {view});
+  if (after_) after_(step_of(model_, static_cast<int>(index)), {view});
   return true;
 }
 
 /// Runs a node whose products are a program of their own. If the group was found for other sizes
 /// than its inputs have, it may be one that the device cannot compute for these.
-void GroupRun::run_product(const Step& step) {
-  const Executor& executor = kernels().executor;
-  ExecutorHooks hooks;
-  hooks.after = after_;
-  hooks.instead = [&](const Step&, const Tensors& arguments) {
-    const std::string reason = why_on_host(step, arguments);
-    if (!reason.empty()) {
-      note_host(index_of(executor, step), reason);
-      return Tensors{};
-    }
-    Tensors found = kernels().products.run(step, arguments, progress_, layers_);
-    if (checks_layers() && is_float_product(step) &&
-        runner_.options().precision == Precision::kInt8) {
-      const auto begin = WallClock::now();
-      const Tensors wanted = compute(*step.info, step.context, arguments);
-      layers_.back().max_abs_error = max_abs_error(as_rows(wanted[0]), as_rows(found[0]));
-      host_.reference_seconds += seconds_since(begin);
-    }
-    return found;
-  };
-  executor.run_step(step, values_, hooks);
+void GroupRun::run_product(int node) {
+  const Tensors arguments = products_.arguments(node, values_);
+  const std::string reason = why_on_host(node, arguments);
+  if (!reason.empty()) {
+    note_host(static_cast<std::size_t>(node), reason);
+    products_.store(node, products_.on_host(node, arguments), values_);
+    show(node);
+    return;
+  }
+  const Tensors found = products_.run(node, arguments, progress_, layers_);
+  if (checks_layers() && is_float_product(model_.graph().node(node)) &&
+      runner_.options().precision == Precision::kInt8) {
+    const auto begin = WallClock::now();
+    const Tensors wanted = products_.on_host(node, arguments);
+    layers_.back().max_abs_error = max_abs_error(as_rows(wanted[0]), as_rows(found[0]));
+    host_.reference_seconds += seconds_since(begin);
+  }
+  products_.store(node, found, values_);
+  show(node);
+}
+
+/// Shows the observer a node's outputs.
+void GroupRun::show(int node) const {
+  if (!after_) return;
+  Tensors outputs;
+  for (const std::string& name : model_.graph().node(node).output()) {
+    outputs.push_back(name.empty() ? Tensor() : values_.at(name));
+  }
+  after_(step_of(model_, node), outputs);
 }
 
 /// Why the host computes a node for these arguments; empty if the device does.
-std::string GroupRun::why_on_host(const Step& step, const Tensors& arguments) {
-  const Executor& executor = kernels().executor;
+std::string GroupRun::why_on_host(int node, const Tensors& arguments) const {
+  const onnx::NodeProto& proto = model_.graph().node(node);
   const Precision precision = runner_.options().precision;
-  std::string reason =
-      why_product_on_host(executor, executable_, runner_.options(), step, arguments);
-  const std::vector<GemmShape> shapes = linear_shapes(model_, step);
-  if (!reason.empty() || precision != Precision::kFile || !is_float_product(step) ||
-      shapes.empty()) {
+  std::string reason = why_product_on_host(model_, executable_, runner_.options(), node, arguments);
+  const std::optional<Products> products = linear_product(model_, proto);
+  if (!reason.empty() || precision != Precision::kFile || !is_float_product(proto) || !products) {
     return reason;
   }
+  const ProductSizes& one = products->shape;
   try {
-    float_jobs(runner_, precision, layer_name(executor, step), shapes[0]);
+    float_jobs(runner_, precision, node_label(proto, node), {one.m, one.k, one.n});
     return "";
   } catch (const UsageError& error) {  // the device has no space for it
     return error.what();
   }
+}
+
+/// The outputs by ONNX Runtime, but for products that the device computes in another arithmetic:
+/// those by the reference of its own.
+NamedTensors GroupRun::expected_outputs(const NamedTensors& inputs) {
+  JobRunner reference = reference_runner(runner_);
+  NodeProducts products(nodes_, executable_, reference);
+  NamedBuffers values(inputs.begin(), inputs.end());
+  std::vector<LayerReport> layers;
+  for (int node = 0; node < model_.graph().node_size(); ++node) {
+    const onnx::NodeProto& proto = model_.graph().node(node);
+    const bool in_blocks = operator_name(proto) == "com.microsoft.MatMulNBits";
+    if (!in_blocks && !is_float_product(proto)) continue;
+    const Tensors arguments = products.arguments(node, values);
+    if (!why_on_host(node, arguments).empty()) continue;
+    products.store(node, products.run(node, arguments, ProgressShare(), layers), values);
+  }
+  std::vector<std::string> names;
+  for (const auto& output : model_.graph().output()) names.push_back(output.name());
+  return nodes_.values(names, values);
 }
 
 NamedTensors GroupRun::outputs() {
@@ -276,10 +307,10 @@ NamedTensors GroupRun::outputs() {
 
 }  // namespace
 
-NetworkRun run_group(const OnnxModel& model, const Executable& executable, JobRunner& runner,
+NetworkRun run_group(const HostNodes& nodes, const Executable& executable, JobRunner& runner,
                      const NamedTensors& inputs, RunReport report, const RunProgress& progress,
                      const NodeObserver& after) {
-  return GroupRun(model, executable, runner, progress, after).run(inputs, std::move(report));
+  return GroupRun(nodes, executable, runner, progress, after).run(inputs, std::move(report));
 }
 
 }  // namespace gemm64

@@ -6,17 +6,18 @@
 #include <vector>
 
 #include "host/compile/executable.hpp"
+#include "host/execute/host_nodes.hpp"
 #include "host/run/job_runner.hpp"
 #include "host/session/network_run.hpp"
 
 namespace gemm64 {
 
-/// Runs it on the runner's device. `executable`: what the model was compiled to by the runner's
+/// Runs it on the runner's device. `executable`: what the network was compiled to by the runner's
 /// options, with its buffers. The report, without layers before, is added to; an error of the
 /// device is in it. Programs and views need no kernel of the host's: these compute what the
 /// runner's options compare, what the graph makes of products that are no layers of programs, and
 /// what `after` asks for. Throws UsageError if the inputs do not fit.
-NetworkRun run_group(const OnnxModel& model, const Executable& executable, JobRunner& runner,
+NetworkRun run_group(const HostNodes& nodes, const Executable& executable, JobRunner& runner,
                      const NamedTensors& inputs, RunReport report, const RunProgress& progress,
                      const NodeObserver& after = nullptr);
 

@@ -9,7 +9,7 @@
 #include <cmath>
 #include <random>
 
-#include "host/execute/executor.hpp"
+#include "host/execute/host_nodes.hpp"
 #include "tests/unit/onnx_text.hpp"
 
 namespace gemm64 {
@@ -59,7 +59,7 @@ OnnxModel function(const std::string& type, const std::string& nodes, std::mt199
 }
 
 std::optional<ChannelFunction> read(const OnnxModel& model, std::string& why) {
-  return read_channel_function(model, readers_of(model), 0, why);
+  return read_channel_function(HostNodes(model), readers_of(model), 0, why);
 }
 
 /// The byte that the factors give, in double, which is exact here but for the one rounding.
@@ -94,7 +94,7 @@ TEST(ChannelFunction, GivesTheBytesOfFloatNodes) {
     for (std::int64_t at = 0; at < x.elements(); ++at) {
       x.mutable_raw()[at] = static_cast<std::byte>(at / kChannels);
     }
-    const Tensor y = Executor(model).run({{"x", x}}).at("y");
+    const Tensor y = HostNodes(model).values({"y"}, {{"x", x}}).at("y");
     for (std::int64_t at = 0; at < x.elements(); ++at) {
       const int byte = static_cast<int>(at / kChannels);
       const int value = is_unsigned ? byte - 128 : static_cast<std::int8_t>(byte);

@@ -10,7 +10,8 @@
 #include <cstring>
 #include <random>
 
-#include "tests/unit/execute/run_node.hpp"
+#include "host/execute/host_nodes.hpp"
+#include "host/kernels/operators.hpp"
 #include "tests/unit/onnx_text.hpp"
 #include "tests/unit/run/small_device.hpp"
 
@@ -58,7 +59,6 @@ class OneNode {
       *graph.add_initializer() = tensor;
     }
     model_.emplace(OnnxModel::from_proto(proto, "test.onnx"));
-    executor_.emplace(*model_);
   }
 
   QuantizedNode read() const { return read_quantized_node(*model_, 0); }
@@ -66,9 +66,8 @@ class OneNode {
   ProgramLayer layer() const {
     const DevicePlan plan = plan_device(*model_, small_geometry());
     const DeviceLayer& layer = plan.programs.at(0).layers.at(0);
-    ProgramLayer made =
-        program_layer(layer, layer_weights(layer, executor_->steps()[0].context, inputs_),
-                      inputs_[0], layer.weights_value.empty() ? Tensor() : inputs_[3]);
+    ProgramLayer made = program_layer(layer, layer_weights(layer, context(), inputs_), inputs_[0],
+                                      layer.weights_value.empty() ? Tensor() : inputs_[3]);
     made.expected = to_job_results(layer, result());
     return made;
   }
@@ -86,14 +85,17 @@ class OneNode {
     EXPECT_EQ(std::memcmp(found.raw(), expected.raw(), found.bytes()), 0);
   }
   Tensor result() const {
-    const Step& step = executor_->steps()[0];
-    return compute(*step.info, step.context, inputs_)[0];
+    const onnx::NodeProto& node = model_->graph().node(0);
+    return HostNodes(*model_)
+        .values({node.output(0)}, {{node.input(0), inputs_[0]}})
+        .at(node.output(0));
   }
 
  private:
+  NodeContext context() const { return {&model_->graph().node(0), "test", model_->opset()}; }
+
   Tensors inputs_;
   std::optional<OnnxModel> model_;
-  std::optional<Executor> executor_;
 };
 
 /// What a device with this arithmetic writes for a sum, in doubles where they are exact.

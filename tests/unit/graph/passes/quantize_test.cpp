@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 
 #include "host/execute/calibration.hpp"
+#include "host/execute/host_nodes.hpp"
 #include "host/graph/passes/fold_batch_normalization.hpp"
 #include "host/graph/passes/quantized_graph.hpp"
 #include "tests/says.hpp"
