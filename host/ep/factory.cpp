@@ -6,7 +6,6 @@
 
 #include "host/ep/options.hpp"
 #include "host/ep/provider.hpp"
-#include "host/execute/host_session.hpp"
 #include "host/util/error.hpp"
 
 namespace gemm64::ep {
@@ -89,7 +88,6 @@ OrtStatus* make_factory(const OrtApiBase& base, FindAttachment find, OrtEpFactor
                         std::size_t* count) {
   try {
     *made = std::make_unique<Factory>(base, find).release();
-    use_onnxruntime(base);
     *count = 1;
     return nullptr;
   } catch (const std::exception& error) {

@@ -5,6 +5,7 @@
 
 #include "host/ep/factory.hpp"
 #include "host/ep/provider.hpp"
+#include "host/ort/library.hpp"
 
 extern "C" {
 
@@ -13,6 +14,7 @@ __attribute__((visibility("default"))) OrtStatus* CreateEpFactories(
     OrtEpFactory** factories, std::size_t most, std::size_t* count) {
   *count = 0;
   if (most == 0) return nullptr;
+  gemm64::ort::use_library(*base);
   return gemm64::ep::make_factory(*base, nullptr, factories, count);
 }
 

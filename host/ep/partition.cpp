@@ -12,7 +12,6 @@
 #include "host/compile/device_plan.hpp"
 #include "host/graph/onnx/graph_links.hpp"
 #include "host/graph/onnx/linear_layer.hpp"
-#include "host/graph/onnx/node_check.hpp"
 #include "host/graph/onnx/operator.hpp"
 #include "host/graph/onnx/supported.hpp"
 #include "host/graph/passes/quantized_graph.hpp"
@@ -29,29 +28,19 @@ using onnx::NodeProto;
 using Indices = std::set<std::size_t>;
 
 /// Why the compiler must not see a node; empty where it may.
-std::string why_opaque(const NodeProto& node, const ModelProto& graph, const Opsets& opsets) {
+std::string why_opaque(const NodeProto& node) {
   if (node.domain() == ort::kOpaqueDomain) return "has a body, whose nodes are looked at apart";
   if (find_operator(node.domain(), node.op_type()) == nullptr) {
     return "is no operator that the compiler knows";
-  }
-  ModelProto alone;
-  alone.set_ir_version(graph.ir_version());
-  *alone.mutable_graph()->add_node() = node;
-  try {
-    check_nodes(alone, opsets, "the graph");
-  } catch (const UsageError& error) {
-    return error.what();
   }
   return "";
 }
 
 /// The graph with the nodes that the compiler must not see as opaque ones, and why they are.
 ModelProto with_opaque_nodes(ModelProto graph, std::map<std::size_t, std::string>& reasons) {
-  Opsets opsets;
-  for (const auto& opset : graph.opset_import()) opsets[opset.domain()] = opset.version();
   for (int i = 0; i < graph.graph().node_size(); ++i) {
     NodeProto& node = *graph.mutable_graph()->mutable_node(i);
-    const std::string why = why_opaque(node, graph, opsets);
+    const std::string why = why_opaque(node);
     if (why.empty()) continue;
     reasons[static_cast<std::size_t>(i)] = why;
     node.set_domain(ort::kOpaqueDomain);

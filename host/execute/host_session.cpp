@@ -37,12 +37,6 @@ bool saturates() {
 #endif
 }
 
-const ort::Library& the_library(const OrtApiBase* base) {
-  static const ort::Library loaded =
-      base != nullptr ? ort::Library(*base) : ort::Library(ort::find_library().string());
-  return loaded;
-}
-
 /// Do types, shapes and what nodes are not depend on the tensor's data, which are large?
 bool are_weights(const onnx::TensorProto& tensor) {
   constexpr std::size_t kLeast = 4096;  // bytes
@@ -115,9 +109,7 @@ void name_nodes_apart(onnx::GraphProto& graph) {
 
 }  // namespace
 
-const ort::Library& onnxruntime_library() { return the_library(nullptr); }
-
-void use_onnxruntime(const OrtApiBase& base) { the_library(&base); }
+const ort::Library& onnxruntime_library() { return ort::own_library(); }
 
 UsageError onnxruntime_error(const std::string& model, const ort::Error& error) {
   std::string message = error.what();

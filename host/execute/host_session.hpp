@@ -15,8 +15,6 @@ namespace gemm64 {
 
 /// ONNX Runtime's library, loaded once. Throws ort::Error, with the remedy, if there is none.
 const ort::Library& onnxruntime_library();
-/// Makes that the library which loaded this code, if none is loaded yet.
-void use_onnxruntime(const OrtApiBase& base);
 
 /// Returns ONNX Runtime's error as one of the program's: the node, the reason and the remedy.
 UsageError onnxruntime_error(const std::string& model, const ort::Error& error);

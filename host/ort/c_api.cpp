@@ -17,6 +17,7 @@ GEMM64_SLOT(OrtApi, CreateSession, 7);
 GEMM64_SLOT(OrtApi, CreateSessionFromArray, 8);
 GEMM64_SLOT(OrtApi, Run, 9);
 GEMM64_SLOT(OrtApi, CreateSessionOptions, 10);
+GEMM64_SLOT(OrtApi, SetOptimizedModelFilePath, 11);
 GEMM64_SLOT(OrtApi, EnableProfiling, 14);
 GEMM64_SLOT(OrtApi, SetSessionLogSeverityLevel, 22);
 GEMM64_SLOT(OrtApi, SetSessionGraphOptimizationLevel, 23);

@@ -270,7 +270,9 @@ struct OrtApi {
                     std::size_t input_len, const char* const* output_names,
                     std::size_t output_names_len, OrtValue** outputs);
   OrtStatus* (*CreateSessionOptions)(OrtSessionOptions** options);
-  void* unused_11[3];
+  OrtStatus* (*SetOptimizedModelFilePath)(OrtSessionOptions* options,
+                                          const char* optimized_model_filepath);
+  void* unused_12[2];
   OrtStatus* (*EnableProfiling)(OrtSessionOptions* options, const char* profile_file_prefix);
   void* unused_15[7];
   OrtStatus* (*SetSessionLogSeverityLevel)(OrtSessionOptions* options,

@@ -4,8 +4,11 @@
 #include <dlfcn.h>
 #include <fmt/format.h>
 
+#include <atomic>
 #include <cstdlib>
 #include <cstring>
+
+#include "host/ort/find.hpp"
 
 namespace gemm64::ort {
 namespace {
@@ -13,6 +16,8 @@ namespace {
 const OrtApiBase& load(const std::string& file) {
   // Else it writes files of its own into the home and temporary folders, and sends messages.
   setenv("ORT_DISABLE_TELEMETRY", "1", 0);
+  // Files may be of the newest opset, of which few operators are new.
+  setenv("ALLOW_RELEASED_ONNX_OPSET_ONLY", "0", 0);
   void* const library = dlopen(file.c_str(), RTLD_NOW | RTLD_LOCAL);
   if (library == nullptr) {
     const char* const why = dlerror();
@@ -71,6 +76,23 @@ Tensor to_tensor(const Api& api, const OrtValue& value) {
 
 Library::Library(const std::string& file) : api_(load(file)) {}
 
+namespace {
+
+std::atomic<const OrtApiBase*> base_of_host{nullptr};
+
+}  // namespace
+
+void use_library(const OrtApiBase& base) { base_of_host = &base; }
+bool is_in_other_program() { return base_of_host != nullptr; }
+
+const Library& own_library() {
+  static const Library library = [] {
+    const OrtApiBase* const base = base_of_host;
+    return base != nullptr ? Library(*base) : Library(find_library().string());
+  }();
+  return library;
+}
+
 Environment::Environment(const Library& library, const std::string& name)
     : api_(library.api()),
       env_(make<OrtEnv, OrtLoggingLevel, const char*>(api_, api_->CreateEnv,
@@ -104,6 +126,16 @@ SessionOptions::SessionOptions(const Environment& environment)
 void SessionOptions::set_optimization(GraphOptimizationLevel level) {
   const Api& api = environment_.api();
   api.check(api->SetSessionGraphOptimizationLevel(options_.get(), level));
+}
+
+void SessionOptions::set_optimized_file(const std::string& file) {
+  const Api& api = environment_.api();
+  api.check(api->SetOptimizedModelFilePath(options_.get(), file.c_str()));
+}
+
+void SessionOptions::set_threads(int threads) {
+  const Api& api = environment_.api();
+  api.check(api->SetIntraOpNumThreads(options_.get(), threads));
 }
 
 void SessionOptions::set_log_level(OrtLoggingLevel level) {

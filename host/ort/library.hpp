@@ -35,6 +35,13 @@ class Library {
   Api api_;
 };
 
+/// The library that sessions of this program are of, loaded once: in a provider the one that has
+/// loaded it, which use_library() names. Throws Error, with the remedy, if there is none.
+const Library& own_library();
+void use_library(const OrtApiBase& base);
+/// Was use_library() called, so that the process is another program's?
+bool is_in_other_program();
+
 /// What sessions share: the libraries of providers among others.
 class Environment {
  public:
@@ -64,6 +71,9 @@ class SessionOptions {
 
   OrtSessionOptions& get() const { return *options_; }
   void set_optimization(GraphOptimizationLevel level);
+  /// The file for the model as the session has optimized it.
+  void set_optimized_file(const std::string& file);
+  void set_threads(int threads);
   /// Messages of lower levels are not printed.
   void set_log_level(OrtLoggingLevel level);
   void set_entry(const std::string& key, const std::string& value);

@@ -8,10 +8,10 @@
 namespace gemm64 {
 namespace {
 
-using Dims = std::vector<std::int64_t>;
+using Sizes = std::vector<std::int64_t>;
 
 /// Would `shape`, [1, ...], take one of the `batch` images of `x` and leave the others?
-bool takes_one_image(const Dims& x, const Dims& shape, std::int64_t batch, bool keeps_zeros) {
+bool takes_one_image(const Sizes& x, const Sizes& shape, std::int64_t batch, bool keeps_zeros) {
   if (std::find(shape.begin(), shape.end(), -1) != shape.end()) return x[0] == batch;
   double elements = static_cast<double>(batch);  // of a file's making: they may be any
   for (std::size_t i = 0; i < shape.size(); ++i) {
@@ -54,11 +54,11 @@ std::optional<BatchedShape> batched_shape(const onnx::NodeProto& node, const Val
       shape->second.empty() || shape->second[0] != 1) {
     return std::nullopt;
   }
-  const Dims& dims = x->second.dims;
+  const Sizes& dims = x->second.dims;
   const bool keeps_zeros = attribute(node, "allowzero", std::int64_t{0}) != 0;
   const bool fits = reshape ? takes_one_image(dims, shape->second, batch, keeps_zeros)
                             : dims[0] == batch && dims.size() == shape->second.size() &&
-                                  attribute(node, "axes", Dims{}).empty();
+                                  attribute(node, "axes", Sizes{}).empty();
   if (!fits) return std::nullopt;
   BatchedShape result{input, shape->second};
   result.shape[0] = batch;
@@ -73,8 +73,8 @@ bool mixes_images(const onnx::NodeProto& node, const ValueFacts& facts, std::int
   const auto x = facts.types.find(node.input(0));
   const auto y = facts.types.find(node.output(0));
   if (x == facts.types.end() || y == facts.types.end()) return false;
-  const Dims& from = x->second.dims;
-  const Dims& to = y->second.dims;
+  const Sizes& from = x->second.dims;
+  const Sizes& to = y->second.dims;
   return !from.empty() && from[0] == batch && (to.empty() || to[0] % batch != 0);
 }
 

@@ -12,8 +12,6 @@
 #include <set>
 
 #include "host/graph/onnx/model.hpp"
-#include "host/graph/onnx/node_check.hpp"
-#include "host/graph/onnx/schema.hpp"
 #include "host/graph/proto/tensor_data.hpp"
 #include "host/util/error.hpp"
 
@@ -49,9 +47,9 @@ Opsets opsets(const onnx::ModelProto& model, const std::string& file) {
     if (needed) {
       throw UsageError(fmt::format("{}: does not say which opset of ONNX it uses", file));
     }
-  } else if (found->second > newest_opset()) {
+  } else if (found->second > kNewestOpset) {
     throw UsageError(fmt::format("{}: uses opset {}; opsets up to {} are supported", file,
-                                 found->second, newest_opset()));
+                                 found->second, kNewestOpset));
   }
   return versions;
 }
@@ -97,7 +95,7 @@ Names collect_names(const onnx::GraphProto& graph, const std::string& file) {
 
 /// Calls `use` with each name that a node reads, the nodes of its subgraphs included, but for names
 /// that these make themselves: a branch may call its output as the If calls its own. What the outer
-/// graph does not know is left to check_nodes.
+/// graph does not know is left to ONNX Runtime.
 void each_input(const onnx::NodeProto& node, bool nested,
                 const std::function<void(const std::string&, bool)>& use) {
   for (const std::string& input : node.input()) {
@@ -188,6 +186,25 @@ void sort_nodes(onnx::GraphProto& graph, const Dependencies& before, const std::
   }
 }
 
+/// Its domain is one of the file's, and tensors in its attributes have their data in the file.
+void check_node(const onnx::NodeProto& node, int index, const Opsets& versions,
+                const std::string& file) {
+  const std::string where = fmt::format("{}: node '{}' ({})", file, node_label(node, index),
+                                        printable(node.op_type()));
+  if (versions.count(node.domain()) == 0) {
+    throw UsageError(fmt::format("{}: the file does not say which opset of domain '{}' it uses",
+                                 where, printable(node.domain())));
+  }
+  for (const onnx::AttributeProto& attribute : node.attribute()) {
+    if (!attribute.has_t()) continue;
+    const std::string here = fmt::format("{}: attribute '{}'", where, printable(attribute.name()));
+    check_data(attribute.t(), false, here);
+    if (attribute.t().data_location() == onnx::TensorProto::EXTERNAL) {
+      throw UsageError(fmt::format("{}: only initializers may have external data", here));
+    }
+  }
+}
+
 void put_in_order(onnx::GraphProto& graph, const Names& names, const std::string& file) {
   const Dependencies before = dependencies(graph, names, file);
   if (!in_order(before)) sort_nodes(graph, before, file);
@@ -250,7 +267,7 @@ Opsets check_graph(onnx::ModelProto& model, bool shapes_only, const std::string&
   }
   const Names names = check_parts(model, shapes_only, file);
   put_in_order(graph, names, file);
-  check_nodes(model, versions, file);
+  for (int i = 0; i < graph.node_size(); ++i) check_node(graph.node(i), i, versions, file);
   return versions;
 }
 
@@ -266,7 +283,7 @@ void require_valid(const onnx::ModelProto& model, const std::string& file) {
     throw UsageError(fmt::format("{}: a node comes before one whose output it reads", file));
   }
   if (model.ir_version() < 1) throw UsageError(fmt::format("{}: has no ir_version", file));
-  check_nodes(model, opsets(model, file), file);
+  opsets(model, file);
 }
 
 }  // namespace gemm64

@@ -3,15 +3,22 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <string>
 
-#include "host/graph/onnx/node_check.hpp"
 #include "host/graph/proto/onnx.pb.h"
 
 namespace gemm64 {
 
-/// Checks names, data, operators and attributes, and puts the graph's nodes into an order in which
-/// they can run. Nodes of domain "ai.onnx" become such of "". Returns the opset of each domain; of
+/// Versions by domain; ONNX's own domain is "".
+using Opsets = std::map<std::string, std::int64_t>;
+
+/// The newest opset of ONNX's own domain, and the newest version of the file format.
+inline constexpr std::int64_t kNewestOpset = 27;
+inline constexpr std::int64_t kNewestFormat = 14;
+
+/// Checks names and data, and puts the graph's nodes into an order in which they can run; operators
+/// and attributes are ONNX Runtime's to check. Nodes of domain "ai.onnx" become such of "". Returns the opset of each domain; of
 /// ONNX's own none where the file names none and needs none. Throws UsageError, which names
 /// `file` and the node; a tensor may lack its data where `shapes_only`.
 Opsets check_graph(onnx::ModelProto& model, bool shapes_only, const std::string& file);

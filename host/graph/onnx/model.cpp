@@ -15,7 +15,6 @@
 #include "host/graph/onnx/control_flow.hpp"
 #include "host/graph/onnx/functions.hpp"
 #include "host/graph/onnx/graph_check.hpp"
-#include "host/graph/onnx/schema.hpp"
 #include "host/graph/onnx/shapes.hpp"
 #include "host/graph/onnx/wire.hpp"
 #include "host/graph/proto/tensor_data.hpp"
@@ -152,15 +151,6 @@ std::string listed(const std::vector<std::string>& names) {
   return text;
 }
 
-onnx::TensorProto integer_tensor(const std::string& name, const std::vector<std::int64_t>& values) {
-  onnx::TensorProto tensor;
-  tensor.set_name(name);
-  tensor.set_data_type(onnx::TensorProto::INT64);
-  tensor.add_dims(static_cast<std::int64_t>(values.size()));
-  for (const std::int64_t value : values) tensor.add_int64_data(value);
-  return tensor;
-}
-
 /// Does the node make the same whatever the network's inputs are, from `fixed` values alone?
 bool is_folded(const onnx::NodeProto& node, const std::set<std::string>& fixed) {
   const std::string& op = node.op_type();
@@ -232,7 +222,7 @@ void OnnxModel::check(const std::filesystem::path& folder, const ImportOptions& 
 }
 
 /// Finds out what is known of the values of a checked graph.
-ValueFacts OnnxModel::infer(const ImportOptions& options) {
+ValueFacts OnnxModel::infer(const ImportOptions& options, const ValueFacts* known) {
   constants_.clear();
   sparse_.clear();
   fixed_.clear();
@@ -265,18 +255,19 @@ ValueFacts OnnxModel::infer(const ImportOptions& options) {
                                  printable(name), listed(inputs()),
                                  open.empty() ? "" : "; names of open sizes: " + listed(open)));
   }
-  return infer_shapes(graph, opset(), constants_, options, name_);
+  return infer_shapes(proto_, constants_, options, name_, known);
 }
 
 /// Infers a checked graph's shapes, and puts in what follows from them.
-void OnnxModel::settle(const std::filesystem::path& folder, const ImportOptions& options) {
-  ValueFacts facts = infer(options);
+void OnnxModel::settle(const std::filesystem::path& folder, const ImportOptions& options,
+                       const ValueFacts* known) {
+  ValueFacts facts = infer(options, known);
   for (int round = 0; round < kMaxRounds; ++round) {
     const Unfolded unfolded = unfold_control_flow(proto_, facts, fixed_, opset(), kept_);
     if (!unfolded.any) break;
     is_unfolded_by_shapes_ = is_unfolded_by_shapes_ || unfolded.by_shapes;
     check(folder, options);
-    facts = infer(options);
+    facts = infer(options, nullptr);
   }
   onnx::GraphProto& graph = *proto_.mutable_graph();
   for (const ValueFacts::Replacement& replacement : facts.replacements) {
@@ -301,7 +292,7 @@ OnnxModel OnnxModel::build(onnx::ModelProto proto, const std::string& name,
   inline_functions(model.proto_, model.name_);
   bind_inputs(model.proto_, options, model.name_);
   model.check(folder, options);
-  model.settle(folder, options);
+  model.settle(folder, options, nullptr);
   return model;
 }
 
@@ -312,7 +303,14 @@ OnnxModel OnnxModel::rewritten(onnx::ModelProto proto, const ImportOptions& opti
   other.opsets_ = order_graph(other.proto_, name_);
   other.external_files_ = external_files_;
   bind_inputs(other.proto_, options, name_);
-  other.settle(std::filesystem::path(name_).parent_path(), options);
+  const bool is_bound = std::all_of(
+      options.input_values.begin(), options.input_values.end(),
+      [this](const auto& input) { return constants_.count(input.first) != 0; });
+  ValueFacts known;
+  known.types = types_;
+  known.integers = integers_;
+  known.unknown = unknown_;
+  other.settle(std::filesystem::path(name_).parent_path(), options, is_bound ? &known : nullptr);
   return other;
 }
 
@@ -332,7 +330,7 @@ void OnnxModel::reread(const ImportOptions& options) {
   other.external_files_ = external_files_;
   try {
     bind_inputs(other.proto_, options, name_);
-    other.settle({}, options);
+    other.settle({}, options, nullptr);
   } catch (...) {
     auto& tensors = *other.proto_.mutable_graph()->mutable_initializer();
     tensors.DeleteSubrange(known, tensors.size() - known);
@@ -344,7 +342,7 @@ void OnnxModel::reread(const ImportOptions& options) {
 
 std::int64_t OnnxModel::opset() const {
   const auto found = opsets_.find("");
-  return found == opsets_.end() ? newest_opset() : found->second;
+  return found == opsets_.end() ? kNewestOpset : found->second;
 }
 
 std::optional<TensorType> OnnxModel::type(const std::string& value) const {

@@ -11,7 +11,7 @@
 #include <string_view>
 #include <vector>
 
-#include "host/graph/onnx/node_check.hpp"
+#include "host/graph/onnx/graph_check.hpp"
 #include "host/graph/proto/attribute.hpp"
 #include "host/graph/proto/onnx.pb.h"
 #include "host/graph/proto/tensor_data.hpp"
@@ -40,8 +40,8 @@ struct ImportOptions {
   std::uint64_t max_bytes = std::uint64_t{8} << 30;
 };
 
-/// A checked model: nodes in an order in which they can run, names unique, no cycles, opset of the
-/// default domain within what schema_table.cpp knows. Weights stay where protobuf put them.
+/// A checked model: nodes in an order in which they can run, names unique, no cycles, operators
+/// and shapes as ONNX Runtime asks. Weights stay where protobuf put them.
 class OnnxModel {
  public:
   OnnxModel(OnnxModel&&) = default;
@@ -65,7 +65,7 @@ class OnnxModel {
   /// is left, for which reread() would have to change the graph.
   bool can_be_reread() const;
   /// What a rewrite made of this model's graph, whose nodes are as their operators ask: they are
-  /// put in order and shapes are inferred; nothing else is checked anew.
+  /// put in order. Values keep their types by their names; those of new ones are inferred.
   OnnxModel rewritten(onnx::ModelProto proto, const ImportOptions& options = {}) const;
 
   const onnx::ModelProto& proto() const GEMM64_LIFETIMEBOUND { return proto_; }
@@ -114,8 +114,9 @@ class OnnxModel {
                          const std::filesystem::path& folder, const ImportOptions& options);
 
   void check(const std::filesystem::path& folder, const ImportOptions& options);
-  ValueFacts infer(const ImportOptions& options);
-  void settle(const std::filesystem::path& folder, const ImportOptions& options);
+  ValueFacts infer(const ImportOptions& options, const ValueFacts* known);
+  void settle(const std::filesystem::path& folder, const ImportOptions& options,
+              const ValueFacts* known);
 
   onnx::ModelProto proto_;
   std::string name_;

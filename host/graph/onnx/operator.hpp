@@ -13,10 +13,8 @@
 namespace gemm64 {
 
 class NodeShapes;
-class RuleNode;
 struct Work;
 
-using ShapeRule = void(RuleNode&);
 using WorkRule = std::optional<Work>(const NodeShapes&);
 
 struct OperatorInfo : Kernel {
@@ -28,8 +26,6 @@ struct OperatorInfo : Kernel {
   std::string_view roles;
   /// Does the output share its input's memory?
   bool is_view = false;
-  /// Sets the outputs' types (host/graph/onnx/shape_rules.hpp); throws NotKnown if it cannot.
-  ShapeRule* shape = nullptr;
   /// Counts MACs (host/graph/onnx/work.hpp); empty where it cannot.
   WorkRule* work = nullptr;
 };

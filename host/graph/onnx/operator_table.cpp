@@ -5,25 +5,21 @@
 #include <tuple>
 
 #include "host/graph/onnx/operator.hpp"
-#include "host/graph/onnx/shape_rules.hpp"
 #include "host/graph/onnx/work.hpp"
 
 namespace gemm64 {
 
 // The table's columns are functions: this declares them.
-#define HOST(domain, name, roles, shape, work_rule, since, function) \
-  KNOWN(domain, name, roles, shape, work_rule)                       \
-  namespace host {                                                   \
-  OperatorFunction function;                                         \
+#define HOST(domain, name, roles, work_rule, since, function) \
+  KNOWN(domain, name, roles, work_rule)                       \
+  namespace host {                                            \
+  OperatorFunction function;                                  \
   }
 #define MOVE HOST
 #define VIEW HOST
-#define KNOWN(domain, name, roles, shape, work_rule) \
-  namespace shapes {                                 \
-  ShapeRule shape;                                   \
-  }                                                  \
-  namespace work {                                   \
-  WorkRule work_rule;                                \
+#define KNOWN(domain, name, roles, work_rule) \
+  namespace work {                            \
+  WorkRule work_rule;                         \
   }
 #include "host/graph/onnx/operator_table.inc"
 #undef HOST
@@ -37,18 +33,18 @@ bool before(const OperatorInfo& a, const OperatorInfo& b) {
 
 std::vector<OperatorInfo> make_table() {
   std::vector<OperatorInfo> table{
-#define ROW(domain, name, roles, view, shape, work_rule, since, function, widens) \
-  {{function, since, widens}, domain, #name, roles, view, shapes::shape, work::work_rule},
+#define ROW(domain, name, roles, view, work_rule, since, function, widens) \
+  {{function, since, widens}, domain, #name, roles, view, work::work_rule},
 #undef MOVE
 #undef VIEW
-#define HOST(domain, name, roles, shape, work_rule, since, function) \
-  ROW(domain, name, roles, false, shape, work_rule, since, host::function, true)
-#define MOVE(domain, name, roles, shape, work_rule, since, function) \
-  ROW(domain, name, roles, false, shape, work_rule, since, host::function, false)
-#define VIEW(domain, name, roles, shape, work_rule, since, function) \
-  ROW(domain, name, roles, true, shape, work_rule, since, host::function, false)
-#define KNOWN(domain, name, roles, shape, work_rule) \
-  ROW(domain, name, roles, false, shape, work_rule, 0, nullptr, false)
+#define HOST(domain, name, roles, work_rule, since, function) \
+  ROW(domain, name, roles, false, work_rule, since, host::function, true)
+#define MOVE(domain, name, roles, work_rule, since, function) \
+  ROW(domain, name, roles, false, work_rule, since, host::function, false)
+#define VIEW(domain, name, roles, work_rule, since, function) \
+  ROW(domain, name, roles, true, work_rule, since, host::function, false)
+#define KNOWN(domain, name, roles, work_rule) \
+  ROW(domain, name, roles, false, work_rule, 0, nullptr, false)
 #include "host/graph/onnx/operator_table.inc"
   };
   std::sort(table.begin(), table.end(), before);

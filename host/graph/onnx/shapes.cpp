@@ -6,10 +6,7 @@
 #include <algorithm>
 
 #include "host/graph/onnx/batched_shape.hpp"
-#include "host/graph/onnx/fold.hpp"
-#include "host/graph/onnx/operator.hpp"
-#include "host/graph/onnx/shape_rules.hpp"
-#include "host/graph/onnx/work.hpp"
+#include "host/graph/onnx/inference.hpp"
 #include "host/graph/proto/tensor_data.hpp"
 #include "host/util/error.hpp"
 
@@ -41,8 +38,8 @@ std::optional<TensorType> declared(const onnx::ValueInfoProto& value, const std:
   return type;
 }
 
-/// Sizes that the file leaves open under a name.
-using Sizes = std::map<std::string, std::int64_t>;
+/// NamedSizes that the file leaves open under a name.
+using NamedSizes = std::map<std::string, std::int64_t>;
 
 /// The name of dimension `i`; empty where it has none, as all of a value without a shape.
 std::string size_name(const onnx::ValueInfoProto& value, std::size_t i) {
@@ -50,7 +47,7 @@ std::string size_name(const onnx::ValueInfoProto& value, std::size_t i) {
   return i < static_cast<std::size_t>(dims.size()) ? open_name(dims.Get(static_cast<int>(i))) : "";
 }
 
-void fill_named_sizes(const onnx::ValueInfoProto& value, const Sizes& sizes, TensorType& type) {
+void fill_named_sizes(const onnx::ValueInfoProto& value, const NamedSizes& sizes, TensorType& type) {
   for (std::size_t i = 0; i < type.dims.size(); ++i) {
     const auto found = sizes.find(size_name(value, i));
     if (type.dims[i] < 0 && found != sizes.end()) type.dims[i] = found->second;
@@ -58,7 +55,7 @@ void fill_named_sizes(const onnx::ValueInfoProto& value, const Sizes& sizes, Ten
 }
 
 void learn_sizes(const onnx::ValueInfoProto& value, const std::optional<TensorType>& type,
-                 Sizes& sizes) {
+                 NamedSizes& sizes) {
   const auto& tensor = value.type().tensor_type();
   if (!type || static_cast<std::size_t>(tensor.shape().dim_size()) != type->dims.size()) return;
   for (std::size_t i = 0; i < type->dims.size(); ++i) {
@@ -73,7 +70,7 @@ bool has_open_batch(const TensorType& type) { return !type.dims.empty() && type.
 /// another than the file says, so that the file's shapes of other values no longer count.
 bool set_inputs(const onnx::GraphProto& graph, const Constants& constants,
                 const ImportOptions& options, const std::string& file, ValueFacts& facts,
-                Sizes& sizes) {
+                NamedSizes& sizes) {
   struct Input {
     std::string name;
     std::optional<TensorType> type;
@@ -99,7 +96,7 @@ bool set_inputs(const onnx::GraphProto& graph, const Constants& constants,
     inputs.push_back({value.name(), type, value.type().tensor_type().elem_type(), &value});
   }
 
-  // Sizes that are given by their names; those of inputs whose whole shape is given come first.
+  // NamedSizes that are given by their names; those of inputs whose whole shape is given come first.
   for (const Input& input : inputs) {
     const auto given = options.input_shapes.find(input.name);
     if (given == options.input_shapes.end()) continue;
@@ -110,7 +107,7 @@ bool set_inputs(const onnx::GraphProto& graph, const Constants& constants,
                                       [&name = name](const Input& i) { return i.name == name; });
     if (!is_input && shape.size() == 1) sizes.emplace(name, shape[0]);
   }
-  const Sizes given_sizes = sizes;
+  const NamedSizes given_sizes = sizes;
 
   bool changed = false;
   for (Input& input : inputs) {
@@ -150,7 +147,7 @@ bool set_inputs(const onnx::GraphProto& graph, const Constants& constants,
           fmt::format("the file gives no shape of input '{}'", printable(input.name));
       continue;
     }
-    const Dims& dims = input.type->dims;
+    const std::vector<std::int64_t>& dims = input.type->dims;
     const auto open = std::find(dims.begin(), dims.end(), -1);
     if (open != dims.end()) {
       facts.unknown[input.name] = fmt::format("dimension {} of input '{}' is open",
@@ -162,22 +159,23 @@ bool set_inputs(const onnx::GraphProto& graph, const Constants& constants,
   return changed;
 }
 
-/// What the file says of values that no rule knows. Sizes that it names as it names those of inputs
-/// are those.
-std::map<std::string, TensorType> declared_values(const onnx::GraphProto& graph, const Sizes& sizes,
-                                                  const std::string& file) {
-  std::map<std::string, TensorType> types;
+/// The file's types of values. NamedSizes that it names as it names those of inputs are those.
+DeclaredValues declared_values(const onnx::GraphProto& graph, const NamedSizes& sizes,
+                               const std::string& file) {
+  DeclaredValues values;
   const auto take = [&](const onnx::ValueInfoProto& value) {
-    const std::string where = fmt::format("{}: value '{}'", file, printable(value.name()));
-    std::optional<TensorType> type = declared(value, where);
-    if (!type || type->data_type == onnx::TensorProto::UNDEFINED) return;
-    fill_named_sizes(value, sizes, *type);
-    if (std::find(type->dims.begin(), type->dims.end(), -1) != type->dims.end()) return;
-    types[value.name()] = checked_type(type->data_type, type->dims, where);
+    declared(value, fmt::format("{}: value '{}'", file, printable(value.name())));
+    onnx::ValueInfoProto& own = values[value.name()];
+    own = value;
+    if (!value.type().tensor_type().has_shape()) return;
+    for (auto& dim : *own.mutable_type()->mutable_tensor_type()->mutable_shape()->mutable_dim()) {
+      const auto known = sizes.find(open_name(dim));
+      if (!dim.has_dim_value() && known != sizes.end()) dim.set_dim_value(known->second);
+    }
   };
   for (const onnx::ValueInfoProto& value : graph.value_info()) take(value);
   for (const onnx::ValueInfoProto& value : graph.output()) take(value);
-  return types;
+  return values;
 }
 
 /// Does the file itself give the value: an initializer, or whatever a Constant node holds?
@@ -188,107 +186,94 @@ bool is_given(const onnx::GraphProto& graph, const Constants& constants, const s
          });
 }
 
-/// Gives a node that reshapes one image a shape for all of the batch: `batched` is the node, which
-/// reads a constant that the graph lacks. Returns whether there is a need.
-bool replace_shape(const onnx::GraphProto& graph, int index, std::int64_t batch,
-                   const Constants& constants, ValueFacts& facts, onnx::NodeProto& batched) {
-  const onnx::NodeProto& node = graph.node(index);
-  std::optional<BatchedShape> found = batched_shape(node, facts, batch);
-  // What is computed follows from the inputs' sizes, which may be others still.
-  if (!found || !is_given(graph, constants, node.input(found->input))) return false;
-  const std::string name =
-      fmt::format("{} of node {} for a batch of {}", node.input(found->input), index, batch);
-  if (facts.types.count(name) != 0) return false;
-  const auto length = static_cast<std::int64_t>(found->shape.size());
-  facts.keep_integers(name, std::move(found->shape));
-  if (facts.integers.count(name) == 0) return false;
-  facts.types[name] = {onnx::TensorProto::INT64, {length}};
-  facts.replacements.push_back({index, found->input, name});
-  batched = node;
-  batched.set_input(found->input, name);
-  return true;
+/// What is known before anything is inferred: constants.
+ValueFacts constant_facts(const onnx::GraphProto& graph, const Constants& constants) {
+  ValueFacts facts;
+  for (const auto& [name, tensor] : constants) {
+    facts.types[name] = {tensor->data_type(), {tensor->dims().begin(), tensor->dims().end()}};
+    if (auto values = integer_values(*tensor, static_cast<std::int64_t>(kMaxIntegers))) {
+      facts.keep_integers(name, std::move(*values));
+    }
+  }
+  for (const onnx::SparseTensorProto& tensor : graph.sparse_initializer()) {
+    facts.types[tensor.values().name()] = {tensor.values().data_type(),
+                                           {tensor.dims().begin(), tensor.dims().end()}};
+  }
+  return facts;
 }
 
-/// Why nothing is known of the outputs of `node`: empty where its rule set them all.
-std::string apply_rule(const OperatorInfo* info, RuleNode& node) {
+/// What is known of the values at the file's own batch of 1.
+ValueFacts facts_at_one(const onnx::ModelProto& model, const Constants& constants,
+                        const DeclaredValues& declared, const std::string& file,
+                        ValueFacts facts) {
+  for (const onnx::ValueInfoProto& input : model.graph().input()) {
+    const auto& shape = input.type().tensor_type().shape();
+    const auto type = facts.types.find(input.name());
+    if (type == facts.types.end() || constants.count(input.name()) != 0) continue;
+    if (shape.dim_size() != 0 && shape.dim(0).dim_value() == 1) type->second.dims[0] = 1;
+  }
   try {
-    (info == nullptr ? shapes::unknown : *info->shape)(node);
-  } catch (const NotKnown& reason) {
-    return reason.why;
+    infer_values(model, declared, file, facts);
+  } catch (const UsageError&) {  // then the graph is made for another batch
   }
-  return "";
+  return facts;
 }
 
-/// Computes nodes whose inputs are small and known before the network runs: exporters compute
-/// shapes, pads and scales so. What grows faster than its values is left to the run.
-class Folder {
- public:
-  Folder(std::int64_t opset, const Constants& constants, ValueFacts& facts)
-      : opset_(opset), constants_(constants), facts_(facts) {}
+/// Gives nodes that reshape one image, as `at_one` shows, constants for all of the batch.
+void replace_shapes(const onnx::GraphProto& graph, const Constants& constants,
+                    const ValueFacts& at_one, std::int64_t batch, ValueFacts& facts) {
+  for (int i = 0; i < graph.node_size(); ++i) {
+    const onnx::NodeProto& node = graph.node(i);
+    std::optional<BatchedShape> found = batched_shape(node, at_one, 1);
+    // What is computed follows from the inputs' sizes, which may be others still.
+    if (!found || !is_given(graph, constants, node.input(found->input)) ||
+        constants.count(node.input(0)) != 0 || at_one.integers.count(node.input(0)) != 0 ||
+        at_one.values.count(node.input(0)) != 0) {
+      continue;
+    }
+    const std::string name =
+        fmt::format("{} of node {} for a batch of {}", node.input(found->input), i, batch);
+    if (facts.types.count(name) != 0) continue;
+    found->shape[0] = batch;
+    const auto length = static_cast<std::int64_t>(found->shape.size());
+    facts.keep_integers(name, std::move(found->shape));
+    if (facts.integers.count(name) == 0) continue;
+    facts.types[name] = {onnx::TensorProto::INT64, {length}};
+    facts.replacements.push_back({i, found->input, name});
+  }
+}
 
-  void fold_node(const onnx::NodeProto& node, const OperatorInfo* info) {
-    if (info == nullptr || info->work != work::none || !outputs_are_small(node)) return;
-    std::vector<onnx::TensorProto> inputs;
-    for (const std::string& name : node.input()) {
-      inputs.emplace_back();
-      if (!name.empty() && !take(name, inputs.back())) return;
-    }
-    const auto outputs = fold(node, opset_, inputs);
-    if (!outputs) return;
-    for (int i = 0; i < node.output_size(); ++i) {
-      const auto index = static_cast<std::size_t>(i);
-      if (index < outputs->size()) facts_.keep_value(node.output(i), (*outputs)[index]);
-    }
+/// Takes over what is known of a model that this one was made from, if its inputs are the same.
+/// Returns whether that is all.
+bool take_known(const onnx::GraphProto& graph, const Constants& constants, const ValueFacts& known,
+                ValueFacts& facts) {
+  for (const onnx::ValueInfoProto& input : graph.input()) {
+    if (constants.count(input.name()) != 0) continue;
+    const auto own = facts.types.find(input.name());
+    const auto before = known.types.find(input.name());
+    const bool is_open = own == facts.types.end();
+    if (is_open != (before == known.types.end())) return false;
+    if (!is_open && own->second.dims != before->second.dims) return false;
   }
-
- private:
-  bool is_small(const std::string& value) const {
-    const auto type = facts_.types.find(value);
-    return type != facts_.types.end() &&
-           type->second.elements() <= static_cast<std::int64_t>(kMaxIntegers);
-  }
-  /// ... and is there something new to learn?
-  bool outputs_are_small(const onnx::NodeProto& node) const {
-    bool is_new = false;
-    for (const std::string& output : node.output()) {
-      if (output.empty()) continue;
-      if (!is_small(output)) return false;
-      is_new = is_new || facts_.integers.count(output) == 0;
-    }
-    return is_new;
-  }
-  bool take(const std::string& name, onnx::TensorProto& tensor) const {
-    if (!is_small(name)) return false;
-    const auto constant = constants_.find(name);
-    if (constant != constants_.end()) {
-      if (constant->second->data_location() == onnx::TensorProto::EXTERNAL) return false;
-      tensor = *constant->second;
-      return has_data(tensor);
-    }
-    const auto value = facts_.values.find(name);
-    if (value != facts_.values.end()) {
-      tensor = value->second;
-      return true;
-    }
-    const auto integers = facts_.integers.find(name);
-    if (integers == facts_.integers.end()) return false;
-    const TensorType& type = facts_.types.at(name);
-    tensor.set_data_type(type.data_type);
-    for (const std::int64_t dim : type.dims) tensor.add_dims(dim);
-    for (const std::int64_t number : integers->second) {
-      if (type.data_type == onnx::TensorProto::INT64) {
-        tensor.add_int64_data(number);
+  bool all = true;
+  for (const onnx::NodeProto& node : graph.node()) {
+    for (const std::string& name : node.output()) {
+      if (name.empty() || facts.types.count(name) != 0) continue;
+      const auto type = known.types.find(name);
+      const auto why = known.unknown.find(name);
+      const auto numbers = known.integers.find(name);
+      if (type != known.types.end()) {
+        facts.types[name] = type->second;
+      } else if (why != known.unknown.end()) {
+        facts.unknown[name] = why->second;
       } else {
-        tensor.add_int32_data(static_cast<std::int32_t>(number));
+        all = false;
       }
+      if (numbers != known.integers.end()) facts.keep_integers(name, numbers->second);
     }
-    return true;
   }
-
-  std::int64_t opset_;
-  const Constants& constants_;
-  ValueFacts& facts_;
-};
+  return all;
+}
 
 }  // namespace
 
@@ -314,55 +299,66 @@ const std::string& open_name(const onnx::TensorShapeProto::Dimension& dim) {
   return dim.dim_param() == "?" ? kNone : dim.dim_param();
 }
 
-ValueFacts infer_shapes(const onnx::GraphProto& graph, std::int64_t opset,
-                        const Constants& constants, const ImportOptions& options,
-                        const std::string& file) {
-  ValueFacts facts;
-  for (const auto& [name, tensor] : constants) {
-    facts.types[name] = {tensor->data_type(), {tensor->dims().begin(), tensor->dims().end()}};
-    if (auto values = integer_values(*tensor, static_cast<std::int64_t>(kMaxIntegers))) {
-      facts.keep_integers(name, std::move(*values));
-    }
-  }
-  for (const onnx::SparseTensorProto& tensor : graph.sparse_initializer()) {
-    facts.types[tensor.values().name()] = {tensor.values().data_type(),
-                                           {tensor.dims().begin(), tensor.dims().end()}};
-  }
-  Sizes sizes;
-  const bool changed = set_inputs(graph, constants, options, file, facts, sizes);
-  std::map<std::string, TensorType> file_types = declared_values(graph, sizes, file);
-  if (changed) file_types.clear();
-  Folder folder(opset, constants, facts);
-  const std::int64_t batch = new_batch(graph, facts);
+onnx::TensorProto integer_tensor(const std::string& name, const std::vector<std::int64_t>& values) {
+  onnx::TensorProto tensor;
+  tensor.set_name(name);
+  tensor.set_data_type(onnx::TensorProto::INT64);
+  tensor.add_dims(static_cast<std::int64_t>(values.size()));
+  for (const std::int64_t value : values) tensor.add_int64_data(value);
+  return tensor;
+}
 
+ValueFacts infer_shapes(const onnx::ModelProto& model, const Constants& constants,
+                        const ImportOptions& options, const std::string& file,
+                        const ValueFacts* known) {
+  const onnx::GraphProto& graph = model.graph();
+  ValueFacts facts = constant_facts(graph, constants);
+  NamedSizes sizes;
+  const bool changed = set_inputs(graph, constants, options, file, facts, sizes);
+  if (known != nullptr) {
+    ValueFacts taken = facts;
+    const bool whole = take_known(graph, constants, *known, taken);
+    if (const char* log = std::getenv("GEMM64_COMPARE")) {  // TEMPORARY
+      FILE* out = std::fopen(log, "a");
+      std::fputs(whole ? "whole\n" : "partial\n", out);
+      ValueFacts full = facts;
+      DeclaredValues none = declared_values(graph, sizes, file);
+      if (changed) none.clear();
+      try {
+        infer_values(model, none, file, full);
+        for (const auto& node : graph.node()) for (const auto& name : node.output()) {
+          const auto a = full.types.find(name), b = taken.types.find(name);
+          const auto show = [&](const ValueFacts& f, auto it) { return it == f.types.end() ? std::string("unknown") : data_type_name(it->second.data_type) + " " + dims_text(it->second.dims); };
+          if (name.empty() || (!whole && b == taken.types.end())) { if (!name.empty() && !whole && taken.unknown.count(name) == 0) std::fputs(fmt::format("NEWVALUE {} {}\n", node.op_type(), name).c_str(), out); continue; }
+          const std::string ta = show(full, a), tb = show(taken, b);
+          if (ta != tb) std::fputs(fmt::format("CARRY {}: {} {} full {} carried {}\n", file, node.op_type(), name, ta, tb).c_str(), out);
+          if (full.integers.count(name) && !taken.integers.count(name)) std::fputs(fmt::format("INTS {}: {} {}\n", file, node.op_type(), name).c_str(), out);
+        }
+      } catch (const UsageError& e) { std::fputs(fmt::format("CARRYERR {}\n", e.what()).c_str(), out); }
+      std::fclose(out);
+    }
+    if (whole) return taken;
+  }
+  DeclaredValues declared = declared_values(graph, sizes, file);
+  if (changed) declared.clear();
+  const std::int64_t batch = new_batch(graph, facts);
+  if (batch == 0) {
+    infer_values(model, declared, file, facts);
+    return facts;
+  }
+  const ValueFacts at_one = facts_at_one(model, constants, declared, file, facts);
+  replace_shapes(graph, constants, at_one, batch, facts);
+  infer_values(model, declared, file, facts);
   for (int i = 0; i < graph.node_size(); ++i) {
-    onnx::NodeProto batched;
-    const bool replaced = replace_shape(graph, i, batch, constants, facts, batched);
-    const onnx::NodeProto& node = replaced ? batched : graph.node(i);
-    RuleNode rule_node(
-        node, opset, constants,
-        fmt::format("{}: node '{}' ({})", file, node_label(node, i), printable(node.op_type())),
-        facts);
-    const OperatorInfo* info = find_operator(node.domain(), node.op_type());
-    const std::string why = apply_rule(info, rule_node);
-    if (why.empty()) {
-      if (constants.count(node.input_size() == 0 ? "" : node.input(0)) == 0 &&
-          mixes_images(node, facts, batch)) {
-        rule_node.fail(fmt::format("mixes the {} images of the batch: {} becomes {}", batch,
-                                   dims_text(facts.types.at(node.input(0)).dims),
-                                   dims_text(facts.types.at(node.output(0)).dims)));
-      }
-      folder.fold_node(node, info);
+    const onnx::NodeProto& node = graph.node(i);
+    if (constants.count(node.input_size() == 0 ? "" : node.input(0)) != 0 ||
+        !mixes_images(node, facts, batch)) {
+      continue;
     }
-    for (const std::string& output : node.output()) {
-      if (output.empty() || facts.types.count(output) != 0) continue;
-      const auto known = file_types.find(output);
-      if (known != file_types.end()) {
-        facts.types[output] = known->second;
-      } else {
-        facts.unknown[output] = why.empty() ? "its shape is not inferred" : why;
-      }
-    }
+    throw UsageError(fmt::format("{}: node '{}' ({}): mixes the {} images of the batch: {} becomes {}",
+                                 file, node_label(node, i), printable(node.op_type()), batch,
+                                 dims_text(facts.types.at(node.input(0)).dims),
+                                 dims_text(facts.types.at(node.output(0)).dims)));
   }
   return facts;
 }

@@ -34,11 +34,16 @@ struct ValueFacts {
   void keep_value(const std::string& value, const onnx::TensorProto& tensor);
 };
 
-/// Follows the graph's nodes, which stand in an order in which they can run. Throws UsageError,
-/// naming the node, if shapes contradict each other; `file` stands for the model in messages.
-ValueFacts infer_shapes(const onnx::GraphProto& graph, std::int64_t opset,
+/// Infers the types of all values of a model whose nodes stand in order. Throws UsageError, naming
+/// the node, if shapes contradict each other; `file` stands for the model in messages. `known`:
+/// what is known of a model that this one was made from, which is all if it has all values.
+ValueFacts infer_shapes(const onnx::ModelProto& model,
                         const std::map<std::string, const onnx::TensorProto*>& constants,
-                        const ImportOptions& options, const std::string& file);
+                        const ImportOptions& options, const std::string& file,
+                        const ValueFacts* known);
+
+/// The numbers as a constant.
+onnx::TensorProto integer_tensor(const std::string& name, const std::vector<std::int64_t>& values);
 
 /// As ImportOptions::batch: a first size that the file leaves open is not taken as 1.
 inline constexpr std::int64_t kOpenBatch = -1;

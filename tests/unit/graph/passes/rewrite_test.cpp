@@ -11,7 +11,6 @@
 
 #include "host/graph/onnx/graph_check.hpp"
 #include "host/graph/onnx/networks.hpp"
-#include "host/graph/onnx/schema.hpp"
 #include "tests/unit/onnx_text.hpp"
 
 namespace gemm64 {
@@ -277,10 +276,10 @@ TEST(Rewrite, WritesTheBatchThatItWasToldIntoAFileWithAnother) {
 }
 
 TEST(Rewrite, SpeaksEveryOpsetFromSevenOn) {
-  for (std::int64_t opset = 7; opset <= newest_opset(); ++opset) {
+  for (std::int64_t opset = 7; opset <= kNewestOpset; ++opset) {
     SCOPED_TRACE(opset);
     onnx::ModelProto whole = parse_model(kRaggedGemm, {"w", "c"}, opset);
-    if (opset == newest_opset()) whole.set_ir_version(kNewestIrVersion);
+    if (opset == kNewestOpset) whole.set_ir_version(kNewestFormat);
     const onnx::ModelProto model = tile(OnnxModel::from_proto(whole, "test.onnx"));
     EXPECT_EQ(model.ir_version(), whole.ir_version());
     for (const onnx::NodeProto& node : model.graph().node()) {
