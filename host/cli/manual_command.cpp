@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include <algorithm>
 #include <cctype>
 #include <memory>
 
@@ -17,7 +18,11 @@ namespace {
 std::string conditions(const OptionText& option) {
   std::vector<std::string> parts;
   if (option.required) parts.push_back("required");
-  if (!option.choices.empty()) {
+  const bool described = std::all_of(
+      option.choices.begin(), option.choices.end(), [&option](const std::string& choice) {
+        return option.details.find(choice + ":") != std::string::npos;
+      });
+  if (!described) {
     parts.push_back(fmt::format("one of {}", fmt::join(option.choices, ", ")));
   }
   if (!option.range.empty()) parts.push_back("from " + option.range);
