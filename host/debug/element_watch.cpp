@@ -10,11 +10,14 @@ namespace {
 
 std::int64_t as_sum(std::uint32_t value) { return static_cast<std::int32_t>(value); }
 
+/// Blocks of results take the accumulator's banks in turn, from the program's first one on.
+unsigned bank_of(std::uint64_t block) { return static_cast<unsigned>(block % 2); }
+
 }  // namespace
 
 ElementWatch::ElementWatch(const Job& job, const Geometry& geometry, const MatrixI8& a,
                            const MatrixI8& w, std::uint64_t row, std::uint64_t column,
-                           const JobStart& start, std::uint64_t next_block_rows)
+                           const JobProgram* list, std::size_t place)
     : operands_(job, a, w, row, column),
       row_(row),
       n_(geometry.n),
@@ -23,14 +26,19 @@ ElementWatch::ElementWatch(const Job& job, const Geometry& geometry, const Matri
       tile_((job.plan.first_lane() + column) / geometry.n),
       array_column_(static_cast<unsigned>((job.plan.first_lane() + column) % geometry.n)),
       results_(job.plan.results()),
-      walk_(job),
-      before_(start),
-      last_result_(job.plan.row_blocks() * job.plan.result_blocks() - 1),
-      next_block_rows_(next_block_rows) {}
+      place_(place),
+      walk_(list != nullptr ? ProgramWalk(*list) : ProgramWalk(job)) {
+  if (list != nullptr) beats_ = beats_of(*list, place);
+}
 
-/// The bank that the pass adds to: blocks take them in turn from the program's first on.
-unsigned ElementWatch::bank(const Pass& pass) const {
-  return (pass.tile.bank() + static_cast<unsigned>(before_.blocks % 2)) % 2;
+std::deque<ElementWatch::Beats> ElementWatch::beats_of(const JobProgram& list, std::size_t place) {
+  std::deque<Beats> beats;
+  for (std::size_t i = 0; i < list.program.size(); ++i) {
+    const std::size_t job = list.origins[i].job;
+    const std::uint64_t count = result_beats(list, i);
+    if (count != 0) beats.push_back({!is_snapshot(list.program[i]) && job == place, count});
+  }
+  return beats;
 }
 
 std::uint32_t ElementWatch::expected_sum(const Pass& pass, unsigned stage) const {
@@ -51,7 +59,7 @@ Finding ElementWatch::at(const Pass& pass) const {
   finding.before_begin = pass.before_begin;
   finding.clock = pass.clock + 2 + stages_ + array_column_;
   finding.wrong_clock = finding.clock;
-  finding.bank = bank(pass);
+  finding.bank = bank_of(pass.block);
   finding.column = array_column_;
   finding.window = operands_.place(pass.tile.tile);
   return finding;
@@ -98,7 +106,7 @@ void ElementWatch::check_sums(std::uint64_t clock, const Probe& probe) {
   for (const Sum& sum : sums_) {
     const auto row = static_cast<unsigned>(sum.last.row);
     found(Finding::Place::kAccumulator, sum.last, clock, row, as_sum(sum.value),
-          probe.accumulator(bank(sum.last), row, array_column_));
+          probe.accumulator(bank_of(sum.last.block), row, array_column_));
   }
   if (results_.takes_parameters()) return;
   // With the first beat of a row of sums the row has been read.
@@ -108,40 +116,31 @@ void ElementWatch::check_sums(std::uint64_t clock, const Probe& probe) {
   while (!sums_.empty() && stored_beats_ > beats_before(sums_.front().last)) sums_.pop_front();
 }
 
-/// A row of a tile takes the place of that of the block two before it, in the same bank.
-void ElementWatch::end_sums(const TileStep& tile, std::uint64_t row, std::uint64_t until) {
-  if (!tile.begins_block) return;
+/// A row of a block takes the place of that of the block two before it, in the same bank. Without
+/// `row` any row may.
+void ElementWatch::end_sums(std::uint64_t block, std::optional<std::uint64_t> row,
+                            std::uint64_t until) {
   for (Sum& sum : sums_) {
-    const bool same = sum.last.row == row && sum.last.tile.result + 2 <= tile.result;
+    const bool same = (!row || sum.last.row == *row) && sum.last.block + 2 <= block;
     if (same) sum.until = std::min(sum.until, until);
   }
 }
 
 /// Notes the row that is read in this cycle.
 void ElementWatch::enter(std::uint64_t clock) {
-  if (walk_.done()) {  // the next job's: its first block takes the bank that the last one leaves
-    const bool first_block = next_block_rows_ != 0;
-    if (first_block) --next_block_rows_;
-    for (Sum& sum : sums_) {
-      if (first_block && sum.last.tile.result == last_result_) continue;
-      sum.until = std::min(sum.until, clock);
-    }
-    return;
-  }
-  if (before_.rows != 0) {
-    --before_.rows;
-    return;
-  }
+  if (walk_.done()) return;
+  const bool own = walk_.job() == place_;
   const TileStep tile = walk_.tile();
-  const std::uint64_t row = walk_.row();
+  const std::uint64_t row = walk_.row(), block = walk_.block();
   if (walk_.first_row()) {
     before_begin_ = tile_begin_;
     tile_begin_ = clock;
   }
   walk_.next();
-  end_sums(tile, row, clock + 2 + array_column_ + stages_ + 1);
+  if (!own) return end_sums(block, std::nullopt, clock);
+  if (tile.begins_block) end_sums(block, row, clock + 2 + array_column_ + stages_ + 1);
   if (tile.first_row + row != row_ || tile.tile.n != tile_) return;
-  passes_.push_back({tile, row, clock, tile_begin_, before_begin_});
+  passes_.push_back({tile, block, row, clock, tile_begin_, before_begin_});
   last_ = passes_.back();
 }
 
@@ -167,11 +166,8 @@ void ElementWatch::clock(std::uint64_t clock, const Probe& probe) {
   }
   check_sums(clock, probe);
   if (!probe.counts(counter::kResultsTransfer)) return;
-  if (before_.beats != 0) {
-    --before_.beats;
-  } else {
-    ++stored_beats_;
-  }
+  if (beats_.empty() || beats_.front().own) ++stored_beats_;
+  if (!beats_.empty() && --beats_.front().left == 0) beats_.pop_front();
 }
 
 Finding ElementWatch::finding() const {

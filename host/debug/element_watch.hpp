@@ -12,7 +12,7 @@
 #include "host/device/geometry.hpp"
 #include "host/numerics/matrix.hpp"
 #include "host/tiling/job_program.hpp"
-#include "host/tiling/tile_walk.hpp"
+#include "host/tiling/program_walk.hpp"
 
 namespace gemm64 {
 
@@ -25,10 +25,10 @@ namespace gemm64 {
 class ElementWatch : public Observer {
  public:
   /// Watches C[row, column] of C = a * w^T, or of a convolution of a by w; job and operands outlive
-  /// it. `start`: what the program does before the job.
+  /// it. `list`: the program that it runs in as job `place`; nullptr: it runs by itself.
   ElementWatch(const Job& job, const Geometry& geometry, const MatrixI8& a, const MatrixI8& w,
-               std::uint64_t row, std::uint64_t column, const JobStart& start = {},
-               std::uint64_t next_block_rows = 0);
+               std::uint64_t row, std::uint64_t column, const JobProgram* list = nullptr,
+               std::size_t place = 0);
 
   void clock(std::uint64_t clock, const Probe& probe) override;
 
@@ -40,6 +40,7 @@ class ElementWatch : public Observer {
   /// A row of the element's on its way.
   struct Pass {
     TileStep tile;
+    std::uint64_t block;         // of the program's results
     std::uint64_t row;           // in its block
     std::uint64_t clock;         // in which it was read
     std::uint64_t tile_begin;    // clock in which its tile began
@@ -52,15 +53,21 @@ class ElementWatch : public Observer {
     std::uint64_t until;  // clock in which another one takes its place, or may do so
   };
 
+  /// Of a STORE or a snapshot, over the results port.
+  struct Beats {
+    bool own = false;  // of the job
+    std::uint64_t left = 0;
+  };
+
+  static std::deque<Beats> beats_of(const JobProgram& list, std::size_t place);
   void enter(std::uint64_t clock);
-  void end_sums(const TileStep& tile, std::uint64_t row, std::uint64_t until);
+  void end_sums(std::uint64_t block, std::optional<std::uint64_t> row, std::uint64_t until);
   void check_operands(const Pass& pass, unsigned stage, std::uint64_t clock, const Probe& probe);
   void check_partial_sum(const Pass& pass, unsigned stage, std::uint64_t clock, const Probe& probe);
   void check_sums(std::uint64_t clock, const Probe& probe);
   void found(Finding::Place place, const Pass& pass, std::uint64_t clock, unsigned row,
              std::int64_t expected, std::int64_t found);
   Finding at(const Pass& pass) const;
-  unsigned bank(const Pass& pass) const;
   /// What the rows of stages 0 to `stage` give in a pass.
   std::uint32_t expected_sum(const Pass& pass, unsigned stage) const;
 
@@ -72,10 +79,9 @@ class ElementWatch : public Observer {
   const std::uint64_t tile_;  // of N
   const unsigned array_column_;
   const ResultFormat results_;
-  RowWalk walk_;
-  JobStart before_;  // of the program, still to come before the job
-  const std::uint64_t last_result_;
-  std::uint64_t next_block_rows_;  // still to come
+  const std::size_t place_;
+  ProgramWalk walk_;
+  std::deque<Beats> beats_;  // of the program, still to come
   std::uint64_t tile_begin_ = 0;
   std::uint64_t before_begin_ = 0;
   std::uint64_t stored_beats_ = 0;

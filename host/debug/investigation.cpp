@@ -61,19 +61,12 @@ class Rerun {
   Driver driver_;
 };
 
-/// Rows that enter the array, or cycles of the lanes, in the first block of the job behind, at
-/// least.
-std::uint64_t next_block_rows(const JobRun& run) {
-  if (run.list == nullptr || run.place + 1 == run.list->jobs.size()) return 0;
-  const Plan& next = run.list->jobs[run.place + 1].plan;
-  return std::uint64_t{next.groups[0].rows} * (next.lanes ? 1 : next.k_tiles);
-}
-
 Finding look(const JobRun& run, const MakeDebugDevice& make, const Timeouts& timeouts,
              const Failure& failure) {
   Rerun again(run, make(false), timeouts);
   if (!failure.error.empty()) {
-    HangWatch watch(run.job, again.geometry(), timeouts.memory_latency, timeouts.watchdog);
+    HangWatch watch(run.job, again.geometry(), timeouts.memory_latency, timeouts.watchdog,
+                    run.list);
     return again.run(failure.first_clock, watch) ? Finding() : watch.finding();
   }
   const Mismatches& first = failure.mismatches;
@@ -90,9 +83,8 @@ Finding look(const JobRun& run, const MakeDebugDevice& make, const Timeouts& tim
     return finding;
   };
   if (run.job.plan.lanes) return found(LaneWatch(run.job, row, column, run.list, run.place));
-  const JobStart start = run.list == nullptr ? JobStart() : start_of(*run.list, run.place);
-  return found(ElementWatch(run.job, again.geometry(), run.a, run.w, row, column, start,
-                            next_block_rows(run)));
+  return found(
+      ElementWatch(run.job, again.geometry(), run.a, run.w, row, column, run.list, run.place));
 }
 
 }  // namespace

@@ -45,7 +45,7 @@ TileName parse_tile(const std::string& text) {
 }
 
 void TileTrace::check(const Job& job) const {
-  const TileIndex counts = tile_counts(job.plan);
+  const TileIndex counts = tile_counts(job);
   const TileIndex& tile = name_->tile;
   if (tile.m < counts.m && tile.k < counts.k && tile.n < counts.n) return;
   throw UsageError(fmt::format("--trace-tile {0}:{1}: {0} has the tiles M,K,N = 0,0,0 to {2}",
@@ -71,13 +71,13 @@ void TileTrace::announce(const std::vector<Job>& jobs) {
 void TileTrace::begin(const JobProgram& list, std::uint64_t clock) {
   std::vector<const Job*> jobs;
   for (const Job& job : list.jobs) jobs.push_back(&job);
-  begin_jobs(std::move(jobs), clock);
+  begin_jobs(std::move(jobs), ProgramWalk(list), clock);
 }
 
-void TileTrace::begin_jobs(std::vector<const Job*> jobs, std::uint64_t clock) {
+void TileTrace::begin_jobs(std::vector<const Job*> jobs, ProgramWalk walk, std::uint64_t clock) {
   if (cycles_) return;
   jobs_ = std::move(jobs);
-  place_.emplace(Place{0, RowWalk(*jobs_[0])});
+  walk_.emplace(std::move(walk));
   if (!name_) return;
   bool any = false;
   for (const Job* job : jobs_) {
@@ -86,53 +86,44 @@ void TileTrace::begin_jobs(std::vector<const Job*> jobs, std::uint64_t clock) {
     any = true;
   }
   if (!any) {
-    place_.reset();
-  } else if (is_chosen(*place_)) {
+    walk_.reset();
+  } else if (is_chosen(*walk_)) {
     trace_begin_ = clock;
     device_.trace(clock, std::numeric_limits<std::uint64_t>::max());
   }
 }
 
-bool TileTrace::is_chosen(const Place& place) const {
-  return is_named(*jobs_[place.job]) && place.walk.tile().tile == name_->tile;
-}
-
-bool TileTrace::settle(Place& place) const {
-  if (!place.walk.done()) return true;
-  if (place.job + 1 == jobs_.size()) return false;
-  ++place.job;
-  place.walk = RowWalk(*jobs_[place.job]);
-  return true;
+bool TileTrace::is_chosen(const ProgramWalk& walk) const {
+  return is_named(*jobs_[walk.job()]) && walk.tile().tile == name_->tile;
 }
 
 void TileTrace::clock(std::uint64_t clock, const Probe& probe) {
-  if (!place_ || !probe.counts(counter::kComputeCompute)) return;
-  RowWalk& walk = place_->walk;
-  const TileIndex tile = walk.tile().tile;
-  const bool last_row = walk.last_row();
-  if (walk.first_row()) {
-    if (name_ ? is_chosen(*place_) : clock >= window_begin_) {
+  if (!walk_ || !probe.counts(counter::kComputeCompute)) return;
+  const TileIndex tile = walk_->tile().tile;
+  const bool last_row = walk_->last_row();
+  if (walk_->first_row()) {
+    if (name_ ? is_chosen(*walk_) : clock >= window_begin_) {
       inside_ = true;
       cycles_ = TileCycles{tile, clock, 0};
     } else if (name_) {
-      Place after = *place_;
-      after.walk.skip_tile();
-      if (settle(after) && is_chosen(after)) {
+      ProgramWalk after = *walk_;
+      after.skip_tile();
+      if (!after.done() && is_chosen(after)) {
         trace_begin_ = clock;
         device_.trace(clock, std::numeric_limits<std::uint64_t>::max());
       }
     }
   }
-  walk.next();
+  walk_->next();
   if (inside_ && last_row) {
     cycles_->end = clock + geometry_.pipeline() + 1;
     if (name_) device_.trace(trace_begin_, cycles_->end + kAfter);
-    place_.reset();
-  } else if (!settle(*place_)) {
-    place_.reset();
+    walk_.reset();
+  } else if (walk_->done()) {
+    walk_.reset();
   }
 }
 
-void TileTrace::end(std::uint64_t) { place_.reset(); }
+void TileTrace::end(std::uint64_t) { walk_.reset(); }
 
 }  // namespace gemm64

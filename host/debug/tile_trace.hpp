@@ -9,7 +9,7 @@
 
 #include "host/debug/job_observer.hpp"
 #include "host/device/geometry.hpp"
-#include "host/tiling/tile_walk.hpp"
+#include "host/tiling/program_walk.hpp"
 
 namespace gemm64 {
 
@@ -41,7 +41,9 @@ class TileTrace : public JobObserver {
       : device_(device), geometry_(geometry), name_(std::move(name)) {}
 
   void announce(const std::vector<Job>& jobs) override;
-  void begin(const Job& job, std::uint64_t clock) override { begin_jobs({&job}, clock); }
+  void begin(const Job& job, std::uint64_t clock) override {
+    begin_jobs({&job}, ProgramWalk(job), clock);
+  }
   void begin(const JobProgram& list, std::uint64_t clock) override;
   void clock(std::uint64_t clock, const Probe& probe) override;
   void end(std::uint64_t clock) override;
@@ -55,22 +57,15 @@ class TileTrace : public JobObserver {
   bool is_named(const Job& job) const { return name_->layer.empty() || name_->layer == job.name; }
   [[noreturn]] void fail(const std::vector<std::string>& names) const;
 
-  /// A row to come, of one of the jobs under way.
-  struct Place {
-    std::size_t job = 0;
-    RowWalk walk;
-  };
-  void begin_jobs(std::vector<const Job*> jobs, std::uint64_t clock);
-  bool is_chosen(const Place& place) const;
-  /// Goes on where a job ends; false where it was the last.
-  bool settle(Place& place) const;
+  void begin_jobs(std::vector<const Job*> jobs, ProgramWalk walk, std::uint64_t clock);
+  bool is_chosen(const ProgramWalk& walk) const;
 
   DebugDevice& device_;
   const Geometry geometry_;
   const std::optional<TileName> name_;
   const std::uint64_t window_begin_ = 0;
-  std::vector<const Job*> jobs_;  // under way, one after the other
-  std::optional<Place> place_;    // of the next row, while the tile is to come
+  std::vector<const Job*> jobs_;     // of the program
+  std::optional<ProgramWalk> walk_;  // at the next row, while the tile is to come
   std::uint64_t trace_begin_ = 0;
   bool inside_ = false;  // the tile's rows are being read
   std::optional<TileCycles> cycles_;

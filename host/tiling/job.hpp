@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <optional>
 #include <string>
 #include <utility>
@@ -15,6 +16,13 @@
 
 namespace gemm64 {
 
+/// The rows of its results that a job of a chain in stripes computes at once.
+struct JobStripe {
+  std::size_t first_command = 0;  // of the job's program
+  std::uint64_t first_row = 0;    // of the job's results
+  Plan plan;
+};
+
 /// One product or convolution for one device: what is computed and how it is cut (plan), where it
 /// lies (layout), and the commands that carry it out (program). Made once; driver, prediction,
 /// packing, timeline and the diagnosis of a failure all read it.
@@ -22,7 +30,8 @@ struct Job {
   std::string name;  // of the layer
   Plan plan;
   Layout layout;
-  std::vector<Command> program;  // FINISH last
+  std::vector<Command> program;    // FINISH last
+  std::vector<JobStripe> stripes;  // empty: it runs as a whole, as `plan` has it
   /// In a program of several: the index of the job whose int8 results are its activations.
   std::optional<std::size_t> source;
   /// In a program of several: are its activations there when that begins? Of products, one that is

@@ -307,30 +307,23 @@ JobCommands stripe_commands(const JobProgram& list, const StripeGroup& group, st
 
 }  // namespace
 
-JobStart start_of(const JobProgram& list, std::size_t job) {
-  JobStart start;
-  for (std::size_t i = 0; i < job; ++i) {
-    const Plan& plan = list.jobs[i].plan;
-    start.rows += plan.lanes ? plan.lanes->cycles() : plan.shape.m * plan.tiles();
-    start.blocks += plan.row_blocks() * plan.result_blocks();
-    start.beats += plan.shape.m * plan.result_blocks() * plan.results().beats_per_row() +
-                   list.snapshot_bytes / plan.array;
-  }
-  return start;
+std::uint64_t result_beats(const JobProgram& list, std::size_t command) {
+  const Command& of = list.program[command];
+  const Plan& plan = list.jobs[list.origins[command].job].plan;
+  if (is_snapshot(of)) return list.snapshot_bytes / plan.array;
+  return is_store(of) ? stored_rows(of) * plan.results().beats_per_row() : 0;
 }
 
 std::uint64_t beats_before(const JobProgram& list, std::size_t job, std::uint64_t row) {
   std::uint64_t beats = 0;
   for (std::size_t i = 0; i < list.program.size(); ++i) {
     const Command& command = list.program[i];
-    const Plan& plan = list.jobs[list.origins[i].job].plan;
-    if (is_snapshot(command)) beats += list.snapshot_bytes / plan.array;
-    if (!is_store(command)) continue;
-    const std::uint64_t rows = stored_rows(command);
-    const bool own = list.origins[i].job == job;
-    if (own && row < rows) return beats + row * plan.results().beats_per_row();
-    if (own) row -= rows;
-    beats += rows * plan.results().beats_per_row();
+    if (is_store(command) && list.origins[i].job == job) {
+      const std::uint64_t rows = stored_rows(command);
+      if (row < rows) return beats + row * list.jobs[job].plan.results().beats_per_row();
+      row -= rows;
+    }
+    beats += result_beats(list, i);
   }
   throw std::invalid_argument(fmt::format("'{}' stores no such row", list.jobs[job].name));
 }
@@ -400,6 +393,11 @@ JobProgram make_job_program(const std::vector<Job>& jobs, const Geometry& device
     if (list.is_in_stripes(j)) {
       const StripeGroup& group = groups[static_cast<std::size_t>(chain - chains.begin())];
       commands = stripe_commands(list, group, j, chain->runs.emplace_back());
+      const std::vector<StripePart>& parts = group.parts[j - group.jobs.first];
+      for (std::size_t stripe = 0; stripe < parts.size(); ++stripe) {
+        job.stripes.push_back(
+            {chain->runs.back()[stripe].begin, parts[stripe].out_row, parts[stripe].plan});
+      }
       if (j == group.jobs.last) ++chain;
     } else {
       commands = job_commands(job.plan, job.layout, overlaps[j]);

@@ -59,13 +59,8 @@ struct JobProgram {
   }
 };
 
-/// What of a program comes before one of its jobs.
-struct JobStart {
-  std::uint64_t rows = 0;    // that enter the array; of the lanes, cycles in which they work
-  std::uint64_t blocks = 0;  // of results
-  std::uint64_t beats = 0;   // over the results port, snapshots included
-};
-JobStart start_of(const JobProgram& list, std::size_t job);
+/// Beats over the results port of a command: of a STORE or a snapshot, else 0.
+std::uint64_t result_beats(const JobProgram& list, std::size_t command);
 
 /// Beats over the results port, snapshots included, before row `row` of what a job's STOREs write
 /// one after the other. Early STOREs of a job leave before the snapshot of the job ahead of it.

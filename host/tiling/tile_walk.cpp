@@ -5,6 +5,7 @@
 
 #include "host/device/depthwise.hpp"
 #include "host/device/window_taps.hpp"
+#include "host/util/divide.hpp"
 
 namespace gemm64 {
 
@@ -12,7 +13,21 @@ std::string to_string(const TileIndex& tile) {
   return fmt::format("{},{},{}", tile.m, tile.k, tile.n);
 }
 
-TileIndex tile_counts(const Plan& plan) { return {plan.row_blocks(), plan.k_tiles, plan.n_tiles}; }
+namespace {
+
+/// Blocks of sums, each in a bank of the accumulator.
+std::uint64_t result_blocks(const DepthwiseCommand& command) {
+  return command.count * divide_up(image_rows(command) * command.passes, command.rows);
+}
+
+}  // namespace
+
+TileIndex tile_counts(const Job& job) {
+  const Plan& plan = job.plan;
+  TileIndex counts{job.stripes.empty() ? plan.row_blocks() : 0, plan.k_tiles, plan.n_tiles};
+  for (const JobStripe& stripe : job.stripes) counts.m += stripe.plan.row_blocks();
+  return counts;
+}
 
 std::optional<TileIndex> tile_of(const Job& job, std::size_t command, std::uint64_t tile) {
   TileWalk walk(job);
@@ -25,8 +40,8 @@ std::optional<TileIndex> tile_of(const Job& job, std::size_t command, std::uint6
   return walk.tile().tile;
 }
 
-TileWalk::TileWalk(const std::vector<Command>& program, const Plan* plan)
-    : program_(&program), plan_(plan) {
+TileWalk::TileWalk(const Job& job)
+    : program_(&job.program), plan_(job.plan.window ? &job.plan : nullptr), job_(&job) {
   find_matmul();
 }
 
@@ -40,23 +55,36 @@ void TileWalk::find_matmul() {
       lanes.rows = static_cast<std::uint32_t>(depthwise_cycles(DepthwiseCommand(command)));
       lanes.count = lanes.passes = lanes.blocks = 1;
       matmul_.emplace(lanes, 1);
+      result_blocks_ = result_blocks(DepthwiseCommand(command));
     }
     if (command.opcode != Opcode::kMatmul) continue;
     const MatmulCommand matmul(command);
     matmul_.emplace(matmul, is_window(matmul) ? taps_ : 1);
+    result_blocks_ = 1;
   }
   if (!matmul_) return;
+  if (job_ != nullptr) enter_stripes();
   load_step();
   find_first_row();
+}
+
+void TileWalk::enter_stripes() {
+  const std::vector<JobStripe>& stripes = job_->stripes;
+  for (; stripes_ < stripes.size() && stripes[stripes_].first_command <= command(); ++stripes_) {
+    if (stripes_ != 0) first_block_ += stripes[stripes_ - 1].plan.row_blocks();
+    first_matmul_block_ = blocks_before_;
+    if (plan_ != nullptr) plan_ = &stripes[stripes_].plan;
+  }
 }
 
 /// Blocks of a convolution that is cut into strips do not follow each other.
 void TileWalk::find_first_row() {
   if (plan_ == nullptr) return;
-  std::uint64_t before = 0;
+  std::uint64_t before = first_block_;
+  const std::uint64_t stripe = stripes_ == 0 ? 0 : job_->stripes[stripes_ - 1].first_row;
   for (const RowGroup& group : plan_->groups) {
     if (step_.tile.m < before + group.blocks) {
-      step_.first_row = group.first_row + (step_.tile.m - before) * group.rows;
+      step_.first_row = stripe + group.first_row + (step_.tile.m - before) * group.rows;
       return;
     }
     before += group.blocks;
@@ -64,10 +92,11 @@ void TileWalk::find_first_row() {
 }
 
 void TileWalk::load_step() {
-  step_.tile = {blocks_before_ + matmul_->m(), matmul_->k(), matmul_->n()};
+  const std::uint64_t before = blocks_before_ - first_matmul_block_;  // of the stripe
+  step_.tile = {first_block_ + before + matmul_->m(), matmul_->k(), matmul_->n()};
   if (plan_ != nullptr && plan_->has_bands()) {
-    const auto [block, pass] = plan_->window->strips[0].plan.place_in_bands(blocks_before_);
-    step_.tile = {block, matmul_->k(), pass};
+    const auto [block, pass] = plan_->window->strips[0].plan.place_in_bands(before);
+    step_.tile = {first_block_ + block, matmul_->k(), pass};
   }
   step_.rows = matmul_->rows();
   step_.begins_block = matmul_->begins_block();
@@ -76,7 +105,7 @@ void TileWalk::load_step() {
 
 void TileWalk::next() {
   if (step_.ends_block) {
-    ++step_.result;
+    step_.result += result_blocks_;
     step_.stored_before += step_.rows;
   }
   const std::uint32_t m = matmul_->m();

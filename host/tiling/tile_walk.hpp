@@ -27,8 +27,8 @@ struct TileIndex {
 /// "0,17,3"
 std::string to_string(const TileIndex& tile);
 
-/// Tiles along M, K and N.
-TileIndex tile_counts(const Plan& plan);
+/// Tiles along M, K and N. Of a job in stripes M counts the blocks of all stripes.
+TileIndex tile_counts(const Job& job);
 
 /// The tile that a command of the job's program computes as its `tile`th, from 0; empty: it has
 /// none.
@@ -52,9 +52,8 @@ struct TileStep {
 /// one tile, with a row for each cycle in which the lanes work. The program outlives the walk.
 class TileWalk {
  public:
-  explicit TileWalk(const std::vector<Command>& program) : TileWalk(program, nullptr) {}
-  explicit TileWalk(const Job& job)
-      : TileWalk(job.program, job.plan.window ? &job.plan : nullptr) {}
+  explicit TileWalk(const std::vector<Command>& program) : program_(&program) { find_matmul(); }
+  explicit TileWalk(const Job& job);
 
   /// Have all tiles been gone through?
   bool done() const { return !matmul_; }
@@ -65,13 +64,18 @@ class TileWalk {
   void next();
 
  private:
-  TileWalk(const std::vector<Command>& program, const Plan* plan);
   void find_matmul();
+  void enter_stripes();
   void load_step();
   void find_first_row();
 
   const std::vector<Command>* program_;
-  const Plan* plan_;  // of a convolution
+  const Plan* plan_ = nullptr;            // of a convolution, or of its stripe
+  const Job* job_ = nullptr;              // with stripes
+  std::size_t stripes_ = 0;               // entered
+  std::uint64_t first_block_ = 0;         // of the stripe, of all that the job has
+  std::uint64_t first_matmul_block_ = 0;  // the same in blocks_before_
+  std::uint64_t result_blocks_ = 1;       // that the MATMUL's last tile of K ends at once
   std::uint32_t taps_ = 1;
   std::size_t command_ = 0;  // after the MATMUL under way
   std::optional<MatmulWalk> matmul_;
@@ -83,10 +87,13 @@ class TileWalk {
 class RowWalk {
  public:
   explicit RowWalk(const Job& job) : tiles_(job) {}
+  explicit RowWalk(const std::vector<Command>& program) : tiles_(program) {}
 
   bool done() const { return tiles_.done(); }
   /// The tile of the next row to enter; not where done().
   const TileStep& tile() const { return tiles_.tile(); }
+  /// The command that the tile is of.
+  std::size_t command() const { return tiles_.command(); }
   /// The row's number in its block.
   std::uint64_t row() const { return row_; }
   bool first_row() const { return row_ == 0; }

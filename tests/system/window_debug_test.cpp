@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Inspecting convolutions: the timeline accounts for every cycle, a tile is traced by its name, and
 // faults are found at their very place, told by pixel, tap and channel.
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -16,6 +17,7 @@
 #include "host/run/job_runner.hpp"
 #include "tests/folder.hpp"
 #include "tests/says.hpp"
+#include "tests/system/convolution_programs.hpp"
 #include "tests/system/convolutions.hpp"
 #include "tests/system/draw_fault.hpp"
 #include "tests/system/timeline.hpp"
@@ -211,7 +213,7 @@ TEST(WindowTiles, AreTracedByTheirNames) {
     options.trace_begin = std::numeric_limits<std::uint64_t>::max() - 1;
     Rig rig(options);
     const Network network = random_network(random, rig.driver.geometry(), 2, true);
-    const TileIndex counts = tile_counts(network.layers[1].job.plan);
+    const TileIndex counts = tile_counts(network.layers[1].job);
     const TileIndex last{counts.m - 1, counts.k - 1, counts.n - 1};
     TileTrace trace(*rig.device, rig.driver.geometry(), TileName{"layer 1", last});
     EventRecorder recorder;
@@ -376,6 +378,107 @@ TEST(WindowFailures, AWrongAccumulatorIsFound) {
     EXPECT_EQ(finding.row, fault.row);
     EXPECT_EQ(finding.column, fault.column);
   });
+}
+
+/// A chain in stripes with a fault; its last layer is on the array.
+struct StripedExperiment {
+  std::uint32_t seed = 1;
+  std::vector<Fault> faults;
+
+  std::unique_ptr<RtlDevice> device() const {
+    RtlOptions options = Rig::options(4);
+    options.debug = true;
+    std::unique_ptr<RtlDevice> device = make_rtl_device(options);
+    for (const Fault& fault : faults) device->inject(fault);
+    return device;
+  }
+
+  /// Returns the failure of the last layer, if it has one; nothing if the seed draws no such chain.
+  std::optional<Failure> run(std::uint64_t& cycles) const;
+};
+
+std::optional<Failure> StripedExperiment::run(std::uint64_t& cycles) const {
+  const std::unique_ptr<RtlDevice> device = this->device();
+  Driver driver(*device);
+  std::mt19937 random(seed);
+  Geometry geometry = driver.geometry().with_tensor_memory();
+  ProgramParts program(random, geometry);
+  Convolution c;
+  c.height = c.width = c.out_height = c.out_width = draw(random, 12, 18);
+  c.out_channels = draw(random, 4, 8);
+  for (unsigned i = 0; i < 3; ++i) {
+    const bool middle = i == 1, on_lanes = middle && draw(random, 0, 1) != 0;
+    c.channels = c.out_channels;
+    c.kernel_height = c.kernel_width = middle ? 3 : 1;
+    c.pad_top = c.pad_left = middle ? 1 : 0;
+    c.groups = on_lanes ? c.channels : 1;
+    program.add(c, int8_output(random), i == 0 ? std::nullopt : std::optional<std::size_t>(i - 1),
+                on_lanes);
+  }
+  for (std::size_t i = 0; i < 2; ++i) program.parts[i].job.internal = true;
+  geometry.tensor_words = draw(random, 150, 350);
+  const JobProgram list = jobs_of(program.parts, geometry);
+  cycles = 0;
+  if (!list.is_in_stripes(2)) return std::nullopt;
+  std::vector<SharedBytes> weights;
+  std::vector<std::vector<std::uint8_t>> parameters;
+  for (std::size_t i = 0; i < 3; ++i) {
+    Packed packed(list.jobs[i], program.parts[i].operands);
+    weights.emplace_back(std::move(packed.weights));
+    parameters.push_back(std::move(packed.parameters));
+  }
+  const MatrixI8 none;
+  std::vector<JobOperands> operands;
+  for (std::size_t i = 0; i < 3; ++i) {
+    operands.push_back({weights[i], i == 0 ? program.parts[0].operands.a : none, &parameters[i]});
+  }
+  Failure failure;
+  failure.first_clock = device->cycles();
+  device->reset();
+  const std::vector<GemmResult> results = driver.run(list, operands);
+  cycles = device->cycles();
+  const ProgramPart& last = program.parts.back();
+  failure.mismatches = compare(last.expected, results.back().sums);
+  if (failure.mismatches.count == 0) return std::nullopt;
+  investigate(
+      {list.jobs[2], weights[2], last.operands.a, last.operands.w, &parameters[2], &list, &operands,
+       2},
+      [this](bool) { return this->device(); }, Timeouts(), failure);
+  EXPECT_LT(failure.finding.tile.m, tile_counts(list.jobs[2]).m);
+  return failure;
+}
+
+TEST(WindowFailures, OfStripesAreFoundInTheirTile) {
+  unsigned sums = 0, operands = 0;
+  for (std::uint32_t seed = 1; sums < 4 || operands < 4; ++seed) {
+    ASSERT_LT(seed, 200U);
+    std::uint64_t cycles = 0;
+    StripedExperiment experiment{seed, {}};
+    ASSERT_FALSE(experiment.run(cycles));
+    if (cycles == 0) continue;
+    const std::uint64_t end = cycles;
+    std::mt19937 random(seed);
+    for (int i = 0; i < 8; ++i) {
+      const Fault fault = draw_fault(random, Fault::Kind::kPartialSum, 4, end, 5, 14);
+      experiment.faults = {fault};
+      const std::optional<Failure> failure = experiment.run(cycles);
+      if (!failure) continue;
+      const Finding& finding = failure->finding;
+      SCOPED_TRACE(fmt::format("seed {}, {}: {}", seed, to_string(fault), describe(*failure)));
+      EXPECT_EQ(finding.tile.n, static_cast<std::uint64_t>(failure->mismatches.first_column) / 4);
+      if (finding.place == Finding::Place::kPartialSum) {
+        EXPECT_EQ(finding.row, fault.row);
+        EXPECT_EQ(finding.column, fault.column);
+        EXPECT_EQ(finding.wrong_clock, fault.clock);
+        ++sums;
+      } else {  // in an earlier layer: what this one reads is wrong
+        EXPECT_EQ(finding.place, Finding::Place::kActivation);
+        EXPECT_GT(finding.wrong_clock, fault.clock);
+        ++operands;
+      }
+      if (testing::Test::HasFailure()) return;
+    }
+  }
 }
 
 }  // namespace

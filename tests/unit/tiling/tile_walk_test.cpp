@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "host/debug/tile_trace.hpp"
+#include "host/tiling/program_walk.hpp"
 #include "host/util/error.hpp"
 
 namespace gemm64 {
@@ -158,6 +159,66 @@ TEST(TileWalk, TakesALayerOfTheLanesForOneTileOfAllItsCycles) {
   EXPECT_EQ(walk.tile().result, 0U);
   walk.next();
   EXPECT_TRUE(walk.done());
+}
+
+/// Three convolutions whose maps exceed the tensor memory.
+JobProgram program_in_stripes() {
+  Geometry geometry = small().with_tensor_memory();
+  geometry.tensor_words = 400;
+  Convolution c;
+  c.channels = c.out_channels = 8;
+  c.height = c.width = c.out_height = c.out_width = 24;
+  Output output;
+  output.format = ResultFormat(ResultCode::kInt8);
+  std::vector<Job> jobs;
+  for (std::size_t i = 0; i < 3; ++i) {
+    c.kernel_height = c.kernel_width = i == 1 ? 3 : 1;
+    c.pad_top = c.pad_left = i == 1 ? 1 : 0;
+    jobs.push_back(make_job("layer", c, geometry, output));
+    if (i != 0) jobs.back().source = i - 1;
+    jobs.back().internal = i != 2;
+  }
+  return make_job_program(jobs, geometry);
+}
+
+TEST(ProgramWalk, TakesTheStripesOfAChainInTurn) {
+  const JobProgram list = program_in_stripes();
+  ASSERT_EQ(list.stripes.size(), 1U);
+  ASSERT_GT(list.jobs.back().stripes.size(), 1U);
+  using Place = std::pair<TileIndex, std::uint64_t>;  // a tile, a row of the results
+  std::vector<std::vector<Place>> met(list.jobs.size());
+  std::vector<std::size_t> turns;
+  std::uint64_t block = 0;
+  for (ProgramWalk walk(list); !walk.done(); walk.next()) {
+    const std::size_t job = walk.job();
+    if (turns.empty() || turns.back() != job) turns.push_back(job);
+    met[job].push_back({walk.tile().tile, walk.tile().first_row + walk.row()});
+    EXPECT_EQ(walk.block(), block);
+    if (walk.last_row() && walk.tile().ends_block) ++block;
+  }
+  // A turn of each job for each stripe
+  ASSERT_EQ(turns.size(), 3 * list.jobs.back().stripes.size());
+  for (std::size_t i = 0; i < turns.size(); ++i) EXPECT_EQ(turns[i], i % 3);
+  for (std::size_t job = 0; job < met.size(); ++job) {
+    const Plan& plan = list.jobs[job].plan;
+    const TileIndex counts = tile_counts(list.jobs[job]);
+    EXPECT_GT(counts.m, 1U);
+    std::vector<std::uint64_t> rows(plan.shape.m);
+    std::uint64_t most = 0;
+    for (const auto& [tile, row] : met[job]) {
+      ASSERT_LT(row, rows.size());
+      ++rows[row];
+      EXPECT_GE(tile.m, most);
+      most = tile.m;
+    }
+    EXPECT_EQ(most + 1, counts.m);
+    // Those at a border of stripes again, but for the last job, whose map is written once.
+    for (const std::uint64_t times : rows) {
+      EXPECT_EQ(times % plan.tiles(), 0U);
+      EXPECT_GE(times, plan.tiles());
+      if (job + 1 == met.size()) EXPECT_EQ(times, plan.tiles());
+    }
+  }
 }
 
 TEST(RowWalk, SkipsTheRestOfATile) {
