@@ -62,6 +62,18 @@ def killer(tests, environment):
     return ""
 
 
+def listed(program):
+    """The names of all tests of a program."""
+    names, suite = [], ""
+    for line in subprocess.run([program, "--gtest_list_tests"], stdout=subprocess.PIPE, text=True, check=True).stdout.splitlines():
+        line = line.partition("#")[0].rstrip()
+        if line.startswith("  "):
+            names.append(suite + line.strip())
+        elif line.endswith("."):
+            suite = line
+    return names
+
+
 def passing(program, filters, environment):
     """The tests of `filters` that pass, each with its seconds, and the names of those that do not."""
     output, _ = execute(program, [filters], environment, 3600)
