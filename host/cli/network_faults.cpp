@@ -8,7 +8,6 @@
 #include "host/ep/network_session.hpp"
 #include "host/execute/host_session.hpp"
 #include "host/faults/network_campaign_run.hpp"
-#include "host/kernels/host_threads.hpp"
 #include "host/kernels/tensor.hpp"
 #include "host/report/progress.hpp"
 #include "host/session/session.hpp"
@@ -71,7 +70,6 @@ OutputDigest run_once(const NetworkFaultsOptions& options, const NetworkSource& 
 
 NetworkCampaignReport network_faults(const NetworkFaultsOptions& options) {
   // A copy of a process has none of its threads.
-  leave_processors(std::max(options.jobs, jobs_or_cores(0)));
   set_host_threads(1);
   const DeviceKind rtl = devices().find_inspectable("rtl", "faults");
   const DeviceKind fast = devices().find("tlm", options.network.array);

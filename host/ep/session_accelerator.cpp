@@ -77,8 +77,8 @@ void SessionAccelerator::begin(std::int64_t passes, const RunProgress& progress,
   joint_.emplace(progress);
   after_ = nullptr;
   if (dump != nullptr) {
-    after_ = [dump](const Step& step, const Tensors& outputs) {
-      dump->write(*step.context.node, outputs);
+    after_ = [dump](const onnx::NodeProto& node, const Tensors& outputs) {
+      dump->write(node, outputs);
     };
     after_.wants_inner = [dump](const onnx::NodeProto& node) { return dump->has(node); };
   }

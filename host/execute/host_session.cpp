@@ -14,7 +14,6 @@
 #include <utility>
 
 #include "host/graph/proto/tensor_data.hpp"
-#include "host/ort/find.hpp"
 #include "host/util/error.hpp"
 #include "host/util/text.hpp"
 

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "host/execute/linear.hpp"
 
-#include "host/graph/onnx/linear_layer.hpp"
 #include "host/kernels/gemm.hpp"
 
 namespace gemm64 {
@@ -14,22 +13,6 @@ ConstMapF matrix(const Tensor& tensor, std::int64_t rows, std::int64_t columns) 
 }
 
 }  // namespace
-
-std::string why_on_host(const Step& step, const Tensors& inputs) {
-  return why_on_host(*step.context.node, step.context.constant_weights, [&inputs](int input) {
-    const auto i = static_cast<std::size_t>(input);
-    return i < inputs.size() && inputs[i].present()
-               ? std::optional<TensorType>({inputs[i].type(), inputs[i].dims()})
-               : std::nullopt;
-  });
-}
-
-std::vector<GemmShape> linear_shapes(const OnnxModel& model, const Step& step) {
-  const std::optional<Products> found = linear_product(model, *step.context.node);
-  if (!found) return {};
-  const ProductSizes& one = found->shape;
-  return std::vector<GemmShape>(found->count, {one.m, one.k, one.n});
-}
 
 Tensor run_linear(const NodeContext& node, const Tensors& inputs, const LinearFunction& product) {
   const Tensor& a = inputs[0];

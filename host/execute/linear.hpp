@@ -3,12 +3,10 @@
 #pragma once
 
 #include <functional>
-#include <string>
-#include <vector>
 
-#include "host/execute/executor.hpp"
+#include "host/execute/named_tensors.hpp"
+#include "host/kernels/operators.hpp"
 #include "host/numerics/matrix.hpp"
-#include "host/tiling/plan.hpp"
 
 namespace gemm64 {
 
@@ -17,15 +15,7 @@ using ConstMapF = Eigen::Map<const MatrixF>;
 /// result[M x N] = a[M x K] * weights[N x K]^T, from whoever computes it.
 using LinearFunction = std::function<MatrixF(const MatrixF& a, const ConstMapF& weights)>;
 
-/// Why a node is no Linear layer for the device, in words; empty where it is one. The rule is
-/// host/graph/onnx/linear_layer.hpp's; these are the operands themselves.
-std::string why_on_host(const Step& step, const Tensors& inputs);
-
-/// The products of such a layer, from the shapes that the model knows before it runs; none where it
-/// does not know them, or the node is no such layer.
-std::vector<GemmShape> linear_shapes(const OnnxModel& model, const Step& step);
-
-/// Computes such a node: transposes and stacks operands, hands the product to `product`, and
+/// Computes a Gemm or MatMul of float32: transposes and stacks operands, hands the product to `product`, and
 /// applies alpha, beta and bias. Weights that are transposed already (transB) are not copied.
 Tensor run_linear(const NodeContext& node, const Tensors& inputs, const LinearFunction& product);
 

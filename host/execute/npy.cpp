@@ -5,8 +5,8 @@
 
 #include <algorithm>
 
-#include "host/graph/onnx/operator.hpp"
 #include "host/graph/proto/tensor_data.hpp"
+#include "host/kernels/small_types.hpp"
 #include "host/numerics/npy.hpp"
 #include "host/util/console.hpp"
 #include "host/util/error.hpp"
@@ -63,15 +63,33 @@ DataType wider(DataType type) {
   }
 }
 
-Tensor cast_to(const Tensor& tensor, DataType type) {
-  onnx::NodeProto node;
-  node.set_op_type("Cast");
-  onnx::AttributeProto& to = *node.add_attribute();
-  to.set_name("to");
-  to.set_type(onnx::AttributeProto::INT);
-  to.set_i(type);
-  constexpr std::int64_t kOpset = 25;
-  return compute(*find_operator("", "Cast"), {&node, "a .npy file's values", kOpset}, {tensor})[0];
+template <class To, class Convert>
+Tensor converted(const Tensor& tensor, Convert convert) {
+  Tensor result(data_type_of<To>(), tensor.dims());
+  for (std::int64_t i = 0; i < tensor.elements(); ++i) {
+    result.mutable_values<To>()[i] = static_cast<To>(convert(i));
+  }
+  return result;
+}
+
+/// The values of a tensor of a type that NumPy does not know, as those of one that holds them all.
+Tensor widened(const Tensor& tensor) {
+  if (tensor.type() == onnx::TensorProto::BFLOAT16) {
+    return converted<float>(tensor, [&](std::int64_t i) {
+      return static_cast<float>(tensor.values<Eigen::bfloat16>()[i]);
+    });
+  }
+  const auto value = [&](std::int64_t i) {
+    return decode_small(tensor.type(), static_cast<std::uint8_t>(tensor.raw()[i]));
+  };
+  switch (wider(tensor.type())) {
+    case onnx::TensorProto::INT8:
+      return converted<std::int8_t>(tensor, value);
+    case onnx::TensorProto::UINT8:
+      return converted<std::uint8_t>(tensor, value);
+    default:
+      return converted<float>(tensor, value);
+  }
 }
 
 }  // namespace
@@ -88,7 +106,9 @@ Tensor load_tensor(const std::string& path, DataType type) {
   const bool wide = type == onnx::TensorProto::BFLOAT16;
   Tensor tensor(wide ? onnx::TensorProto::FLOAT : type, file.shape());
   file.read(tensor.mutable_raw());
-  return wide ? cast_to(tensor, type) : tensor;
+  if (!wide) return tensor;
+  return converted<Eigen::bfloat16>(tensor,
+                                    [&](std::int64_t i) { return tensor.values<float>()[i]; });
 }
 
 void save_tensor(OutputFile& file, const Tensor& tensor) {
@@ -98,7 +118,7 @@ void save_tensor(OutputFile& file, const Tensor& tensor) {
     const DataType type = wider(tensor.type());
     print_error(fmt::format("{} holds {}, since no .npy file holds {}", file.path().string(),
                             data_type_name(type), data_type_name(tensor.type())));
-    return save_tensor(file, cast_to(tensor, type));
+    return save_tensor(file, widened(tensor));
   }
   write_npy(file, element_of(tensor.type()), tensor.dims(), tensor.raw());
 }

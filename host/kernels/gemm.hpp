@@ -18,12 +18,7 @@ struct GemmForm {
 
 GemmForm gemm_form(const NodeContext& node);
 
-/// The product of stacks of matrices, transposed where it says so, times alpha; stacks broadcast
-/// against each other as in NumPy. Throws UsageError where operands do not fit.
-Tensor multiply_stacks(const NodeContext& node, const Tensor& a, const Tensor& b,
-                       const GemmForm& form);
-
-/// Adds beta * bias, broadcast to its shape, to `result`; nothing where the bias is absent. Throws
+/// Adds beta * bias, broadcast to its shape, to `result`, of float32; nothing where the bias is absent. Throws
 /// UsageError where it cannot.
 void add_bias(const NodeContext& node, const GemmForm& form, const Tensor& bias, Tensor& result);
 

@@ -7,9 +7,7 @@
 #include <numeric>
 #include <utility>
 
-#include "host/kernels/host_threads.hpp"
 #include "host/kernels/integer_product.hpp"
-#include "host/kernels/integer_rows.hpp"
 #include "host/kernels/window.hpp"
 
 namespace gemm64 {
@@ -56,49 +54,29 @@ Geometry geometry(const SpatialWindow& window, const Dims& x) {
   return result;
 }
 
-/// Rows [first, first + count) of the windows over `channels` planes, each row channel by channel.
+/// The values under window `at` over `channels` planes, channel by channel; `zero` in the padding.
 template <class T>
-void gather(const Geometry& geometry, const T* planes, std::int64_t channels, std::int32_t zero,
-            std::int64_t first, std::int64_t count, IntegerRows& rows) {
+T* gather(const Geometry& geometry, const T* planes, std::int64_t channels, std::int32_t zero,
+          std::int64_t at, T* to) {
   const auto& [depths, heights, widths] = geometry.places;
   const auto outputs = static_cast<std::int64_t>(widths.size());
   const auto lines = static_cast<std::int64_t>(heights.size());
   const auto [depth, height, width] = geometry.input;
-  const std::int64_t plane = depth * height * width;
-  std::vector<std::int64_t> offsets(static_cast<std::size_t>(geometry.taps));
-  for (std::int64_t row = 0; row < count; ++row) {
-    const std::int64_t at = first + row;
-    std::size_t tap = 0;
-    for (const std::int64_t z : depths[static_cast<std::size_t>(at / outputs / lines)]) {
-      for (const std::int64_t y : heights[static_cast<std::size_t>(at / outputs % lines)]) {
-        for (const std::int64_t x : widths[static_cast<std::size_t>(at % outputs)]) {
-          offsets[tap++] = z < 0 || y < 0 || x < 0 ? -1 : (z * height + y) * width + x;
-        }
-      }
-    }
-    std::int16_t* to = rows.row(row);
-    for (std::int64_t channel = 0; channel < channels; ++channel) {
-      const T* from = planes + channel * plane;
-      for (const std::int64_t offset : offsets) {
-        *to++ = offset < 0 ? std::int16_t{0} : static_cast<std::int16_t>(from[offset] - zero);
+  std::vector<std::int64_t> offsets;
+  for (const std::int64_t z : depths[static_cast<std::size_t>(at / outputs / lines)]) {
+    for (const std::int64_t y : heights[static_cast<std::size_t>(at / outputs % lines)]) {
+      for (const std::int64_t x : widths[static_cast<std::size_t>(at % outputs)]) {
+        offsets.push_back(z < 0 || y < 0 || x < 0 ? -1 : (z * height + y) * width + x);
       }
     }
   }
-}
-
-template <class T>
-IntegerRows filters(const IntegerOperand& weights, std::int64_t first, std::int64_t count,
-                    std::int64_t length) {
-  IntegerRows rows(count, length);
-  for (std::int64_t i = 0; i < count; ++i) {
-    const std::int32_t zero = weights.zeros.size() == 1
-                                  ? weights.zeros[0]
-                                  : weights.zeros[static_cast<std::size_t>(first + i)];
-    const T* from = weights.values.values<T>() + (first + i) * length;
-    std::transform(from, from + length, rows.row(i),
-                   [zero](T value) { return static_cast<std::int16_t>(value - zero); });
+  for (std::int64_t channel = 0; channel < channels; ++channel) {
+    const T* from = planes + channel * depth * height * width;
+    for (const std::int64_t offset : offsets) {
+      *to++ = offset < 0 ? static_cast<T>(zero) : from[offset];
+    }
   }
-  return rows;
+  return to;
 }
 
 /// The sums from a product for each group: windows as rows, with the zero point in the padding,
@@ -113,16 +91,12 @@ Tensor sums_by_products(const NodeContext& node, const IntegerOperand& x,
   const std::int64_t plane = x.values.elements() / shape[0] / shape[1];
   Tensor rows(x.values.type(), {shape[0] * places.windows, length});
   Tensor own(weights.values.type(), {filters, length});
-  IntegerRows row(1, length);
   for (std::int64_t group = 0; group < groups; ++group) {
     X* to = rows.mutable_values<X>();
     for (std::int64_t image = 0; image < shape[0]; ++image) {
       const X* const planes = x.values.values<X>() + (image * shape[1] + group * channels) * plane;
       for (std::int64_t window = 0; window < places.windows; ++window) {
-        gather(places, planes, channels, x.zeros[0], window, 1, row);
-        to = std::transform(row.row(0), row.row(0) + length, to, [&x](std::int16_t value) {
-          return static_cast<X>(value + x.zeros[0]);
-        });
+        to = gather(places, planes, channels, x.zeros[0], window, to);
       }
     }
     std::copy_n(weights.values.raw() + group * own.elements(), own.elements(), own.mutable_raw());
@@ -144,47 +118,17 @@ Tensor sums_by_products(const NodeContext& node, const IntegerOperand& x,
   return result;
 }
 
-template <class X, class W>
+template <class X>
 Tensor convolve(const NodeContext& node, const IntegerOperand& x, const IntegerOperand& weights,
                 std::int64_t groups) {
   const Dims& shape = x.values.dims();
   const SpatialWindow window = make_window(
       node, shape, Dims(weights.values.dims().begin() + 2, weights.values.dims().end()));
-  const std::int64_t filters_of_group = weights.values.dim(0) / groups;
-  const std::int64_t channels = shape[1] / groups;
   Dims dims{shape[0], weights.values.dim(0)};
   dims.insert(dims.end(), window.output.begin(), window.output.end());
   Tensor result(onnx::TensorProto::INT32, dims);
   if (result.elements() == 0) return result;
-  const Geometry places = geometry(window, shape);
-  if (node.product != nullptr) {
-    return sums_by_products<X>(node, x, weights, groups, places, std::move(result));
-  }
-  const std::int64_t length = channels * places.taps;
-  const std::int64_t plane = product(Dims(shape.begin() + 2, shape.end()));
-  // As many windows at once as the second cache holds.
-  constexpr std::int64_t kValues = 100'000;
-  const std::int64_t block = std::min(
-      places.windows, std::max<std::int64_t>(kValues / std::max<std::int64_t>(length, 1), 12));
-  std::int32_t* const sums = result.mutable_values<std::int32_t>();
-  const auto images = [&](std::int64_t begin, std::int64_t end) {
-    IntegerRows rows(block, length);
-    for (std::int64_t group = 0; group < groups; ++group) {
-      const IntegerRows rows_of_weights =
-          filters<W>(weights, group * filters_of_group, filters_of_group, length);
-      for (std::int64_t image = begin; image < end; ++image) {
-        const X* planes = x.values.values<X>() + (image * shape[1] + group * channels) * plane;
-        std::int32_t* to = sums + (image * dims[1] + group * filters_of_group) * places.windows;
-        for (std::int64_t first = 0; first < places.windows; first += block) {
-          const std::int64_t count = std::min(block, places.windows - first);
-          gather(places, planes, channels, x.zeros[0], first, count, rows);
-          multiply_rows(rows_of_weights, rows, count, to + first, places.windows);
-        }
-      }
-    }
-  };
-  on_host_threads(shape[0], result.elements() * length, images);
-  return result;
+  return sums_by_products<X>(node, x, weights, groups, geometry(window, shape), std::move(result));
 }
 
 }  // namespace
@@ -214,9 +158,7 @@ Tensor convolution_sums(const NodeContext& node, const IntegerOperand& x,
                                     x.zeros.size(), weights.zeros.size(), filter[0]));
   }
   return visit_bytes(node, x.values.type(), [&](auto x_kind) {
-    return visit_bytes(node, weights.values.type(), [&](auto kind) {
-      return convolve<decltype(x_kind), decltype(kind)>(node, x, weights, groups);
-    });
+    return convolve<decltype(x_kind)>(node, x, weights, groups);
   });
 }
 

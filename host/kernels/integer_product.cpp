@@ -8,7 +8,6 @@
 #include <type_traits>
 #include <utility>
 
-#include "host/kernels/integer_rows.hpp"
 #include "host/kernels/strided.hpp"
 
 namespace gemm64 {
@@ -16,51 +15,6 @@ namespace {
 
 std::int64_t product(Dims::const_iterator begin, Dims::const_iterator end) {
   return std::accumulate(begin, end, std::int64_t{1}, std::multiplies<>());
-}
-
-/// Rows of values, `row_step` from one to the next; within a row they are `step` apart.
-struct RowLayout {
-  std::int64_t row_step, step;
-};
-
-/// Rows [first, first + count) of a matrix, less their zero points.
-template <class T>
-IntegerRows rows_of(const T* values, const RowLayout& layout, std::int64_t first,
-                    std::int64_t count, std::int64_t length,
-                    const std::vector<std::int32_t>& zeros) {
-  IntegerRows result(count, length);
-  const auto fill = [&](auto step) {
-    constexpr std::int64_t kBlock = 64;  // of a transposed matrix, so that lines are read once
-    for (std::int64_t begin = 0; begin < length; begin += kBlock) {
-      const std::int64_t end = std::min(begin + kBlock, length);
-      for (std::int64_t row = 0; row < count; ++row) {
-        const std::int32_t zero =
-            zeros.size() == 1 ? zeros[0] : zeros[static_cast<std::size_t>(first + row)];
-        std::int16_t* to = result.row(row);
-        const T* from = values + (first + row) * layout.row_step;
-        for (std::int64_t k = begin; k < end; ++k) {
-          to[k] = static_cast<std::int16_t>(from[k * step] - zero);
-        }
-      }
-    }
-  };
-  if (layout.step == 1) {
-    fill(std::integral_constant<std::int64_t, 1>());
-  } else {
-    fill(layout.step);
-  }
-  return result;
-}
-
-IntegerRows rows_of(const NodeContext& node, const Tensor& tensor, std::int64_t offset,
-                    const RowLayout& layout, std::int64_t first, std::int64_t count,
-                    std::int64_t length, const std::vector<std::int32_t>& zeros) {
-  IntegerRows result(0, 0);
-  visit_bytes(node, tensor.type(), [&](auto kind) {
-    result = rows_of(tensor.values<decltype(kind)>() + offset, layout, first, count, length, zeros);
-    return 0;
-  });
-  return result;
 }
 
 /// Sizes of a matrix product, as NumPy sees them.
@@ -173,11 +127,6 @@ Tensor matrix_sums(const NodeContext& node, const IntegerOperand& a, const Integ
   const Dims a_steps = broadcast_strides(shape.a_stack, shape.stack);
   const Dims b_steps = broadcast_strides(shape.b_stack, shape.stack);
   const Dims steps = row_major_strides(shape.stack);
-  const RowLayout b_layout = b_transposed ? RowLayout{shape.k, 1} : RowLayout{1, shape.n};
-  // As many columns of b at once as the second cache holds.
-  constexpr std::int64_t kValues = 100'000;
-  const std::int64_t block = std::max<std::int64_t>(kValues / std::max<std::int64_t>(shape.k, 1),
-                                                    b_transposed ? 12 : 64);  // 64: whole lines
   for (std::int64_t i = 0; i < count; ++i) {
     std::int64_t a_matrix = 0;
     std::int64_t b_matrix = 0;
@@ -186,19 +135,8 @@ Tensor matrix_sums(const NodeContext& node, const IntegerOperand& a, const Integ
       a_matrix += at * a_steps[axis];
       b_matrix += at * b_steps[axis];
     }
-    if (node.product != nullptr) {
-      sums_by_product(node, a, a_matrix, b, b_matrix, b_transposed, shape,
-                      to + i * shape.m * shape.n);
-      continue;
-    }
-    const IntegerRows left = rows_of(node, a.values, a_matrix * shape.m * shape.k, {shape.k, 1}, 0,
-                                     shape.m, shape.k, a.zeros);
-    for (std::int64_t first = 0; first < shape.n; first += block) {
-      const std::int64_t columns = std::min(block, shape.n - first);
-      const IntegerRows right = rows_of(node, b.values, b_matrix * shape.k * shape.n, b_layout,
-                                        first, columns, shape.k, b.zeros);
-      multiply_rows(left, right, columns, to + i * shape.m * shape.n + first, shape.n);
-    }
+    sums_by_product(node, a, a_matrix, b, b_matrix, b_transposed, shape,
+                    to + i * shape.m * shape.n);
   }
   return result;
 }

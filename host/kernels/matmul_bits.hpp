@@ -11,9 +11,8 @@ namespace gemm64 {
 /// does. `zero_points`: their type, 0 where there are none.
 bool multiplies_integers(const onnx::NodeProto& matmul_n_bits, int zero_points);
 
-/// Is it a MatMulNBits whose sums of integers are float32 in ONNX Runtime's order
-/// (host/kernels/block_product.hpp)? Then a device, which adds exactly, gives others. False where
-/// that order is not known here.
+/// Is it a MatMulNBits of 4 bits, whose blocks ONNX Runtime adds in float32? A device, which adds
+/// exactly, computes other sums.
 bool adds_in_lanes(const onnx::NodeProto& node);
 
 }  // namespace gemm64

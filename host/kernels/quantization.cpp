@@ -3,6 +3,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 namespace gemm64 {
 
 std::vector<float> scales_of(const NodeContext& node, const Tensor& scale) {
@@ -35,6 +37,16 @@ Quantization quantization_of(const NodeContext& node, const Tensors& inputs, std
                                     scale + 1));
   }
   return {scales[0], zeros[0]};
+}
+
+bool is_addition_swapped(const Dims& a, const Dims& b) {
+  for (std::size_t back = 1; back <= std::max(a.size(), b.size()); ++back) {
+    const std::int64_t left = back <= a.size() ? a[a.size() - back] : 1;
+    const std::int64_t right = back <= b.size() ? b[b.size() - back] : 1;
+    if (left != right) return left == 1;
+    if (left != 1) return false;
+  }
+  return false;
 }
 
 }  // namespace gemm64

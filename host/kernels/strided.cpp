@@ -62,8 +62,6 @@ void for_each_row(const Walk<Count>& whole, const std::common_type_t<Row<Count>>
 }
 
 template void for_each_row(const Walk<2>&, const Row<2>&);
-template void for_each_row(const Walk<3>&, const Row<3>&);
-template void for_each_row(const Walk<4>&, const Row<4>&);
 
 namespace {
 

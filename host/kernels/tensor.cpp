@@ -19,7 +19,7 @@ namespace {
 
 using onnx::TensorProto;
 
-constexpr std::size_t kAlignment = 64;  // of oneDNN's and Eigen's widest loads
+constexpr std::size_t kAlignment = 64;  // of Eigen's widest loads
 // Values are held in memory: what is beyond this is a mistake rather than a wish.
 constexpr std::int64_t kMaxElements = std::int64_t{1} << 34;
 

@@ -4,7 +4,6 @@
 
 #include <fmt/format.h>
 
-#include <cmath>
 #include <type_traits>
 
 #include "host/graph/proto/tensor_data.hpp"
@@ -23,25 +22,6 @@ auto visit_types(const NodeContext& node, DataType type, Function function) {
     throw failure(node, fmt::format("{} is not supported", data_type_name(type)));
   }
   return result;
-}
-
-/// No integer is, nor a bool.
-template <class T>
-bool is_nan(T value) {
-  if constexpr (std::is_floating_point_v<T>) return std::isnan(value);
-  return false;
-}
-
-template <class Function>
-auto visit_floats(const NodeContext& node, DataType type, Function function) {
-  return visit_types<float, double>(node, type, function);
-}
-
-template <class Function>
-auto visit_numbers(const NodeContext& node, DataType type, Function function) {
-  return visit_types<float, double, std::int8_t, std::uint8_t, std::int16_t, std::uint16_t,
-                     std::int32_t, std::uint32_t, std::int64_t, std::uint64_t>(node, type,
-                                                                               function);
 }
 
 /// Throws UsageError where the tensors' element types differ.

@@ -34,23 +34,6 @@ std::int64_t ceil_div(std::int64_t a, std::int64_t b) { return (a + b - 1) / b; 
 
 }  // namespace
 
-Dims SpatialWindow::taps(std::size_t axis, std::int64_t at, std::int64_t input) const {
-  Dims positions;
-  const std::int64_t step = dilations[axis];
-  const std::int64_t start = at * strides[axis] - begin[axis];
-  const std::int64_t first = start < 0 ? ceil_div(-start, step) : 0;
-  for (std::int64_t i = first; i < kernel[axis] && start + i * step < input; ++i) {
-    positions.push_back(start + i * step);
-  }
-  return positions;
-}
-
-std::int64_t SpatialWindow::padded_taps(std::size_t axis, std::int64_t at,
-                                        std::int64_t input) const {
-  const std::int64_t room = input + begin[axis] + end[axis] - at * strides[axis];
-  return std::min(kernel[axis], ceil_div(room, dilations[axis]));
-}
-
 bool SpatialWindow::is_whole_map(const Dims& dims) const {
   const auto is_none = [](const Dims& pads) {
     return std::all_of(pads.begin(), pads.end(), [](std::int64_t pad) { return pad == 0; });

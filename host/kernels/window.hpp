@@ -10,10 +10,6 @@ namespace gemm64 {
 struct SpatialWindow {
   Dims kernel, strides, dilations, begin, end, output;
 
-  /// Positions of the input that window number `at` along `axis` covers, padding left out.
-  Dims taps(std::size_t axis, std::int64_t at, std::int64_t input) const;
-  /// As many as those, with positions in the padding (but none beyond it) counted as well.
-  std::int64_t padded_taps(std::size_t axis, std::int64_t at, std::int64_t input) const;
   /// Is the kernel as large as the map of an input of `dims` [N, C, spatial...], without padding?
   bool is_whole_map(const Dims& dims) const;
 };

@@ -8,7 +8,6 @@
 #include <utility>
 
 #include "host/compile/device_layer.hpp"
-#include "host/execute/linear.hpp"
 #include "host/graph/onnx/linear_layer.hpp"
 #include "host/graph/onnx/work.hpp"
 #include "host/run/float_gemm.hpp"
@@ -62,20 +61,6 @@ std::vector<Job> jobs_alone(const OnnxModel& model, const JobRunner& runner, int
 
 }  // namespace
 
-std::size_t index_of(const Executor& executor, const Step& step) {
-  return static_cast<std::size_t>(&step - executor.steps().data());
-}
-
-std::string layer_name(const Executor& executor, const Step& step) {
-  return node_label(*step.context.node, static_cast<int>(index_of(executor, step)));
-}
-
-std::string job_name(const Executor& executor, const Step& step, std::size_t block) {
-  return job_name(*step.context.node, layer_name(executor, step), block);
-}
-
-bool is_float_product(const Step& step) { return is_float_product(*step.context.node); }
-
 CompileOptions compile_options(const RunOptions& options) {
   CompileOptions result;
   result.convolutions = options.convolutions;
@@ -113,13 +98,6 @@ std::vector<Job> jobs_of(const OnnxModel& model, const JobRunner& runner,
     }
   }
   return jobs;
-}
-
-std::string why_product_on_host(const Executor& executor, const Executable& executable,
-                                const RunOptions& options, const Step& step,
-                                const Tensors& arguments) {
-  return why_product_on_host(executor.model(), executable, options,
-                             static_cast<int>(index_of(executor, step)), arguments);
 }
 
 std::string why_product_on_host(const OnnxModel& model, const Executable& executable,

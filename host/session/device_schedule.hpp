@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "host/compile/executable.hpp"
-#include "host/execute/executor.hpp"
+#include "host/execute/named_tensors.hpp"
 #include "host/run/job_runner.hpp"
 
 namespace gemm64 {
@@ -21,25 +21,10 @@ CompileOptions compile_options(const RunOptions& options);
 std::vector<Job> jobs_of(const OnnxModel& model, const JobRunner& runner,
                          const Executable& executable);
 
-/// "conv1", or "Conv number 3" where a node has no name.
-std::string layer_name(const Executor& executor, const Step& step);
-
-/// The job of one of a layer's blocks of K: "conv1/2", or the layer's name where there is one.
-std::string job_name(const Executor& executor, const Step& step, std::size_t block);
-
-/// Which step of its executor it is.
-std::size_t index_of(const Executor& executor, const Step& step);
-
-/// Is it a Linear layer of float32, rather than of integers?
-bool is_float_product(const Step& step);
-
 /// Why a node that is in no program runs on the host, for these arguments; empty if the device
 /// computes its products.
 std::string why_product_on_host(const OnnxModel& model, const Executable& executable,
                                 const RunOptions& options, int node, const Tensors& arguments);
-std::string why_product_on_host(const Executor& executor, const Executable& executable,
-                                const RunOptions& options, const Step& step,
-                                const Tensors& arguments);
 
 /// A node that ran on the host, and why; empty if it has no MACs.
 std::optional<HostLayer> host_layer(const OnnxModel& model, int node, std::string reason);

@@ -12,7 +12,6 @@
 #include <utility>
 #include <vector>
 
-#include "host/execute/linear.hpp"
 #include "host/execute/not_finite.hpp"
 #include "host/graph/onnx/linear_layer.hpp"
 #include "host/graph/onnx/supported.hpp"
@@ -187,7 +186,7 @@ void GroupRun::run_program(std::size_t number) {
   for (const auto& [layer, value] : run.values(results)) {
     values_[run.result_name(layer)] = value;
     const int node = run.program().layers[layer].gives();
-    if (after_) after_(step_of(model_, node), {value});
+    if (after_) after_(model_.graph().node(node), {value});
   }
   if (after_) show_inner(run, results, values_, nodes_, after_);
 }
@@ -214,7 +213,7 @@ bool GroupRun::run_view(std::size_t index) {
   const Tensor view = value->second.reshaped(type->dims);
   values_[node.output(0)] = view;
   note_host(index, "");
-  if (after_) after_(step_of(model_, static_cast<int>(index)), {view});
+  if (after_) after_(node, {view});
   return true;
 }
 
@@ -248,7 +247,7 @@ void GroupRun::show(int node) const {
   for (const std::string& name : model_.graph().node(node).output()) {
     outputs.push_back(name.empty() ? Tensor() : values_.at(name));
   }
-  after_(step_of(model_, node), outputs);
+  after_(model_.graph().node(node), outputs);
 }
 
 /// Why the host computes a node for these arguments; empty if the device does.

@@ -7,6 +7,7 @@
 
 #include "host/compile/executable.hpp"
 #include "host/execute/host_nodes.hpp"
+#include "host/execute/node_observer.hpp"
 #include "host/run/job_runner.hpp"
 #include "host/session/network_run.hpp"
 

@@ -8,7 +8,6 @@
 #include <utility>
 
 #include "host/compile/table_node.hpp"
-#include "host/graph/onnx/supported.hpp"
 
 namespace gemm64 {
 
@@ -96,17 +95,9 @@ void show_inner(const ProgramRun& run, const std::vector<Tensor>& results,
     give(layer.weights_value, {}, {});
     const std::map<std::string, Tensor> found = nodes.values(wanted, given);
     for (std::size_t i = 0; i < inner.size(); ++i) {
-      after(step_of(model, inner[i]), {found.at(wanted[i])});
+      after(model.graph().node(inner[i]), {found.at(wanted[i])});
     }
   }
-}
-
-Step step_of(const OnnxModel& model, int index) {
-  const onnx::NodeProto& node = model.graph().node(index);
-  Step step;
-  step.context = {&node, fmt::format("{} ({})", node_label(node, index), operator_name(node)),
-                  model.opset()};
-  return step;
 }
 
 }  // namespace gemm64

@@ -6,8 +6,8 @@
 #include <string>
 #include <vector>
 
-#include "host/execute/executor.hpp"
 #include "host/execute/host_nodes.hpp"
+#include "host/execute/node_observer.hpp"
 #include "host/runtime/program_run.hpp"
 
 namespace gemm64 {
@@ -43,8 +43,5 @@ class HostOracle : public LayerOracle {
 /// `results`: of each layer; `values`: those of the network that are known.
 void show_inner(const ProgramRun& run, const std::vector<Tensor>& results,
                 const NamedBuffers& values, const HostNodes& nodes, const NodeObserver& after);
-
-/// Node `index` for an observer.
-Step step_of(const OnnxModel& model, int index);
 
 }  // namespace gemm64

@@ -6,14 +6,10 @@
 #include <utility>
 
 #include "host/graph/onnx/supported.hpp"
+#include "host/kernels/integer_operators.hpp"
 #include "host/kernels/integer_product.hpp"
 
 namespace gemm64 {
-
-namespace host {
-OperatorFunction conv_integer, dynamic_quantize_matmul, matmul_integer, matmul_integer_to_float,
-    matmul_n_bits, qgemm, qlinear_conv, qlinear_matmul;
-}  // namespace host
 
 namespace {
 
@@ -88,7 +84,7 @@ Tensors quantized_attention(const NodeContext& node, const Tensors& inputs,
 
 Tensors compute_integer_node(const NodeContext& context, const Tensors& inputs,
                              const HostNodes& nodes) {
-  static const std::map<std::string, OperatorFunction*> functions{
+  static const std::map<std::string, host::OperatorFunction*> functions{
       {"ConvInteger", host::conv_integer},
       {"MatMulInteger", host::matmul_integer},
       {"QLinearConv", host::qlinear_conv},

@@ -4,9 +4,8 @@
 
 #include <string>
 
-#include "host/compile/executable.hpp"
-#include "host/execute/executor.hpp"
-#include "host/run/job_runner.hpp"
+#include "host/execute/named_tensors.hpp"
+#include "host/run/run_report.hpp"
 
 namespace gemm64 {
 
@@ -18,10 +17,6 @@ struct NetworkRun {
   /// Why one device ran all, though there were to be several; empty where it did not.
   std::string why_one_job;
 };
-
-/// The outputs of the network on the host, in the arithmetic that the device has.
-NamedTensors host_outputs(const Executor& executor, const Executable& executable,
-                          const NamedTensors& inputs, JobRunner& runner);
 
 /// Compares the network's outputs, value by value.
 void compare_outputs(const NamedTensors& expected, const NamedTensors& found, OutputCheck& check);

@@ -54,7 +54,6 @@ pkg-config             finds libraries
 python3                generates the register headers
 python3-venv           fetches ONNX Runtime, by pip
 libeigen3-dev          checks the results
-libdnnl-dev            runs the convolutions
 libcli11-dev           reads the command line
 libfmt-dev             prints
 nlohmann-json3-dev     writes reports

@@ -4,11 +4,8 @@
 
 #include <cstdint>
 #include <optional>
-#include <string>
 #include <string_view>
 #include <vector>
-
-#include "host/kernels/operators.hpp"
 
 namespace gemm64 {
 
@@ -17,7 +14,7 @@ struct Work;
 
 using WorkRule = std::optional<Work>(const NodeShapes&);
 
-struct OperatorInfo : Kernel {
+struct OperatorInfo {
   std::string_view domain;  // "" is ONNX's own
   std::string_view name;
   /// A letter for each input, the last for all further ones: d data (weights where constant), q
@@ -35,8 +32,5 @@ const OperatorInfo* find_operator(std::string_view domain, std::string_view name
 
 /// All rows, by domain and name.
 const std::vector<OperatorInfo>& operator_table();
-
-/// The operators of ONNX's own domain that the host computes, and "com.microsoft.NAME" for others.
-std::vector<std::string> supported_operators();
 
 }  // namespace gemm64

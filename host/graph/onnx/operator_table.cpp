@@ -1,6 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <tuple>
 
@@ -9,21 +7,15 @@
 
 namespace gemm64 {
 
-// The table's columns are functions: this declares them.
-#define HOST(domain, name, roles, work_rule, since, function) \
-  KNOWN(domain, name, roles, work_rule)                       \
-  namespace host {                                            \
-  OperatorFunction function;                                  \
+// The table's last column is a function: this declares it.
+#define ROW(domain, name, roles, work_rule) \
+  namespace work {                          \
+  WorkRule work_rule;                       \
   }
-#define MOVE HOST
-#define VIEW HOST
-#define KNOWN(domain, name, roles, work_rule) \
-  namespace work {                            \
-  WorkRule work_rule;                         \
-  }
+#define VIEW ROW
 #include "host/graph/onnx/operator_table.inc"
-#undef HOST
-#undef KNOWN
+#undef ROW
+#undef VIEW
 
 namespace {
 
@@ -33,18 +25,8 @@ bool before(const OperatorInfo& a, const OperatorInfo& b) {
 
 std::vector<OperatorInfo> make_table() {
   std::vector<OperatorInfo> table{
-#define ROW(domain, name, roles, view, work_rule, since, function, widens) \
-  {{function, since, widens}, domain, #name, roles, view, work::work_rule},
-#undef MOVE
-#undef VIEW
-#define HOST(domain, name, roles, work_rule, since, function) \
-  ROW(domain, name, roles, false, work_rule, since, host::function, true)
-#define MOVE(domain, name, roles, work_rule, since, function) \
-  ROW(domain, name, roles, false, work_rule, since, host::function, false)
-#define VIEW(domain, name, roles, work_rule, since, function) \
-  ROW(domain, name, roles, true, work_rule, since, host::function, false)
-#define KNOWN(domain, name, roles, work_rule) \
-  ROW(domain, name, roles, false, work_rule, 0, nullptr, false)
+#define ROW(domain, name, roles, work_rule) {domain, #name, roles, false, work::work_rule},
+#define VIEW(domain, name, roles, work_rule) {domain, #name, roles, true, work::work_rule},
 #include "host/graph/onnx/operator_table.inc"
   };
   std::sort(table.begin(), table.end(), before);
@@ -65,15 +47,6 @@ const OperatorInfo* find_operator(std::string_view domain, std::string_view name
   const auto& table = operator_table();
   const auto found = std::lower_bound(table.begin(), table.end(), wanted, before);
   return found == table.end() || before(wanted, *found) ? nullptr : &*found;
-}
-
-std::vector<std::string> supported_operators() {
-  std::vector<std::string> names;
-  for (const OperatorInfo& info : operator_table()) {
-    if (info.function == nullptr) continue;
-    names.push_back(fmt::format("{}{}{}", info.domain, info.domain.empty() ? "" : ".", info.name));
-  }
-  return names;
 }
 
 }  // namespace gemm64

@@ -19,10 +19,7 @@ std::string obstacle(const onnx::NodeProto& node, const OnnxModel& model) {
   if (const std::string why = model.why_kept(node); !why.empty()) {
     return operator_name(node) + " " + why;
   }
-  const OperatorInfo* info = find_operator(node.domain(), node.op_type());
-  if (info == nullptr || info->function == nullptr) return operator_name(node);
-  if (!info->domain.empty() || model.opset() >= info->since) return "";
-  return fmt::format("{} as before opset {}", info->name, info->since);
+  return find_operator(node.domain(), node.op_type()) == nullptr ? operator_name(node) : "";
 }
 
 /// Why an input is nothing that can be computed with, or nothing.
@@ -45,24 +42,6 @@ bool is_view(const onnx::NodeProto& node) {
   return info != nullptr && info->is_view;
 }
 
-std::string dropout_note(const OnnxModel& model) {
-  std::uint64_t count = 0;
-  for (const onnx::NodeProto& node : model.graph().node()) {
-    if (node.op_type() != "Dropout" || !node.domain().empty() || node.input_size() < 3) continue;
-    const bool has_seed = std::any_of(
-        node.attribute().begin(), node.attribute().end(),
-        [](const onnx::AttributeProto& attribute) { return attribute.name() == "seed"; });
-    const auto training = model.integers(node.input(2));
-    if (!has_seed && training && training->size() == 1 && training->front() != 0) ++count;
-  }
-  if (count == 0) return "";
-  return fmt::format(
-      "The file asks for training mode in {}; {} kept every value, as in inference. On the host {} "
-      "may end a program; export the network in eval mode, or let gemm64 quantize leave {} out.",
-      counted(count, "Dropout node"), count == 1 ? "it" : "they", count == 1 ? "it" : "they",
-      count == 1 ? "it" : "them");
-}
-
 std::string why_not_run(const OnnxModel& model) {
   const onnx::GraphProto& graph = model.graph();
   struct Nodes {
@@ -83,7 +62,7 @@ std::string why_not_run(const OnnxModel& model) {
                 ? fmt::format("{} ({})", why, nodes.first)
                 : fmt::format("{} ({} nodes, the first is {})", why, nodes.count, nodes.first);
   }
-  if (!list.empty()) return list + "; gemm64 run --help lists the operators that run";
+  if (!list.empty()) return list;
   if (graph.sparse_initializer_size() != 0) {
     return fmt::format("its initializer '{}' is sparse, which is not supported",
                        printable(graph.sparse_initializer(0).values().name()));

@@ -8,17 +8,13 @@
 
 namespace gemm64 {
 
-/// Why `run` refuses a network, in one line: the operators that the host does not compute, each
+/// Why `run` refuses a network, in one line: the operators that are not known, each
 /// with the number of its nodes and the first of them, or else an input that is no tensor of
 /// numbers. Empty where it runs.
 std::string why_not_run(const OnnxModel& model);
 
 /// Throws UsageError, which says so, where `run` refuses the network.
 void require_supported(const OnnxModel& model);
-
-/// What runs otherwise than the file asks, in one line: Dropout in training mode without a seed
-/// keeps every value. Empty where there is none.
-std::string dropout_note(const OnnxModel& model);
 
 /// An operator's name, with its domain where that is not ONNX's own.
 std::string operator_name(const onnx::NodeProto& node);

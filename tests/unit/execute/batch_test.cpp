@@ -4,7 +4,7 @@
 #include <gtest/gtest.h>
 
 #include "tests/says.hpp"
-#include "tests/unit/execute/run_node.hpp"
+#include "tests/unit/execute/tensors.hpp"
 #include "tests/unit/onnx_text.hpp"
 #include "tests/unit/run_on_cpu.hpp"
 

@@ -4,7 +4,7 @@
 #include <gtest/gtest.h>
 
 #include "host/util/error.hpp"
-#include "tests/unit/execute/run_node.hpp"
+#include "tests/unit/execute/tensors.hpp"
 #include "tests/unit/onnx_text.hpp"
 
 namespace gemm64 {

@@ -10,7 +10,7 @@
 
 #include "host/execute/narrowed_ranges.hpp"
 #include "tests/says.hpp"
-#include "tests/unit/execute/run_node.hpp"
+#include "tests/unit/execute/tensors.hpp"
 #include "tests/unit/onnx_text.hpp"
 
 namespace gemm64 {

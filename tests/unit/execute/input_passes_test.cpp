@@ -4,7 +4,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "tests/unit/execute/run_node.hpp"
+#include "tests/unit/execute/tensors.hpp"
 
 namespace gemm64 {
 namespace {

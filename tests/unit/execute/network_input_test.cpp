@@ -13,7 +13,7 @@
 #include "host/execute/npy.hpp"
 #include "tests/folder.hpp"
 #include "tests/says.hpp"
-#include "tests/unit/execute/run_node.hpp"
+#include "tests/unit/execute/tensors.hpp"
 #include "tests/unit/onnx_text.hpp"
 
 namespace gemm64 {

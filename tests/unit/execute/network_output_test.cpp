@@ -8,7 +8,7 @@
 #include "host/util/lost_outputs.hpp"
 #include "tests/folder.hpp"
 #include "tests/says.hpp"
-#include "tests/unit/execute/run_node.hpp"
+#include "tests/unit/execute/tensors.hpp"
 #include "tests/unit/onnx_text.hpp"
 #include "tests/unit/run_on_cpu.hpp"
 

@@ -7,7 +7,7 @@
 
 #include "host/numerics/npy.hpp"
 #include "tests/folder.hpp"
-#include "tests/unit/execute/run_node.hpp"
+#include "tests/unit/execute/tensors.hpp"
 
 namespace gemm64 {
 namespace {

@@ -87,8 +87,8 @@ TEST_P(GroupRun, NoticesAnotherScaleInEachLayer) {
 
 TEST_P(GroupRun, ShowsAllValues) {
   std::vector<std::pair<std::string, Tensor>> values;
-  NodeObserver after = [&](const Step& step, const Tensors& outputs) {
-    values.emplace_back(step.context.node->output(0), outputs.at(0));
+  NodeObserver after = [&](const onnx::NodeProto& node, const Tensors& outputs) {
+    values.emplace_back(node.output(0), outputs.at(0));
   };
   after.wants_inner = [](const onnx::NodeProto&) { return true; };
   run(after);

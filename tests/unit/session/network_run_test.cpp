@@ -9,7 +9,7 @@
 #include "host/analysis/analysis.hpp"
 #include "host/report/json.hpp"
 #include "tests/says.hpp"
-#include "tests/unit/execute/run_node.hpp"
+#include "tests/unit/execute/tensors.hpp"
 #include "tests/unit/onnx_text.hpp"
 #include "tests/unit/report/shown.hpp"
 #include "tests/unit/run/small_device.hpp"

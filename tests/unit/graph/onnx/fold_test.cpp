@@ -3,7 +3,7 @@
 
 #include <gtest/gtest.h>
 
-#include "tests/unit/execute/run_node.hpp"
+#include "tests/unit/execute/tensors.hpp"
 
 namespace gemm64 {
 namespace {
@@ -24,18 +24,6 @@ TEST(Fold, LeavesWhatItCannotRun) {
                     {floats({2, 3}, std::vector<float>(6)).to_proto(),
                      floats({2, 3}, std::vector<float>(6)).to_proto()}))
       << "shapes that do not fit";
-}
-
-TEST(MatMulInteger, TakesVectors) {
-  const Tensor matrix = Tensor::of<std::int8_t>({2, 3}, {1, 2, 3, 4, 5, 6});
-  const Tensor vector = Tensor::of<std::int8_t>({3}, {1, 10, 100});
-  const Tensor right = run_node("y = MatMulInteger (a, b)", {matrix, vector})[0];
-  EXPECT_EQ(right.dims(), (Dims{2}));
-  EXPECT_EQ(values_of<std::int32_t>(right), (std::vector<std::int32_t>{321, 654}));
-  const Tensor left =
-      run_node("y = MatMulInteger (a, b)", {Tensor::of<std::int8_t>({2}, {1, 10}), matrix})[0];
-  EXPECT_EQ(left.dims(), (Dims{3}));
-  EXPECT_EQ(values_of<std::int32_t>(left), (std::vector<std::int32_t>{41, 52, 63}));
 }
 
 }  // namespace

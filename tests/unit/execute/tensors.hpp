@@ -1,26 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// One operator by itself, for tests.
+// Small tensors, for tests.
 #pragma once
 
-#include <gtest/gtest.h>
-
 #include <random>
-#include <string>
+#include <vector>
 
-#include "host/graph/onnx/operator.hpp"
-#include "tests/unit/onnx_parser.hpp"
+#include "host/kernels/tensor.hpp"
 
 namespace gemm64 {
-
-/// Runs a node such as "y = Split <axis = 1> (x)" on `inputs`, as a file of `opset` means it.
-inline Tensors run_node(const std::string& text, const Tensors& inputs, std::int64_t opset = 13) {
-  const onnx::NodeProto proto = parse_node(text);
-  const OperatorInfo* info = find_operator(proto.domain(), proto.op_type());
-  if (info == nullptr || info->function == nullptr) {
-    throw std::runtime_error("no operator is called " + proto.op_type());
-  }
-  return compute(*info, {&proto, "the node", opset}, inputs);
-}
 
 inline Tensor floats(const Dims& dims, const std::vector<float>& values) {
   return Tensor::of<float>(dims, values);

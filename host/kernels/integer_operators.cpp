@@ -6,8 +6,9 @@
 #include <algorithm>
 
 #include "host/kernels/dynamic_range.hpp"
-#include "host/kernels/elementwise.hpp"
+#include "host/kernels/integer_operators.hpp"
 #include "host/kernels/integer_product.hpp"
+#include "host/kernels/strided.hpp"
 
 namespace gemm64 {
 namespace host {
@@ -146,16 +147,21 @@ Tensors qgemm(const NodeContext& node, const Tensors& inputs) {
   Tensor sums = product;
   const Tensor& bias = optional_input(inputs, 6);
   if (bias.present()) {
+    Dims dims;
     if (bias.type() != onnx::TensorProto::INT32 ||
-        stretched(node, product, bias) != product.dims()) {
+        !broadcast_dims(bias.dims(), product.dims(), dims) || dims != product.dims()) {
       throw failure(node, fmt::format("its bias is {}; int32 that stretches to {} is needed",
                                       describe(bias), dims_text(product.dims())));
     }
-    sums = zip<std::int32_t, std::int32_t, std::int32_t>(
-        product, bias, product.dims(), [](std::int32_t sum, std::int32_t addend) {
-          return static_cast<std::int32_t>(static_cast<std::uint32_t>(sum) +
-                                           static_cast<std::uint32_t>(addend));
-        });
+    Tensor addends(bias.type(), dims);
+    copy_strided(addends.mutable_raw(), bias.raw(), dims, broadcast_strides(bias.dims(), dims),
+                 bias.element_size());
+    sums = Tensor(product.type(), dims);
+    for (std::int64_t i = 0; i < sums.elements(); ++i) {
+      sums.mutable_values<std::int32_t>()[i] = static_cast<std::int32_t>(
+          static_cast<std::uint32_t>(product.values<std::int32_t>()[i]) +
+          static_cast<std::uint32_t>(addends.values<std::int32_t>()[i]));
+    }
   }
   if (!optional_input(inputs, 7).present()) {
     const float alpha = attribute(*node.node, "alpha", 1.0F);

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// MatMulNBits: activations times weights of a few bits, each block of a column with a scale and a
-// zero point of its own. The activations are floats, or quantized on the way where the file asks
-// for no more. Sums of blocks are added in double, rounded once, but where ONNX Runtime's order is
-// known and no device gives the integers.
+// MatMulNBits: activations that are quantized by blocks, times weights of a few bits, each block of
+// a column with a scale and a zero point of its own. Sums of blocks are added in double, and rounded
+// once.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -10,8 +9,7 @@
 #include <limits>
 #include <vector>
 
-#include "host/kernels/block_product.hpp"
-#include "host/kernels/host_threads.hpp"
+#include "host/kernels/integer_operators.hpp"
 #include "host/kernels/integer_product.hpp"
 #include "host/kernels/matmul_bits.hpp"
 #include "host/kernels/visit.hpp"
@@ -69,19 +67,6 @@ class Blocks {
     } else if (zeros_.present()) {
       require(node, zeros_, n * count_, scales_.type());
     }
-    order_ = order(node, optional_input(inputs, 4));
-  }
-
-  /// Column `column` of the weights as floats.
-  template <class T>
-  void column_to(std::int64_t column, std::vector<double>& to) const {
-    const std::uint8_t* const from = packed_.values<std::uint8_t>() + column * count_ * bytes();
-    for (std::int64_t i = 0; i < k; ++i) {
-      const std::int64_t block = order_.empty() ? i / size_ : order_[static_cast<std::size_t>(i)];
-      const std::int64_t at = column * count_ + block;
-      const double weight = value_at(from, i) - zero_of<T>(column, block);
-      to[static_cast<std::size_t>(i)] = weight * static_cast<double>(scales_.values<T>()[at]);
-    }
   }
 
   /// Weights [n x size] of a block as 8-bit integers, and their zero points. What has fewer bits
@@ -93,7 +78,7 @@ class Blocks {
     std::vector<std::int32_t> zeros;
     for (std::int64_t column = 0; column < n; ++column) {
       const std::uint8_t* const from = packed_.values<std::uint8_t>() + column * count_ * bytes();
-      const auto zero = static_cast<std::int32_t>(zero_of<float>(column, block));
+      const auto zero = static_cast<std::int32_t>(zero_of(column, block));
       if (is_byte) zeros.push_back(zero);
       for (std::int64_t i = 0; i < size_; ++i) {
         to[column * size_ + i] =
@@ -101,22 +86,6 @@ class Blocks {
       }
     }
     return {values, is_byte ? zeros : std::vector<std::int32_t>{0}};
-  }
-
-  /// Column `column` of weights of 4 bits.
-  BlockColumn integers_of_column(std::int64_t column) const {
-    BlockColumn result;
-    const std::uint8_t* const from = packed_.values<std::uint8_t>() + column * count_ * bytes();
-    result.values.reserve(static_cast<std::size_t>(count_ * size_));
-    for (std::int64_t i = 0; i < count_ * bytes(); ++i) {
-      result.values.push_back(from[i] & 15U);
-      result.values.push_back(static_cast<std::uint8_t>(from[i] >> 4U));
-    }
-    for (std::int64_t block = 0; block < count_; ++block) {
-      result.steps.push_back(scales_.values<float>()[column * count_ + block]);
-      result.zeros.push_back(static_cast<std::uint8_t>(zero_of<float>(column, block)));
-    }
-    return result;
   }
 
   double scale_of(std::int64_t column, std::int64_t block) const {
@@ -137,13 +106,12 @@ class Blocks {
     return (from[bit / 8] >> (bit % 8)) & ((1 << bits_) - 1);
   }
 
-  template <class T>
   double zero_of(std::int64_t column, std::int64_t block) const {
     if (!zeros_.present()) return static_cast<double>(1 << (bits_ - 1));
     if (zeros_.type() == onnx::TensorProto::UINT8) {
       return value_at(zeros_.values<std::uint8_t>() + column * zero_bytes_, block);
     }
-    return static_cast<double>(zeros_.values<T>()[column * count_ + block]);
+    return static_cast<double>(zeros_.values<float>()[column * count_ + block]);
   }
 
   static void require(const NodeContext& node, const Tensor& tensor, std::int64_t elements,
@@ -153,23 +121,8 @@ class Blocks {
                                     describe(tensor), elements, data_type_name(type)));
   }
 
-  /// The block of each row, where the file tells it.
-  Dims order(const NodeContext& node, const Tensor& given) const {
-    if (!given.present()) return {};
-    Dims result = integers(node, given);
-    bool fits = static_cast<std::int64_t>(result.size()) >= k;
-    for (const std::int64_t block : result) fits = fits && block >= 0 && block < count_;
-    if (!fits) {
-      throw failure(node,
-                    fmt::format("g_idx, {}, does not name one of {} blocks for each of {} rows",
-                                describe(given), count_, k));
-    }
-    return result;
-  }
-
   std::int64_t bits_, size_, count_ = 0, zero_bytes_ = 0;
   Tensor packed_, scales_, zeros_;
-  Dims order_;
 };
 
 /// `values` in steps of the largest of them / 127, to the nearest, as ONNX Runtime does; returns
@@ -219,26 +172,6 @@ std::vector<double> sums_of_integers(const NodeContext& node, const float* a, st
   return sums;
 }
 
-/// a [m x k] times weights of 4 bits, in ONNX Runtime's order.
-void multiply_in_lanes(const float* a, std::int64_t m, const Blocks& weights, const Tensor& bias,
-                       float* to) {
-  const std::int64_t width = weights.count() * weights.size();
-  BlockRows rows{m, std::vector<std::int8_t>(static_cast<std::size_t>(m * width)), {}};
-  for (std::int64_t row = 0; row < m; ++row) {
-    for (std::int64_t first = 0; first < width; first += weights.size()) {
-      rows.steps.push_back(quantize_block(a + row * weights.k + first,
-                                          std::min(weights.size(), weights.k - first),
-                                          rows.values.data() + row * width + first));
-    }
-  }
-  on_host_threads(weights.n, m * weights.n * weights.k, [&](std::int64_t begin, std::int64_t end) {
-    for (std::int64_t n = begin; n < end; ++n) {
-      multiply_blocks(rows, weights.integers_of_column(n), weights.size(), n, weights.n,
-                      bias.present() ? bias.values<float>() + n : nullptr, to + n);
-    }
-  });
-}
-
 }  // namespace
 
 Tensors matmul_n_bits(const NodeContext& node, const Tensors& inputs) {
@@ -254,39 +187,19 @@ Tensors matmul_n_bits(const NodeContext& node, const Tensors& inputs) {
   if (bias.present()) require_same_type(node, a, bias);
   Dims dims = a.dims();
   dims.back() = weights.n;
-  if (a.type() == onnx::TensorProto::FLOAT &&
-      multiplies_integers(*node.node, weights.zero_points())) {
-    const std::int64_t m = a.elements() / weights.k;
-    Tensor result(a.type(), dims);
-    if (node.product == nullptr && adds_in_lanes(*node.node)) {
-      multiply_in_lanes(a.values<float>(), m, weights, bias, result.mutable_values<float>());
-      return {result};
-    }
-    const std::vector<double> sums = sums_of_integers(node, a.values<float>(), m, weights);
-    for (std::size_t i = 0; i < sums.size(); ++i) {
-      const std::size_t n = i % static_cast<std::size_t>(weights.n);
-      const double addend = bias.present() ? static_cast<double>(bias.values<float>()[n]) : 0;
-      result.mutable_values<float>()[i] = static_cast<float>(sums[i] + addend);
-    }
-    return {result};
+  if (a.type() != onnx::TensorProto::FLOAT ||
+      !multiplies_integers(*node.node, weights.zero_points())) {
+    throw failure(node, "its products are of floats");
   }
-  return {visit_floats(node, a.type(), [&](auto zero) {
-    using T = decltype(zero);
-    Tensor result(a.type(), dims);
-    std::vector<double> column(static_cast<std::size_t>(weights.k));
-    for (std::int64_t n = 0; n < weights.n; ++n) {
-      weights.column_to<T>(n, column);
-      for (std::int64_t m = 0; m < a.elements() / weights.k; ++m) {
-        double sum = bias.present() ? static_cast<double>(bias.values<T>()[n]) : 0;
-        const T* const row = a.values<T>() + m * weights.k;
-        for (std::int64_t i = 0; i < weights.k; ++i) {
-          sum += static_cast<double>(row[i]) * column[static_cast<std::size_t>(i)];
-        }
-        result.mutable_values<T>()[m * weights.n + n] = static_cast<T>(sum);
-      }
-    }
-    return result;
-  })};
+  Tensor result(a.type(), dims);
+  const std::vector<double> sums =
+      sums_of_integers(node, a.values<float>(), a.elements() / weights.k, weights);
+  for (std::size_t i = 0; i < sums.size(); ++i) {
+    const std::size_t n = i % static_cast<std::size_t>(weights.n);
+    const double addend = bias.present() ? static_cast<double>(bias.values<float>()[n]) : 0;
+    result.mutable_values<float>()[i] = static_cast<float>(sums[i] + addend);
+  }
+  return {result};
 }
 
 }  // namespace host
