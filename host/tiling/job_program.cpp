@@ -249,20 +249,36 @@ void place_part(Job& job, bool on_chip, std::map<int, std::uint64_t>& maps) {
 
 /// Chains in stripes for which the tensor memory has space, and the place of all results.
 std::vector<StripeGroup> place_in_stripes(JobProgram& list, const Geometry& geometry) {
-  std::vector<StripeGroup> groups = find_stripes(list.jobs, geometry);
+  RefusedStripes refused;
   for (;;) {
+    std::vector<StripeGroup> groups = find_stripes(list.jobs, geometry, refused);
     list.stripes.clear();
     for (const StripeGroup& group : groups) list.stripes.push_back(group.jobs);
     list.places = place_tensors(list.jobs, geometry, list.stripes);
     const auto lacks_space = [&list](const StripeGroup& group) {
-      for (std::size_t j = group.jobs.first; j < group.jobs.last; ++j) {
-        if (!list.is_on_chip(j)) return true;
+      for (std::size_t j = group.jobs.first; j <= group.jobs.last; ++j) {
+        if (group.jobs.is_inner(j) && !list.is_on_chip(j)) return true;
       }
       return false;
     };
     const auto lacking = std::find_if(groups.begin(), groups.end(), lacks_space);
     if (lacking == groups.end()) return groups;
-    groups.erase(lacking);
+    refused.emplace_back(lacking->jobs.first, lacking->jobs.last);
+  }
+}
+
+/// Convolutions of maps that stay on the chip read these again instead of weights.
+void read_maps_again(JobProgram& list, std::vector<StripeGroup>& groups, const Geometry& geometry) {
+  for (std::size_t j = 0; j < list.jobs.size(); ++j) {
+    Job& job = list.jobs[j];
+    if (!job.source || !list.is_on_chip(*job.source)) continue;
+    if (!list.is_in_stripes(j)) read_for_each_pass(job.plan, geometry);
+    for (StripeGroup& group : groups) {
+      if (!group.jobs.has(j)) continue;
+      for (StripePart& part : group.parts[j - group.jobs.first]) {
+        read_for_each_pass(part.plan, geometry);
+      }
+    }
   }
 }
 
@@ -286,14 +302,13 @@ JobCommands stripe_commands(const JobProgram& list, const StripeGroup& group, st
   JobCommands all;
   for (const StripePart& part : group.parts[job - group.jobs.first]) {
     Layout layout = list.jobs[job].layout;
-    if (job == group.jobs.first) {
-      layout.activations += part.in_pixel * plan.array;
-      layout.plane_pixels = plan.convolution()->pixels();
+    layout.activations += part.read.first * plan.array;
+    if (part.read.pixels != part.plan.convolution()->pixels()) {
+      layout.plane_pixels = part.read.pixels;
     }
-    if (job == group.jobs.last) {
-      layout.results += part.out_row * plan.array;
-      layout.operands += part.out_row * plan.array;
-    }
+    layout.operands += part.operand.first * plan.array;
+    layout.operand_rows = part.operand.pixels;
+    layout.results += part.out_row * plan.array;
     const JobCommands own = job_commands(part.plan, layout);
     const std::size_t begin = all.commands.size();
     for (std::size_t i = 0; i + 1 < own.commands.size(); ++i) {
@@ -346,9 +361,12 @@ JobProgram make_job_program(const std::vector<Job>& jobs, const Geometry& device
   const Geometry geometry = list.geometry_on(device);
   list.places.resize(jobs.size());
   std::vector<StripeGroup> groups;
-  if (list.tensor_memory) groups = place_in_stripes(list, geometry);
+  if (list.tensor_memory) {
+    groups = place_in_stripes(list, geometry);
+    read_maps_again(list, groups, geometry);
+  }
   std::uint64_t most_commands = 0;
-  for (const Job& job : jobs) {
+  for (const Job& job : list.jobs) {
     // A FENCE stands where a job alone would have FINISH; an overlap adds another, up to three
     // STOREs with their LOAD_OPERANDS, and a LOAD_ACTIVATIONS.
     most_commands += program_length(job.plan) + (job.map ? 24 : 8);

@@ -54,16 +54,14 @@ std::vector<std::uint8_t> packed_weights(const Job& job, const MatrixI8& weights
   if (plan.lanes) return pack_lane_weights(*plan.lanes, weights, plan.array);
   std::vector<std::uint8_t> packed(plan.weight_bytes());
   std::uint8_t* word = packed.data();
-  for (TileWalk walk(job); !walk.done(); walk.next()) {
-    const std::uint64_t first_row = walk.tile().first_row;
-    if (first_row % plan.product_rows() != 0) continue;  // the same weights again
-    const TileIndex& tile = walk.tile().tile;
-    const std::uint64_t first = plan.product_of(first_row) * plan.shape.n + tile.n * plan.array;
-    for (std::uint64_t column = 0;
-         column < plan.lanes_of(static_cast<std::uint32_t>(tile.n)).second; ++column) {
-      copy_word(word + column * plan.array, weights, first + column, tile.k, plan.array);
+  for (std::uint64_t i = 0; i < plan.products * plan.tiles();
+       ++i, word += plan.array * plan.array) {
+    const std::uint64_t k = i % plan.k_tiles, n = i / plan.k_tiles % plan.n_tiles;
+    const std::uint64_t first = i / plan.tiles() * plan.shape.n + n * plan.array;
+    for (std::uint64_t column = 0; column < plan.lanes_of(static_cast<std::uint32_t>(n)).second;
+         ++column) {
+      copy_word(word + column * plan.array, weights, first + column, k, plan.array);
     }
-    word += std::uint64_t{plan.array} * plan.array;
   }
   return packed;
 }
@@ -90,12 +88,10 @@ std::vector<std::uint8_t> pack_activations(const Job& job, const MatrixI8& activ
   }
   check_shape("activations", activations, plan.shape.m, plan.shape.k);
   std::vector<std::uint8_t> packed(plan.activation_bytes());
-  for (TileWalk walk(job); !walk.done(); walk.next()) {
-    const TileStep& step = walk.tile();
-    if (step.tile.n != 0) continue;  // the same activations again
-    std::uint8_t* word = packed.data() + (step.tile.k * plan.shape.m + step.first_row) * plan.array;
-    for (std::uint64_t row = 0; row < step.rows; ++row, word += plan.array) {
-      copy_word(word, activations, step.first_row + row, step.tile.k, plan.array);
+  std::uint8_t* word = packed.data();
+  for (std::uint64_t tile = 0; tile < plan.k_tiles; ++tile) {
+    for (std::uint64_t row = 0; row < plan.shape.m; ++row, word += plan.array) {
+      copy_word(word, activations, row, tile, plan.array);
     }
   }
   return packed;

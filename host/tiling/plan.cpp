@@ -198,6 +198,11 @@ Plan make_plan(const Convolution& convolution, const Geometry& geometry, const O
   return plan;
 }
 
+void read_for_each_pass(Plan& plan, const Geometry& geometry) {
+  if (!plan.window || plan.window->in_strips() || plan.retains_weights) return;
+  if (plan.has_one_set_of_lanes()) read_for_each_pass(plan.window->strips[0].plan, geometry);
+}
+
 std::optional<Plan> make_lanes_plan(const Convolution& convolution, const Geometry& geometry,
                                     const Output& output, LaneSum sum) {
   check_output(output, Accumulate::kDevice);

@@ -227,6 +227,10 @@ Plan make_plan(const Convolution& convolution, const Geometry& geometry, const O
 std::optional<Plan> make_lanes_plan(const Convolution& convolution, const Geometry& geometry,
                                     const Output& output = {}, LaneSum sum = LaneSum::kProducts);
 
+/// Makes a convolution of pixels in the tensor memory read them for each pass, if that saves time:
+/// weights are loaded once then.
+void read_for_each_pass(Plan& plan, const Geometry& geometry);
+
 /// Fills in what follows from a plan's window.
 void set_window(Plan& plan, WindowCut window);
 

@@ -159,8 +159,9 @@ void JobCommands::add_store(const Plan& plan, const Layout& layout, const RowGro
     load.rows = blocks.rows;
     load.count = apart ? blocks.blocks : tiles;
     load.blocks = apart ? 1 : blocks.blocks;
-    load.address = layout.operands + place;
-    load.stride = apart ? blocks.step : count_of(plan.result_rows());
+    const std::uint64_t rows = layout.operand_rows != 0 ? layout.operand_rows : plan.result_rows();
+    load.address = layout.operands + (first_tile * rows + blocks.first_row) * plan.array;
+    load.stride = apart ? blocks.step : count_of(rows);
     add(load, phase);
   }
   StoreCommand store = plan.output.vector.value_or(StoreCommand());

@@ -20,6 +20,8 @@ struct Layout {
   /// Pixels from a plane of them to the next, where there are more than a convolution reads.
   std::uint64_t plane_pixels = 0;
   std::uint64_t operands = 0;  // second ones of results that take some
+  /// Rows from a tile of them to the next; 0: as many as of results.
+  std::uint64_t operand_rows = 0;
   std::uint64_t results = 0;
   std::uint64_t end = 0;  // bytes in all
 };

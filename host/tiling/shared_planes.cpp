@@ -47,7 +47,8 @@ void share_planes(std::vector<Job>& jobs, const Geometry& geometry) {
       plan.capacity = capacity;
       plan.first_slot = static_cast<std::uint32_t>(slot);
       if (plan.blocks.back().loaded() != 0) starts = false;
-      slot = (slot + plan.blocks.back().loaded()) % capacity;
+      const std::uint32_t times = plan.reads_again ? plan.window.passes() : 1;
+      slot = (slot + times * plan.blocks.back().loaded()) % capacity;
     }
     first = std::max(end, first + 1);
   }

@@ -88,7 +88,7 @@ class Placement {
   /// The stripes that a job runs in; nullptr: it does not.
   const JobStripes* stripes_of(std::size_t job) const {
     for (const JobStripes& group : stripes_) {
-      if (group.first <= job && job <= group.last) return &group;
+      if (group.has(job)) return &group;
     }
     return nullptr;
   }
@@ -110,13 +110,16 @@ class Placement {
       tensor.last = i;
       tensor.moved += job.plan.result_bytes() / geometry_.n;
       const JobStripes* const group = stripes_of(i);
-      if (group != nullptr && i != group->last) {
+      if (group != nullptr && group->is_inner(i)) {
         tensor.words = group->words[i - group->first];
         tensor.of_stripe = true;
         continue;
       }
-      // The chain's last map lives as long as the chain runs.
-      if (group != nullptr) tensor.first = group->first;
+      // Maps that are whole live as long as their group runs.
+      if (group != nullptr) {
+        tensor.first = group->first;
+        tensor.last = group->last;
+      }
       if (tensor.why.empty()) tensor.why = why_in_memory(job, geometry_);
     }
   }
@@ -128,7 +131,7 @@ class Placement {
         if (!from) return;
         PlacedTensor& tensor = tensors_[tensor_of_[*from]];
         const JobStripes* const group = stripes_of(i);
-        const bool inside = group != nullptr && *from >= group->first;
+        const bool inside = group != nullptr && group->is_inner(*from);
         tensor.last = std::max(tensor.last, group == nullptr || inside ? i : group->last);
         tensor.moved += bytes / geometry_.n;
         ++tensor.reads;
@@ -147,11 +150,15 @@ class Placement {
       const Job& job = jobs_[i];
       PlacedTensor& own = tensors_[tensor_of_[i]];
       if (!job.operand || job.plan.output.broadcasts() || own.writers != 1) continue;
-      if (stripes_of(i) != nullptr) continue;  // later stripes may read what this one would replace
       const std::size_t from = tensor_of_[*job.operand];
       const PlacedTensor& operand = tensors_[from];
-      const bool is_read = job.source && tensor_of_[*job.source] == from;
-      if (is_read || operand.last != i || operand.words != own.words) continue;
+      if (const JobStripes* const group = stripes_of(i)) {
+        // Later stripes may read words that this one would replace.
+        if (!group->in_place[i - group->first]) continue;
+      } else if ((job.source && tensor_of_[*job.source] == from) || operand.last != i) {
+        continue;
+      }
+      if (operand.words != own.words) continue;
       if (own.why.empty() && operand.why.empty()) own.replaces = from;
     }
   }

@@ -23,11 +23,16 @@ struct TensorPlace {
   std::string text() const { return word ? "scratchpad" : "memory: " + why; }
 };
 
-/// Jobs [first, last] of a program that run in turns, stripe by stripe: each but the first reads
-/// the rows that the one before it has just given, so that only these need space.
+/// Jobs [first, last] of a program that run in turns, stripe by stripe. Of results that only these
+/// read no more than the rows of a stripe need space.
 struct JobStripes {
   std::size_t first = 0, last = 0;
-  std::vector<std::uint64_t> words;  // of the results of each but the last in a stripe
+  std::vector<std::uint64_t> words;  // of each job's results in a stripe; 0: these are whole
+  std::vector<bool> in_place;        // do they replace their second operand?
+
+  bool has(std::size_t job) const { return first <= job && job <= last; }
+  /// Do a job's results never exist as a whole?
+  bool is_inner(std::size_t job) const { return has(job) && words[job - first] != 0; }
 };
 
 /// Returns the place of each job's results. A tensor lives from its first STORE to its last read.

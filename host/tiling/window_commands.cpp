@@ -110,7 +110,8 @@ class WindowCommands {
 
   /// The new pixels of a block; of the block that is early in part the planes behind that part come
   /// later.
-  void add_pixels(const WindowStrip& strip, std::size_t i, std::uint64_t block, bool start) {
+  void add_pixels(const WindowStrip& strip, std::size_t i, std::uint64_t block, bool start,
+                  std::uint32_t pass = 0) {
     const WindowPlan& plan = strip.plan;
     const WindowBlock& pixels = plan.blocks[i];
     if (pixels.new_pixels == 0) return;
@@ -120,8 +121,9 @@ class WindowCommands {
       return;
     }
     const std::uint32_t now = is_partly(block) ? overlaps_.early_tiles : planes;
-    list_.add(load_window(plan, pixels, 0, now, layout_.activations, start, layout_.plane_pixels),
-              phase_of(block));
+    list_.add(
+        load_window(plan, pixels, 0, now, layout_.activations, start, layout_.plane_pixels, pass),
+        phase_of(block));
     if (now == planes) return;
     list_.add(load_window(plan, pixels, now, planes - now, layout_.activations, false,
                           layout_.plane_pixels),
@@ -193,15 +195,19 @@ class WindowCommands {
   /// Bands; in each the passes; in each its blocks. The last block of a pass frees its tiles.
   void add_bands() {
     const WindowPlan& plan = plan_.window->strips[0].plan;
-    std::size_t loaded = 0;  // blocks whose pixels are asked for
-    std::uint64_t freed = 0;
+    const std::size_t blocks = plan.blocks.size();
+    const std::size_t turns = plan.reads_again ? blocks * plan_.n_tiles : blocks;
+    std::size_t loaded = 0;              // turns of blocks whose pixels are asked for
+    std::uint64_t asked = 0, freed = 0;  // pixels
     // No load waits for space that only later commands make.
     const auto load_next = [&] {
-      if (loaded == plan.blocks.size() || plan.blocks[loaded].loaded() - freed > plan.capacity) {
-        return false;
-      }
-      add_pixels(plan_.window->strips[0], loaded, loaded, plan.starts && next_pixel_ == 0);
-      next_pixel_ += plan.blocks[loaded++].new_pixels;
+      if (loaded == turns) return false;
+      const std::size_t i = loaded % blocks;
+      if (asked + plan.blocks[i].new_pixels - freed > plan.capacity) return false;
+      add_pixels(plan_.window->strips[0], i, i, plan.starts && asked == 0,
+                 static_cast<std::uint32_t>(loaded / blocks));
+      asked += plan.blocks[i].new_pixels;
+      ++loaded;
       return true;
     };
     list_.add(set_window(plan, plan_.window->convolution.zero), Phase::kRest);
@@ -211,13 +217,19 @@ class WindowCommands {
         add_pass(plan, begin, end, pass, [&](std::size_t block) {
           // Ahead of a MATMUL come the pixels of the next block; once the band has all of its own,
           // those of the next band, a block at a time.
-          if (pass != 0) {
+          if (plan.reads_again) {
+            const std::size_t turn = pass * blocks + block;
+            while (loaded < std::min(turn + 2, turns) && load_next()) {
+            }
+          } else if (pass != 0) {
             load_next();
           } else {
             while (loaded < std::min(block + 2, end) && load_next()) {
             }
           }
-          if (pass + 1 == plan_.n_tiles) freed += plan.blocks[block].freed_pixels;
+          if (plan.reads_again || pass + 1 == plan_.n_tiles) {
+            freed += plan.blocks[block].freed_pixels;
+          }
         });
       }
     }
@@ -253,7 +265,6 @@ class WindowCommands {
   JobCommands list_;
   std::vector<Store> stores_;
   std::size_t next_store_ = 0;
-  std::uint64_t next_pixel_ = 0;  // of a plan in bands, that is not asked for yet
 };
 
 }  // namespace

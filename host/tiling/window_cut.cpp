@@ -34,8 +34,9 @@ std::vector<std::uint32_t> heights(std::uint64_t rows, std::uint64_t blocks) {
 /// before it ends.
 std::uint64_t kept_pixels(const WindowPlan& plan, std::size_t ahead) {
   std::uint64_t most = 0, freed = 0;
+  const std::size_t band = plan.reads_again ? 1 : plan.band;
   for (std::size_t i = 0; i < plan.blocks.size(); ++i) {
-    const std::size_t end = i / plan.band * plan.band + plan.band;
+    const std::size_t end = i / band * band + band;
     const std::size_t last = std::min(end - 1 + ahead, plan.blocks.size() - 1);
     most = std::max(most, plan.blocks[last].loaded() - freed);
     freed += plan.blocks[i].freed_pixels;
@@ -97,21 +98,19 @@ std::optional<WindowPlan> cut_rows(const Window& window, const Geometry& geometr
   return best;
 }
 
+/// Cycles of the array.
+std::uint64_t busy_cycles(const WindowPlan& plan) {
+  std::uint64_t busy = 0;
+  for (const WindowBlock& block : plan.blocks) busy += block_cycles(plan, block);
+  return busy;
+}
+
 /// Joins blocks in as few bands as fit, if weights that are loaded once for each band take less
-/// time than weights for each block. Groups do not: a MATMUL of one pass begins with plane 0.
+/// time than weights for each block.
 void join_blocks(WindowPlan& plan, const Geometry& geometry, const MemoryRate& rate) {
   const Window& w = plan.window;
-  const std::uint64_t pass_tiles = w.tiles() / w.passes();
-  if (w.planes != w.group_planes || w.passes() == 1) return;
-  // A burst may bring words of the next pass, which have no space to wait for then.
-  const std::uint64_t burst = geometry.weight_burst_beats();
-  const std::uint64_t beyond = plan.n % burst == 0 ? 0 : burst - 1;
-  const std::uint64_t buffer = std::uint64_t{geometry.weight_tiles} * plan.n;
-  if (pass_tiles * plan.n + beyond > buffer) return;
-  if (w.tiles() <= geometry.weight_tiles || plan.blocks.size() == 1) return;  // all are retained
-  const std::uint64_t n = plan.n, word = n;
-  std::uint64_t busy = 0;  // cycles of the array
-  for (const WindowBlock& block : plan.blocks) busy += block_cycles(plan, block);
+  if (!keeps_pass(w, geometry) || plan.blocks.size() == 1) return;
+  const std::uint64_t n = plan.n, word = n, busy = busy_cycles(plan);
   const std::uint64_t others = (plan.loaded_words() + w.out_pixels() * w.passes() +
                                 plan.blocks.size() * w.passes() * kParameterSetWords) *
                                word;
@@ -186,6 +185,31 @@ std::uint64_t WindowCut::loaded_words() const {
   std::uint64_t words = 0;
   for (const WindowStrip& strip : strips) words += strip.plan.loaded_words();
   return words;
+}
+
+bool keeps_pass(const Window& w, const Geometry& geometry) {
+  // A MATMUL of one pass begins with plane 0, which not all groups read.
+  if (w.planes != w.group_planes || w.passes() == 1) return false;
+  // A burst may bring words of the next pass, which have no space to wait for then.
+  const std::uint64_t burst = geometry.weight_burst_beats();
+  const std::uint64_t beyond = geometry.n % burst == 0 ? 0 : burst - 1;
+  const std::uint64_t buffer = std::uint64_t{geometry.weight_tiles} * geometry.n;
+  if (w.tiles() / w.passes() * geometry.n + beyond > buffer) return false;
+  return w.tiles() > geometry.weight_tiles;  // else all are retained
+}
+
+void read_for_each_pass(WindowPlan& plan, const Geometry& geometry) {
+  if (plan.bands() == 1 || !keeps_pass(plan.window, geometry)) return;
+  const double quarter = geometry.n / 4.0;  // bytes of memory in a cycle
+  const std::uint64_t busy = busy_cycles(plan), tiles = plan.window.tiles();
+  const auto cycles = [&](std::uint64_t loads, std::uint64_t words) {
+    const auto bytes = static_cast<double>(loads * tiles * geometry.n * geometry.n);
+    return std::max(static_cast<double>(std::max(busy, words)), bytes / quarter);
+  };
+  const std::uint64_t words = plan.loaded_words();
+  if (cycles(1, words * plan.window.passes()) >= cycles(plan.bands(), words)) return;
+  plan.band = static_cast<std::uint32_t>(plan.blocks.size());
+  plan.reads_again = true;
 }
 
 std::uint64_t roomy_capacity(const WindowPlan& plan) { return kept_pixels(plan, 1); }

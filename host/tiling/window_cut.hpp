@@ -48,6 +48,14 @@ struct WindowCut {
 WindowCut cut_convolution(const Convolution& convolution, const Geometry& geometry,
                           const MemoryRate& rate = {});
 
+/// Can a convolution's tiles of a pass stay in the weight buffer while other blocks take them?
+bool keeps_pass(const Window& window, const Geometry& geometry);
+
+/// Makes each pass read the pixels again, if the weights are loaded once then and that takes less
+/// time, with pixels that come from the tensor memory. Requires that results are whole channel
+/// blocks.
+void read_for_each_pass(WindowPlan& plan, const Geometry& geometry);
+
 /// The least capacity at which the pixels of a block, or band, are loaded while the one before it
 /// is read.
 std::uint64_t roomy_capacity(const WindowPlan& plan);

@@ -95,7 +95,11 @@ std::pair<std::uint64_t, std::uint32_t> WindowPlan::place_in_bands(std::uint64_t
 std::uint64_t WindowPlan::loaded_words() const {
   std::uint64_t pixels = 0;
   for (const WindowBlock& block : blocks) pixels += block.new_pixels;
-  return pixels * window.planes;
+  return pixels * window.planes * (reads_again ? window.passes() : 1);
+}
+
+std::uint32_t WindowPlan::slot_in(std::uint32_t pass, std::uint64_t slot) const {
+  return static_cast<std::uint32_t>((slot + pass * blocks.back().loaded()) % capacity);
 }
 
 std::uint32_t balanced_rows(std::uint64_t out_pixels, std::uint32_t most) {
@@ -184,7 +188,7 @@ SetWindowCommand set_window(const WindowPlan& plan, std::int8_t zero) {
 
 LoadActivationsCommand load_window(const WindowPlan& plan, const WindowBlock& block,
                                    std::uint32_t plane, std::uint32_t planes, std::uint64_t address,
-                                   bool start, std::uint64_t plane_pixels) {
+                                   bool start, std::uint64_t plane_pixels, std::uint32_t pass) {
   const std::uint64_t pixels = plane_pixels != 0 ? plane_pixels : plan.window.pixels();
   LoadActivationsCommand command;
   command.flags = flag::kWindow | (start ? flag::kStart : 0);
@@ -194,7 +198,7 @@ LoadActivationsCommand load_window(const WindowPlan& plan, const WindowBlock& bl
   command.address = address + (plane * pixels + block.first_pixel) * plan.n;
   command.stride = static_cast<std::uint32_t>(pixels);
   command.capacity = plan.capacity;
-  command.slot = static_cast<std::uint32_t>((plan.first_slot + block.first_pixel) % plan.capacity);
+  command.slot = plan.slot_in(pass, plan.first_slot + block.first_pixel);
   command.place = plane * plan.capacity;
   return command;
 }
@@ -222,6 +226,10 @@ MatmulCommand matmul_window(const WindowPlan& plan, const WindowBlock& block) {
 MatmulCommand matmul_window(const WindowPlan& plan, const WindowBlock& block, std::uint32_t pass) {
   MatmulCommand command = matmul_window(plan, block);
   command.passes = 1;
+  if (plan.reads_again) {
+    command.slot = plan.slot_in(pass, command.slot);
+    return command;
+  }
   if (pass != 0) command.new_pixels = 0;
   if (pass + 1 != plan.window.passes()) command.freed_pixels = 0;
   return command;

@@ -62,11 +62,15 @@ struct WindowPlan {
   /// Blocks of a band. In each band a pass takes all blocks before the next pass does, so that its
   /// tiles are loaded once for all of them; the pixels of the whole band are kept until then.
   std::uint32_t band = 1;
+  /// All blocks are one band of which only a block's pixels are kept: each pass loads them again.
+  bool reads_again = false;
 
+  /// Returns the slot of a pass's pixel that has this one in the first pass.
+  std::uint32_t slot_in(std::uint32_t pass, std::uint64_t slot) const;
   /// Returns the block and the pass of a MATMUL, counted from 0, of a plan in bands.
   std::pair<std::uint64_t, std::uint32_t> place_in_bands(std::uint64_t matmul) const;
   std::uint64_t bands() const { return (blocks.size() + band - 1) / band; }
-  /// Words of activations that are loaded, each once.
+  /// Words of activations that are loaded, each once, or once for each pass.
   std::uint64_t loaded_words() const;
 };
 
@@ -87,15 +91,17 @@ SetWindowCommand set_window(const WindowPlan& plan, std::int8_t zero);
 
 /// What brings the new pixels of a block, of `planes` planes from `plane` on, from the tensor at
 /// `address`, of so many pixels a plane (0: those of the window); plane 0 comes first. `start`
-/// marks the first command of a convolution.
+/// marks the first command of a convolution. `pass`: of a plan that reads again.
 LoadActivationsCommand load_window(const WindowPlan& plan, const WindowBlock& block,
                                    std::uint32_t plane, std::uint32_t planes, std::uint64_t address,
-                                   bool start, std::uint64_t plane_pixels = 0);
+                                   bool start, std::uint64_t plane_pixels = 0,
+                                   std::uint32_t pass = 0);
 
 /// The block's MATMUL.
 MatmulCommand matmul_window(const WindowPlan& plan, const WindowBlock& block);
 
-/// The same of one pass. The first one claims the block's pixels, the last one frees them.
+/// The same of one pass. The first one claims the block's pixels, the last one frees them, or each
+/// does so if it reads them again.
 MatmulCommand matmul_window(const WindowPlan& plan, const WindowBlock& block, std::uint32_t pass);
 
 }  // namespace gemm64

@@ -14,6 +14,7 @@
 #include "host/numerics/quality.hpp"
 #include "host/tiling/job_program.hpp"
 #include "tests/system/convolutions.hpp"
+#include "tests/system/second_operands.hpp"
 
 namespace gemm64::system_test {
 
@@ -48,6 +49,44 @@ class ProgramParts {
     parts.push_back({std::move(job), std::move(operands), std::move(expected)});
   }
 
+  /// The largest value of windows of 3 x 3, in steps of 2.
+  void add_maximum(std::size_t source) {
+    const Convolution& from = *parts[source].job.plan.convolution();
+    Convolution c;
+    c.channels = c.out_channels = c.groups = from.out_channels;
+    c.height = from.out_height;
+    c.width = from.out_width;
+    c.kernel_height = c.kernel_width = 3;
+    c.stride_height = c.stride_width = 2;
+    c.pad_top = c.pad_left = 1;
+    c.out_height = (c.height + 1) / 2;
+    c.out_width = (c.width + 1) / 2;
+    c.zero = -128;
+    Output output = random_output(random_);
+    while (output.format.code() != ResultCode::kInt8) output = random_output(random_);
+    Operands operands = random_operands(random_, c);
+    operands.a = parts[source].expected.cast<std::int8_t>();
+    operands.w = MatrixI8(c.out_channels, 0);
+    Job job = gemm64::make_lanes_job("maximum", c, geometry_, output, LaneSum::kMaximum).value();
+    job.source = source;
+    parts.push_back({std::move(job), operands, expected_maximum(c, output, operands)});
+  }
+
+  /// A convolution whose results take those of `operand` as their second operands.
+  void add_with_operand(const Convolution& c, std::size_t source, std::size_t operand) {
+    Output output = vector_output(random_);
+    while (output.format.code() != ResultCode::kInt8) output = vector_output(random_);
+    Output plain = output;
+    plain.vector.reset();
+    add(c, plain, source, false);
+    ProgramPart& part = parts.back();
+    part.job = gemm64::make_job("sum", c, geometry_, output);
+    part.job.source = source;
+    part.job.operand = operand;
+    part.expected =
+        expected_vector(output, part.expected, parts[operand].expected.cast<std::int8_t>());
+  }
+
   /// A product of M x K activations.
   void add(const GemmShape& shape, const Output& output, std::optional<std::size_t> source) {
     Operands operands = random_operands(random_, shape);
@@ -71,7 +110,7 @@ inline void expect_traffic(const Counters& counters, const JobProgram& list) {
     const Traffic own = predict_traffic(job.plan);
     traffic.weights += own.weights;
     traffic.parameters += own.parameters;
-    traffic.operands += own.operands;
+    if (!job.operand || !list.is_on_chip(*job.operand)) traffic.operands += own.operands;
     if (!job.source || !list.is_on_chip(*job.source)) traffic.activations += own.activations;
     if (!list.is_on_chip(i)) traffic.results += own.results;
   }

@@ -195,6 +195,98 @@ TEST(TensorPrograms, RunChainsInStripesExactly) {
   EXPECT_GT(chains, 15U);
 }
 
+/// A convolution with the same map as another one's results, perhaps of other channels.
+Convolution same_map(std::mt19937& random, const Convolution& of, unsigned channels) {
+  Convolution c = of;
+  c.channels = of.out_channels;
+  c.out_channels = channels;
+  c.groups = 1;
+  c.height = of.out_height;
+  c.width = of.out_width;
+  c.kernel_height = c.kernel_width = draw(random, 0, 1) != 0 ? 3 : 1;
+  c.pad_top = c.pad_left = c.kernel_height / 2;
+  c.stride_height = c.stride_width = c.dilation_height = c.dilation_width = 1;
+  c.out_height = c.height;
+  c.out_width = c.width;
+  return c;
+}
+
+// Residual blocks whose maps exceed the tensor memory: additions of maps of the same stripe and of
+// earlier ones, after packed windows of the first layer and a pool or depthwise layer.
+TEST(TensorPrograms, RunResidualBlocksInStripesExactly) {
+  unsigned inner = 0, in_place = 0, products = 0, additions = 0;
+  for (const int n : {4, 8}) {
+    for (const MemorySharing sharing :
+         {MemorySharing::kIndependent, MemorySharing::kShared, MemorySharing::kDram}) {
+      for (const double stalls : {0.0, 0.3}) {
+        if (stalls != 0 && sharing == MemorySharing::kDram) continue;
+        SCOPED_TRACE(fmt::format("N = {}, {}, stalls {}", n, name(sharing), stalls));
+        RtlOptions options = Rig::options(n, stalls, 3);
+        options.memory.sharing = sharing;
+        Rig rig(options);
+        for_seeds(3500, 20, [&](std::mt19937& random) {
+          rig.set_latency(draw(random, 1, 150));
+          Geometry geometry = rig.driver.geometry().with_tensor_memory();
+          const auto channels = [&] { return static_cast<unsigned>(n) * draw(random, 1, 2); };
+          ProgramParts program(random, geometry);
+          Convolution c;
+          c.height = c.out_height = draw(random, 8, 14);
+          c.width = c.out_width = draw(random, 4, 10);
+          c.channels = c.out_channels = channels();
+          if (draw(random, 0, 1) != 0) {
+            program.add(GemmShape{c.out_pixels(), draw(random, 1, 2 * channels()), c.out_channels},
+                        int8_output(random), {});
+          } else {
+            program.add(c, int8_output(random), {}, false);
+          }
+          if (draw(random, 0, 1) != 0 && program.parts[0].job.plan.convolution() != nullptr) {
+            program.add_maximum(0);
+            c = *program.parts[1].job.plan.convolution();
+          }
+          std::size_t map = program.parts.size() - 1;
+          for (unsigned i = draw(random, 1, 4); i != 0; --i) {
+            Convolution next = same_map(random, c, channels());
+            program.add(next, int8_output(random), map, false);
+            std::size_t operand = map;
+            const unsigned shape = draw(random, 0, 2);
+            if (shape == 0) {  // a layer on both branches
+              operand = program.parts.size();
+              program.add(same_map(random, c, next.out_channels), int8_output(random), map, false);
+            }
+            Convolution last =
+                same_map(random, next, shape == 1 ? c.out_channels : next.out_channels);
+            if (shape != 2) {
+              program.add_with_operand(last, shape == 0 ? operand - 1 : program.parts.size() - 1,
+                                       operand);
+            } else {
+              program.add(last, int8_output(random), program.parts.size() - 1, false);
+            }
+            c = last;
+            map = program.parts.size() - 1;
+          }
+          for (ProgramPart& part : program.parts) {
+            part.job.internal = &part != &program.parts.back();
+          }
+          geometry.tensor_words = draw(random, 40, 240);
+          expect_program(rig, program.parts, geometry);
+          for (const JobStripes& group : jobs_of(program.parts, geometry).stripes) {
+            for (std::size_t i = group.first; i <= group.last; ++i) {
+              inner += group.is_inner(i) ? 1 : 0;
+              in_place += group.in_place[i - group.first] ? 1 : 0;
+              additions += program.parts[i].job.operand ? 1 : 0;
+              products += program.parts[i].job.plan.convolution() == nullptr ? 1 : 0;
+            }
+          }
+        });
+      }
+    }
+  }
+  EXPECT_GT(inner, 60U);
+  EXPECT_GT(additions, 20U);
+  EXPECT_GT(in_place, 5U);
+  EXPECT_GT(products, 10U);
+}
+
 INSTANTIATE_TEST_SUITE_P(Settings, ConvolutionPrograms,
                          testing::Values(Setting{2, 0, 0, false}, Setting{4, 0, 0, false},
                                          Setting{4, 0.3, 0, false}, Setting{8, 0, 0, false},

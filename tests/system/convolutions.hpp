@@ -40,16 +40,34 @@ inline std::int32_t convolution_sum(const Convolution& c, const MatrixI8& input,
   return static_cast<std::int32_t>(sum);
 }
 
-/// What a convolution must give, a row for each output pixel.
-inline MatrixI32 expected_convolution(const Convolution& c, const Output& output,
-                                      const Operands& operands) {
+/// The largest value of a window.
+inline std::int32_t window_maximum(const Convolution& c, const MatrixI8& input, std::uint64_t image,
+                                   std::int64_t y, std::int64_t x, std::uint32_t channel) {
+  std::int32_t most = c.zero;
+  for (std::uint32_t i = 0; i < c.kernel_height; ++i) {
+    for (std::uint32_t j = 0; j < c.kernel_width; ++j) {
+      const std::int64_t row = y * c.stride_height - c.pad_top + i * c.dilation_height;
+      const std::int64_t column = x * c.stride_width - c.pad_left + j * c.dilation_width;
+      if (row < 0 || row >= c.height || column < 0 || column >= c.width) continue;
+      const std::int64_t pixel =
+          (static_cast<std::int64_t>(image) * c.height + row) * c.width + column;
+      most = std::max<std::int32_t>(most, input(pixel, channel));
+    }
+  }
+  return most;
+}
+
+/// What a convolution must give, a row for each output pixel. `sum_of`: the sum of each value.
+template <typename Sum>
+MatrixI32 expected_windows(const Convolution& c, const Output& output, const Operands& operands,
+                           const Sum& sum_of) {
   MatrixI32 results(static_cast<Eigen::Index>(c.out_pixels()), c.out_channels);
   Eigen::Index pixel = 0;
   for (std::uint32_t image = 0; image < c.images; ++image) {
     for (std::uint32_t y = 0; y < c.out_height; ++y) {
       for (std::uint32_t x = 0; x < c.out_width; ++x, ++pixel) {
         for (std::uint32_t o = 0; o < c.out_channels; ++o) {
-          const std::int32_t sum = convolution_sum(c, operands.a, operands.w, image, y, x, o);
+          const std::int32_t sum = sum_of(image, y, x, o);
           results(pixel, o) = sum;
           if (!output.format.takes_parameters()) continue;
           const float scaled = static_cast<float>(sum + operands.bias[o]) * operands.scales[o];
@@ -61,6 +79,21 @@ inline MatrixI32 expected_convolution(const Convolution& c, const Output& output
     }
   }
   return results;
+}
+
+inline MatrixI32 expected_convolution(const Convolution& c, const Output& output,
+                                      const Operands& operands) {
+  return expected_windows(c, output, operands, [&](auto image, auto y, auto x, auto o) {
+    return convolution_sum(c, operands.a, operands.w, image, y, x, o);
+  });
+}
+
+/// The same of a pool.
+inline MatrixI32 expected_maximum(const Convolution& c, const Output& output,
+                                  const Operands& operands) {
+  return expected_windows(c, output, operands, [&](auto image, auto y, auto x, auto o) {
+    return window_maximum(c, operands.a, image, y, x, o);
+  });
 }
 
 inline std::uint64_t macs(const Convolution& c) {
