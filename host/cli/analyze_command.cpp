@@ -56,7 +56,7 @@ int analyze_model(const AnalyzeCommand& options) {
   const std::unique_ptr<OutputFile> page_file = open_output(options.page);
   NetworkFile network(options.model);
   if (!options.modules.empty() && !network.is_torchscript()) {
-    throw UsageError("--modules: only TorchScript files tell of modules; --csv has all nodes");
+    throw UsageError("--modules: only TorchScript files have modules; --csv has all nodes");
   }
   const ModelLoader load = [&network](const ImportOptions& by) { return network.load(by); };
   OnnxModel file = network.is_torchscript() ? load(import) : load_to_analyze(load, import);
@@ -126,7 +126,7 @@ void add_analyze_command(CLI::App& app, int& result) {
       ->add_option(
           "--input", options->inputs,
           "an input that is the same in each run, as NAME=NUMBER\n"
-          "What depends on it alone is settled: which branch an If takes, how often a Loop "
+          "What depends only on it is settled: which branch an If takes, how often a Loop "
           "runs. Repeat it for more.")
       ->type_name("NAME=NUMBER")
       ->group("Network")

@@ -135,7 +135,7 @@ void add_dut_compare_command(CLI::App& dut, int& result) {
       ->transform(whole_number(1, 1 << 20));
   command->add_flag("--area", options->area, "counts the gates that Yosys maps each array to");
   command->add_option("--liberty", options->liberty, "adds the area in cells of this Liberty file");
-  command->add_option("--mutants", options->mutants, "adds the score of so many mutants")
+  command->add_option("--mutants", options->mutants, "adds the score of N mutants")
       ->transform(whole_number(0, 10000))
       ->capture_default_str();
   command->footer(

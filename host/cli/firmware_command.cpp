@@ -199,7 +199,7 @@ void add_firmware_command(CLI::App& app, int& result) {
           ->needs(model);
   command
       ->add_option("--images", options->images,
-                   "takes only so many images of --input, the first ones (default: all)")
+                   "uses the first N images of --input (default: all)")
       ->transform(whole_number(1, kMaxSize))
       ->needs(input);
   add_input_shapes(*command, *options).needs(model);
@@ -209,7 +209,7 @@ void add_firmware_command(CLI::App& app, int& result) {
   }
   add_calibration_options(*command, *options).needs(model);
   command->add_option("--elf", options->elf,
-                      "another firmware than the one beside this program: an ELF for rv64imac");
+                      "another firmware than the one next to this program: an ELF for rv64imac");
   command
       ->add_option("--max-instructions", options->max_instructions,
                    "instructions after which the firmware is taken for an endless loop")

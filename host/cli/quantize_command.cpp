@@ -87,11 +87,11 @@ void add_choice_options(CLI::App& command, QuantizeOptions& options) {
     command.add_option(name, values, text)->delimiter(',')->allow_extra_args(false);
   };
   add("--op-types-to-quantize", options.choice.operators,
-      "quantizes these operators alone\nAs Conv,MatMul: repeat or separate by commas. The default "
+      "quantizes only these operators\nAs Conv,MatMul: repeat or separate by commas. The default "
       "is all "
       "that can be.");
   add("--nodes-to-quantize", options.choice.nodes,
-      "quantizes these nodes alone\nBy name, or by first output where they have none.");
+      "quantizes only these nodes\nBy name, or by first output where they have none.");
   add("--nodes-to-exclude", options.choice.excluded, "leaves these nodes in float");
   command
       .add_option("--calibrate-method", options.ranges.method,

@@ -64,7 +64,7 @@ void add_replay_command(CLI::App& app, int& result) {
   command->add_option("failure", options->file, "failure.json, as run and gemm write it")
       ->required();
   command->add_option("--trace", options->trace,
-                      "writes the waveform to this FST file (default: beside the failure's file)");
+                      "writes the waveform to this FST file (default: next to the failure's file)");
   command->add_option(
       "--view", options->view,
       "what the save file shows: overview, array, commands, axi, accumulator or lanes");

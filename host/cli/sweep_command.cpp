@@ -195,7 +195,7 @@ constexpr const char* kExample = R"(FILE is JSON. A list is crossed with all oth
 Keys of a design, all optional: array, scratchpad_words, accumulator_rows, memory ("independent",
 "shared", "exclusive"), memory_bytes_per_cycle (0: a port's width), memory_latency. "designs" may be
 a list of such objects, one after the other. "seed" is that of weights and inputs (default 1).
-"quantize": true quantizes float ONNX files; otherwise their Linear layers alone are the device's.
+"quantize": true quantizes float ONNX files; otherwise only their Linear layers are the device's.
 Relative paths start at the working directory.
 
 Exit codes: 0 every point held, 1 one did not, 2 bad usage or input, 3 an output was lost.)";
