@@ -133,11 +133,6 @@ void SessionOptions::set_optimized_file(const std::string& file) {
   api.check(api->SetOptimizedModelFilePath(options_.get(), file.c_str()));
 }
 
-void SessionOptions::set_threads(int threads) {
-  const Api& api = environment_.api();
-  api.check(api->SetIntraOpNumThreads(options_.get(), threads));
-}
-
 void SessionOptions::set_log_level(OrtLoggingLevel level) {
   const Api& api = environment_.api();
   api.check(api->SetSessionLogSeverityLevel(options_.get(), level));

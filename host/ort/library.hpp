@@ -73,7 +73,6 @@ class SessionOptions {
   void set_optimization(GraphOptimizationLevel level);
   /// The file for the model as the session has optimized it.
   void set_optimized_file(const std::string& file);
-  void set_threads(int threads);
   /// Messages of lower levels are not printed.
   void set_log_level(OrtLoggingLevel level);
   void set_entry(const std::string& key, const std::string& value);
