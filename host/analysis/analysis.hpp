@@ -171,7 +171,7 @@ struct Analysis {
 };
 
 /// Analyses a model for an accelerator and its memory, whose bytes per cycle are those of a port.
-/// `lanes`: depthwise convolutions may run beside the array. The cycle model follows each tile of
+/// `lanes`: depthwise convolutions may run next to the array. The cycle model follows each tile of
 /// weights, some million a second: `max_tiles` of them over all layers. Throws UsageError if counts
 /// are beyond 63 bits.
 Analysis analyze(const OnnxModel& model, const Geometry& geometry, const MemoryTiming& memory,

@@ -40,7 +40,7 @@ Operand operand(const OnnxModel& model, const onnx::NodeProto& node, int i) {
   if (letter == 'b') return Operand::kBias;
   // Indices and shapes; but quantized operators have weights that are integers.
   if (letter != 'q' && type && is_index_type(type->data_type)) return Operand::kSetting;
-  // A Linear layer as MatMul has its bias in the Add behind it.
+  // A Linear layer as MatMul has its bias in the Add after it.
   if (letter == 'a' && type && type->dims.size() == 1) return Operand::kBias;
   return Operand::kWeight;
 }

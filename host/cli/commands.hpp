@@ -42,7 +42,7 @@ void add_manual_command(CLI::App& app);
 /// An AddSides: on both accelerators in the SystemC platform, by the driver and by firmware.
 void add_platform_sides(const DeviceOptions& options, const CosimWork& work, Cosim& cosim);
 
-/// The firmware beside this program.
+/// The firmware next to this program.
 std::string firmware_file();
 
 }  // namespace gemm64

@@ -22,7 +22,7 @@ struct DebugOptions {
 };
 
 void add_debug_options(CLI::App& app, DebugOptions& options);
-/// --inject alone; another one for each fault.
+/// --inject only; another one for each fault.
 CLI::Option& add_inject_option(CLI::App& app, std::vector<std::string>& inject);
 
 /// "A:B" as two cycles. Throws UsageError where it is none, or ends before it starts.

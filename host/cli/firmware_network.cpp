@@ -88,7 +88,7 @@ std::string between_programs(const Executable& executable, const OnnxModel& mode
 std::optional<std::size_t> layer_of_classes(const OnnxModel& model, const Executable& executable) {
   if (model.graph().output_size() == 0) return std::nullopt;
   std::string name = model.graph().output(0).name();
-  for (int i = model.graph().node_size() - 1; i >= 0; --i) {  // each behind what it reads
+  for (int i = model.graph().node_size() - 1; i >= 0; --i) {  // each after what it reads
     const onnx::NodeProto& node = model.graph().node(i);
     const std::string type = operator_name(node);
     const bool keeps_order = is_view(node) || type == "DequantizeLinear" || type == "Softmax";

@@ -24,7 +24,7 @@ class FirmwareTimeline {
   /// Observes a platform's RTL, which is about to run `jobs` one after the other. They live until
   /// finish(), the timeline as long as the platform.
   void observe(Platform& platform, const std::vector<Job>& jobs);
-  /// The same of programs, one behind the other.
+  /// The same of programs, one after the other.
   void observe(Platform& platform, const JobProgram& programs);
 
   /// Writes the events of the run. Throws OutputError where they are lost.

@@ -24,7 +24,7 @@ std::size_t help_width() {
   return width == 0 ? kMostWidth : std::clamp(width, kLeastWidth, kMostWidth);
 }
 
-/// A row: what is to be typed, and what it does beside it, or below it where it is long.
+/// A row: what is to be typed, and what it does next to it, or below it where it is long.
 void add_row(std::string& help, const std::string& typed, const std::string& text) {
   std::string line = "  " + typed;
   if (line.size() + 2 > kColumn) {
@@ -37,7 +37,7 @@ void add_row(std::string& help, const std::string& typed, const std::string& tex
   }
 }
 
-/// With the words that it takes, even where they leave no room beside them.
+/// With the words that it takes, even where they leave no room next to them.
 std::string help_name(const OptionText& option) {
   std::string text = fmt::format("{}", fmt::join(option.names, ","));
   if (option.positional || option.value.empty()) return text;

@@ -263,7 +263,7 @@ void InspectedDevice::write_page(const nlohmann::ordered_json& report) const {
 }
 
 int InspectedDevice::finish(RunReport report, OutputFile* json, bool allow_host_only) {
-  // Where one job ran alone, the others have nothing to tell.
+  // Where one job ran separately, the others have nothing to tell.
   auto& layers = report.layers;
   layers.erase(std::remove_if(layers.begin(), layers.end(),
                               [](const LayerReport& layer) { return layer.skipped; }),

@@ -70,7 +70,7 @@ NetworkSource built_in(const NetworkOptions& options) {
   if (!quantized) {
     return {options.network, std::move(*model), std::move(inputs), batch, nullptr, "", {}, nullptr};
   }
-  // Images behind those that run; where these are all that there are, the last of them.
+  // Images after those that run; where these are all that there are, the last of them.
   const std::size_t others = images->count - batch;
   NetworkInputs calibration;
   calibration.images =
@@ -122,7 +122,7 @@ ModelLoader file_loader(const NetworkOptions& options, ClaimedFiles& files) {
   };
 }
 
-/// A compiled network. It is for so many images at once, and for its own sizes alone.
+/// A compiled network. It is for so many images at once, and for its own sizes only.
 NetworkSource from_executable(const NetworkOptions& options, const CheckModel& check) {
   const auto refuse = [&options](const char* with) {
     throw UsageError(

@@ -34,7 +34,7 @@ struct NamedDevice : DeviceOptions {
   std::string device = "rtl";
 };
 
-/// Runs one job of a run alone, beginning in the cycle in which it did then.
+/// Runs one job of a run by itself, beginning in the cycle in which it did then.
 struct Replay {
   std::size_t job = 0;  // counted from 0
   std::uint64_t first_clock = 0;
@@ -70,7 +70,7 @@ void add_page_option(CLI::App& app, std::string& page, const std::string& names 
 /// Builds the device that the options name. Throws UsageError where it has no such array.
 std::unique_ptr<Device> make_device(const NamedDevice& options);
 
-/// Claims the outputs of `options`, those beside a waveform too. Throws UsageError where one is an
+/// Claims the outputs of `options`, those next to a waveform too. Throws UsageError where one is an
 /// input or another output of the command.
 void claim_outputs(ClaimedFiles& files, const CommonOptions& options);
 
@@ -79,7 +79,7 @@ void claim_external_data(ClaimedFiles& files, const OnnxModel& model);
 
 /// The waveform of a failure that `options` ask for, or "failure.fst".
 std::filesystem::path failure_waveform(const CommonOptions& options);
-/// The save file beside a waveform, and the file that `replay` reads.
+/// The save file next to a waveform, and the file that `replay` reads.
 std::filesystem::path save_file_of(const std::filesystem::path& waveform);
 /// The files with which GTKWave and Surfer show a waveform.
 void claim_views(ClaimedFiles& files, const std::string& save_file);

@@ -32,7 +32,7 @@ std::vector<std::uint8_t> encoded(const std::vector<Command>& commands) {
   return bytes;
 }
 
-/// The work under way on one device.
+/// The work in progress on one device.
 class Run {
  public:
   Run(Device& device, const CosimWork& work, CosimOutcome& outcome)
@@ -204,7 +204,7 @@ std::string counter_difference(const CosimOutcome& expected, const CosimOutcome&
     }
     return std::string();
   };
-  // Without cycles a FENCE finds other transfers under way, so bytes are compared in the end.
+  // Without cycles a FENCE finds other transfers in flight, so bytes are compared in the end.
   for (std::size_t i = 0; cycles && i < found.snapshots.size(); ++i) {
     const std::string difference =
         compare(fmt::format("at FENCE {}, ", i), expected.snapshots[i], found.snapshots[i]);

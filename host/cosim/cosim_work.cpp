@@ -16,7 +16,7 @@ namespace {
 constexpr std::uint64_t kRound = 0x10000;
 constexpr std::uint64_t kMostBytes = std::uint64_t{1} << 31;  // of a platform's memory
 
-/// The end of a work's memory; what lies before `end` is used.
+/// The end of a work's memory; what is before `end` is used.
 void resize(CosimWork& work, std::uint64_t end) {
   if (end > kMostBytes) {
     throw UsageError(

@@ -25,7 +25,7 @@ struct CosimWork {
   std::vector<CosimProgram> programs;
   std::vector<Job> jobs;  // whose results they are
   /// Addresses at which FENCEs write the counters. Of them sides without cycles know the bytes
-  /// alone.
+  /// only.
   std::vector<std::uint64_t> snapshots;
   std::uint32_t watchdog = 0;  // 0: the device's own
 
@@ -45,12 +45,12 @@ struct CosimWork {
   bool random_stalls = false;
 };
 
-/// Jobs on random operands from a seed, each a program of its own, one behind the other in a memory
+/// Jobs on random operands from a seed, each a program of its own, one after the other in a memory
 /// of whole 64 KiB; of the jobs name, plan and geometry are taken. Throws UsageError if the
 /// addresses of all do not fit the device.
 CosimWork make_cosim_work(std::vector<Job> jobs, std::uint32_t seed);
 
-/// Layers of one program: behind each but the last a FENCE that waits for its results. The memory
+/// Layers of one program: after each but the last a FENCE that waits for its results. The memory
 /// is zero.
 CosimWork make_fenced_work(const JobProgram& list);
 

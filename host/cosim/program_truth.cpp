@@ -21,7 +21,7 @@ namespace {
 using Program = std::vector<Command>;
 
 constexpr std::uint64_t kMostRuns = 1u << 14;
-// Queues hold two commands; a MATMUL stays in its queue while it is under way.
+// Queues hold two commands; a MATMUL stays in its queue while it is in progress.
 constexpr std::ptrdiff_t kLeastQueued = 2;
 
 bool meet(const std::vector<ByteRange>& a, const std::vector<ByteRange>& b) {
@@ -64,7 +64,7 @@ class EndlessMemory final : public DeviceMemory {
     for (std::uint64_t i = 0; i < bytes; ++i) scratch[i] = bytes_[(address + i) % bytes_.size()];
     return scratch.data();
   }
-  // Only the ring counts, and it lies there for good.
+  // Only the ring counts, and it is there for good.
   void write(std::uint64_t address, const void* data, std::uint64_t bytes) override {
     if (address + bytes <= bytes_.size()) std::memcpy(bytes_.data() + address, data, bytes);
   }

@@ -23,7 +23,7 @@ struct ByteRange {
 /// first to the last.
 std::vector<ByteRange> reached(const Command& command, const Geometry& geometry);
 
-/// A program behind which the ring of `memory` bytes lies, at `ring`. It outlives this.
+/// A program behind which the ring of `memory` bytes is, at `ring`. It outlives this.
 class ProgramTruth {
  public:
   ProgramTruth(const std::vector<Command>& program, const Geometry& geometry, std::uint64_t ring,
@@ -38,7 +38,7 @@ class ProgramTruth {
   /// then depends on cycles.
   bool is_raced() const;
 
-  /// Does a window read slots in which no pixel lies that was claimed for it and is not freed? They
+  /// Does a window read slots in which no pixel is that was claimed for it and is not freed? They
   /// hold what lay there before, or what comes already. Of a program that both sides have ended.
   bool reads_unkept_pixels() const;
 

@@ -18,7 +18,7 @@ namespace gemm64 {
 
 /// Observes one product from reset. Of each row of activations that belongs to the element it
 /// compares, in the cycle in which the row passes: the operands of every multiplier of the
-/// element's column, the partial sum behind every stage, and from then on in every cycle the sum in
+/// element's column, the partial sum after every stage, and from then on in every cycle the sum in
 /// the accumulator, until that has been stored. With t the cycle in which the row is read, R the
 /// rows of a stage, S the stages and c the column: stage s multiplies in cycle t + 2 + s + c, its
 /// sum is there a cycle later, and the new sum is in the accumulator in cycle t + 3 + S + c.

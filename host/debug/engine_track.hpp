@@ -29,7 +29,7 @@ class CauseSlices {
   CauseSlices(TraceEvents& events, int track) : events_(events), track_(track) {}
 
   void add(const CauseRun& run);
-  /// Writes what is under way; before anything else is written to the track.
+  /// Writes what is in progress; before anything else is written to the track.
   void flush();
 
  private:
@@ -87,7 +87,7 @@ class EngineTrack {
   /// The engine spent begin <= clock < end on whichever of its causes is set in `events` (Probe).
   void spend(Events events, std::uint64_t begin, std::uint64_t end);
 
-  /// The product ends: writes what is under way, forgets all commands.
+  /// The product ends: writes what is in progress, forgets all commands.
   void finish(std::uint64_t clock);
 
  private:
@@ -95,7 +95,7 @@ class EngineTrack {
 
   void begin_command(std::uint64_t clock);
   void end_command(std::uint64_t clock);
-  /// Takes transfers up to the end of the tile under way at most; returns the cycle after them.
+  /// Takes transfers up to the end of the tile in progress at most; returns the cycle after them.
   std::uint64_t transfer(std::uint64_t begin, std::uint64_t end);
   void wait(const CauseRun& run);
   void end_tile(std::uint64_t clock);
@@ -112,7 +112,7 @@ class EngineTrack {
   Cycles command_cycles_{};
   std::uint64_t tile_ = 0;  // tiles done
 
-  std::uint64_t done_ = 0;  // transfers of the tile under way; 0: between tiles
+  std::uint64_t done_ = 0;  // transfers of the tile in progress; 0: between tiles
   std::uint64_t tile_begin_ = 0;
   Cycles tile_cycles_{};
   std::vector<CauseRun> tile_waits_;

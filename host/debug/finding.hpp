@@ -44,7 +44,7 @@ struct Finding {
   };
 
   Place place = Place::kNone;
-  TileIndex tile;                  // under way
+  TileIndex tile;                  // in progress
   std::uint64_t tile_begin = 0;    // clock in which its first row was read
   std::uint64_t tile_end = 0;      // clock after its last sum's
   std::uint64_t before_begin = 0;  // clock in which the tile before it began

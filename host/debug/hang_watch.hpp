@@ -12,9 +12,9 @@
 namespace gemm64 {
 
 /// Observes a job, or a program, from reset that does not end, and finds the longest time without a
-/// command dispatched, a word moved or a row entered: the last cycle before it, the tile under way
-/// then, and what each engine waits for in it. (After it the watchdog's reset may move what was
-/// held back.)
+/// command dispatched, a word moved or a row entered: the last cycle before it, the tile in
+/// progress then, and what each engine waits for in it. (After it the watchdog's reset may move
+/// what was held back.)
 class HangWatch : public Observer {
  public:
   /// `memory_latency`: cycles in which nothing may move though nothing is wrong; `watchdog`: cycles

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// An observer that also knows which job is under way.
+// An observer that also knows which job is in progress.
 #pragma once
 
 #include <cstdint>

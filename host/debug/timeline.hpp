@@ -25,7 +25,7 @@ class Timeline final : public JobObserver {
   static constexpr int kTracks = 2 + static_cast<int>(kEngineCauses.size());
 
   void begin(const Job& job, std::uint64_t clock) override;
-  /// A layer then is what lies between two FENCEs.
+  /// A layer then is what is between two FENCEs.
   void begin(const JobProgram& list, std::uint64_t clock) override;
   /// Jobs that follow each other, each up to its FINISH. They live until end().
   void begin_ring(const std::vector<Job>& jobs, std::uint64_t clock);
@@ -59,9 +59,9 @@ class Timeline final : public JobObserver {
   void end_layer(std::uint64_t clock);
   void name_tracks();
 
-  std::vector<Step> steps_;      // of the program under way
+  std::vector<Step> steps_;      // of the program in progress
   std::size_t next_ = 0;         // to be dispatched
-  const Job* job_ = nullptr;     // under way
+  const Job* job_ = nullptr;     // in progress
   std::uint64_t cycles_ = 0;     // busy ones of the layer
   std::uint64_t last_busy_ = 0;  // the cycle after the last one
   Events now_ = 0;               // events since since_

@@ -79,7 +79,7 @@ Cases values_cases(const Description& of) {
   return all;
 }
 
-/// Each value of the moving operand meets each cell alone.
+/// Each value of the moving operand meets each cell by itself.
 Cases cell_cases(const Description& of) {
   Cases all;
   const Roles roles = roles_of(of);

@@ -35,7 +35,7 @@ constexpr std::uint64_t kRound = 0x10000;
 std::uint64_t rounded(std::uint64_t bytes) { return (bytes + kRound - 1) / kRound * kRound; }
 
 /// A device through its driver, and the programs that it is given one after the other. The ring
-/// lies behind the memory that programs know of.
+/// is after the memory that programs know of.
 class Side {
  public:
   Side(Device& device, std::uint64_t ring, std::uint32_t places, std::uint32_t watchdog)
@@ -126,7 +126,7 @@ std::string difference(const std::vector<std::uint8_t>& found,
                      count == 1 ? "s" : "", at.first - found.begin());
 }
 
-/// A try under way.
+/// A try in progress.
 class Try {
  public:
   Try(const BrokenProgram& drawn, const Geometry& geometry)
@@ -193,7 +193,7 @@ class Try {
                       without_snapshots(right.memory, next()));
   }
 
-  /// The counters of cycles are the RTL's alone.
+  /// The counters of cycles are the RTL's only.
   std::vector<std::uint8_t> without_snapshots(std::vector<std::uint8_t> memory,
                                               const Program& program) const {
     for (const Command& command : program) {

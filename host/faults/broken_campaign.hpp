@@ -88,7 +88,7 @@ struct BrokenOptions {
 using BrokenProgress = std::function<void(const BrokenReport& so_far)>;
 
 /// Tries the programs `first` to first + count - 1 of a seed. What comes out depends on array, seed
-/// and these alone.
+/// and these only.
 BrokenReport run_broken_programs(const BrokenOptions& options, const MakeRtl& make,
                                  const BrokenProgress& progress = nullptr);
 

@@ -50,7 +50,7 @@ struct FaultTry {
 };
 
 /// Draws a try for such an accelerator. Its kinds of programs and faults come by turns; the fault's
-/// clock counts from the program's first cycle, and lies before its end. The second of two `flips`
+/// clock counts from the program's first cycle, and is before its end. The second of two `flips`
 /// is another bit of the same word, row of the array, command, set of parameters or beat; of
 /// registers and of the table, any other.
 FaultTry draw_try(std::uint32_t seed, FaultPrograms programs, std::uint64_t index,
@@ -81,7 +81,7 @@ struct Evidence {
   bool reported = false;  // the device reported it
   bool again = false;     // it found a fault of its own, and the program ran again
   bool verified = false;  // the run's own verdict
-  bool right = false;     // what a comparison beside it says of every sum
+  bool right = false;     // what a comparison next to it says of every sum
 };
 FaultOutcome classify(const Evidence& evidence);
 

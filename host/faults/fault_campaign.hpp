@@ -24,9 +24,9 @@ bool run_check(const RunReport& report);
 inline constexpr std::uint64_t kMaxCycles = 4'000'000;
 
 /// Runs the program of `drawn` with its fault on a new device, a product in the very cycles in
-/// which `gemm64 gemm` runs it, and judges the run by `check`, and by results of its own beside it.
-/// Wrong results are looked at again, and the diagnosis compared with the fault. What nothing ends
-/// within max_clocks hung.
+/// which `gemm64 gemm` runs it, and judges the run by `check`, and by results of its own next to
+/// it. Wrong results are looked at again, and the diagnosis compared with the fault. What nothing
+/// ends within max_clocks hung.
 TriedFault carry_out(const FaultTry& drawn, const MakeTryDevice& make,
                      const Check& check = run_check, std::uint64_t max_cycles = kMaxCycles);
 
@@ -44,7 +44,7 @@ struct CampaignOptions {
 /// Told after each try what has been tried so far; one call at a time.
 using CampaignProgress = std::function<void(const CampaignReport& so_far)>;
 
-/// Tries `count` faults. What comes out depends on all but jobs alone. Throws what `make`
+/// Tries `count` faults. What comes out depends on all but jobs only. Throws what `make`
 /// throws.
 CampaignReport run_campaign(const CampaignOptions& options, const MakeTryDevice& make,
                             const CampaignProgress& progress = nullptr);

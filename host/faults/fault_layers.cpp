@@ -197,7 +197,7 @@ void draw_vector(std::mt19937& random, const LayerNeeds& needs, bool may_take_op
       store.operand_zero = draw(random, 0, 255);
     }
   }
-  // What lies in memory is int8.
+  // What is in memory is int8.
   if (!output.format.is_signed()) store.operand_moved = store.result_moved = 1;
   output.vector = store;
 }

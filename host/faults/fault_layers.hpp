@@ -16,7 +16,7 @@ namespace gemm64 {
 enum class FaultProgram {
   kProducts,      // a product, by itself
   kConvolutions,  // on the array, of one group or several, as sums or as results of 8 bits
-  kLanes,         // a depthwise convolution or a pool on the lanes, perhaps behind the array
+  kLanes,         // a depthwise convolution or a pool on the lanes, perhaps after the array
   kVector         // results that pass the vector path on their way, perhaps to meet those of others
 };
 inline constexpr std::size_t kFaultPrograms = 4;

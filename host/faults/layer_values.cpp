@@ -19,7 +19,7 @@ MatrixI8 draw_matrix(std::uint64_t rows, std::uint64_t columns, std::mt19937& ra
   return matrix;
 }
 
-/// The value, or what lies beyond the border, that a tap meets.
+/// The value, or what is beyond the border, that a tap meets.
 std::int8_t met(const Convolution& c, const MatrixI8& a, Index pixel, std::uint32_t tap,
                 std::uint32_t channel) {
   const auto out = static_cast<std::uint64_t>(pixel);
@@ -80,7 +80,7 @@ int met_by_operand(const Output& output, int result, int operand) {
                     value(store.function_max));
 }
 
-/// What becomes of a result of 8 bits on its way; `operand` as it lies in memory.
+/// What becomes of a result of 8 bits on its way; `operand` as it is in memory.
 int on_vector_path(const Output& output, const LayerValues& values, int result, int operand) {
   const StoreCommand& store = *output.vector;
   if (store.table != 0) {

@@ -24,7 +24,7 @@ struct Tap {
 };
 
 // Destination positions 0 .. to - 1 cover `extent` source positions from `begin` on, of `size`.
-// Each mixes what lies within a triangle around its centre, with half-pixel centres: 1 wide to both
+// Each mixes what is within a triangle around its centre, with half-pixel centres: 1 wide to both
 // sides, or, where `smooth` and the image becomes smaller, as wide as the positions are apart.
 std::vector<Tap> taps(Eigen::Index size, double begin, double extent, Eigen::Index to,
                       bool smooth) {

@@ -29,7 +29,7 @@ std::uint32_t word(std::string_view file, std::size_t at) {
          byte(file, at + 3);
 }
 
-/// Markers without a segment behind them: fill bytes, a stuffed zero, restarts.
+/// Markers without a segment after them: fill bytes, a stuffed zero, restarts.
 bool stands_in_data(unsigned marker) {
   return marker == 0 || marker == 0xff || (marker >= 0xd0 && marker <= 0xd7);
 }
@@ -56,7 +56,7 @@ std::string png_damage(std::string_view file) {
 }
 
 std::string jpeg_damage(std::string_view file) {
-  std::size_t at = 2;  // behind the marker of the start
+  std::size_t at = 2;  // after the marker of the start
   while (true) {
     // The next marker: behind a segment at once, behind a scan after its data.
     while (at + 1 < file.size() && (byte(file, at) != 0xff || stands_in_data(byte(file, at + 1)))) {

@@ -13,7 +13,7 @@
 
 namespace gemm64 {
 
-/// Estimates what remains of work that goes on evenly. Time before its first part is under way,
+/// Estimates what remains of work that goes on evenly. Time before its first part is in progress,
 /// such as that of reading a network, is not the work's.
 class Remaining {
  public:
@@ -25,7 +25,7 @@ class Remaining {
  private:
   bool begun_ = false;
   double first_ = 0, done_ = 0;  // of the whole
-  double begin_ = 0;             // seconds after which more than `first_` was under way
+  double begin_ = 0;             // seconds after which more than `first_` was in progress
 };
 
 /// What a display of progress shows.

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The finished rows of a sweep that is under way, on disk, so that another run can go on from them.
+// The finished rows of a sweep that is in progress, on disk, so that another run can go on from
+// them.
 #pragma once
 
 #include <filesystem>
@@ -22,7 +23,7 @@ Provenance provenance_of(const Sweep& sweep, const std::string& file, const std:
 /// A file of lines: the provenance, then a row each, which is there whole or counts as not there.
 class Journal {
  public:
-  /// Where it lies: beside an output, which must be a regular file or not be there yet. Empty where
+  /// Where it is: next to an output, which must be a regular file or not be there yet. Empty where
   /// the output is neither.
   static std::filesystem::path path_beside(const std::string& output);
 

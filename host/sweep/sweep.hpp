@@ -15,7 +15,7 @@
 
 namespace gemm64 {
 
-/// An accelerator, its memory, and whether its lanes beside the array have the depthwise
+/// An accelerator, its memory, and whether its lanes next to the array have the depthwise
 /// convolutions that they can.
 struct SweepDesign {
   Geometry geometry;

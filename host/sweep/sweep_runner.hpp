@@ -39,7 +39,7 @@ class SweepRunner {
   SweepNetworks networks_;
 };
 
-/// Told of each point that is finished, in any order, one at a time.
+/// Notified of each point that is finished, in any order, one at a time.
 using PointFinished = std::function<void(std::size_t index, SweepRow row)>;
 
 /// Runs points side by side, `jobs` at a time, as far as possible in their order. What one of them

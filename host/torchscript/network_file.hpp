@@ -29,7 +29,7 @@ class NetworkFile {
   /// shapes. Throws UsageError, one line.
   OnnxModel load(const ImportOptions& options = {});
 
-  /// Of a compiled file (.g64) that was loaded: what it holds beside the network; else nullptr.
+  /// Of a compiled file (.g64) that was loaded: what it holds next to the network; else nullptr.
   const std::shared_ptr<const Executable>& executable() const { return executable_; }
 
   /// Of a TorchScript file that was loaded: what each module gives out.

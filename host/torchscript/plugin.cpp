@@ -161,7 +161,7 @@ int serve_apart(const std::filesystem::path& path, const TorchScriptRequest& req
   return status;
 }
 
-/// Where the plug-in may lie: beside the program or, where this code is Python's module, in the
+/// Where the plug-in may lie: next to the program or, where this code is Python's module, in the
 /// build folder of build/python/gemm64/_gemm64.so.
 std::vector<std::filesystem::path> plugin_folders() {
   std::error_code error;

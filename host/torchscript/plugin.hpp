@@ -24,7 +24,7 @@ struct TorchScriptAnswer {
   std::string modules;  // JSON: {"modules": [...]}, see module_records.hpp
 };
 
-/// What GEMM64_TORCHSCRIPT of the environment names, or gemm64_torchscript.so beside the program,
+/// What GEMM64_TORCHSCRIPT of the environment names, or gemm64_torchscript.so next to the program,
 /// in ../lib/gemm64 from there or, for Python's module, in the build folder. Throws UsageError,
 /// which says how to get it and names `file`, if it is in none of these places.
 std::filesystem::path find_torchscript_plugin(const std::string& file);

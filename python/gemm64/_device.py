@@ -165,7 +165,7 @@ class Device:
     """An accelerator with a memory of its own.
 
     device: "rtl", the Verilated accelerator, exact to the clock; "tlm", the same results in the
-        predicted cycles, fast; "reference", the results alone.
+        predicted cycles, fast; "reference", the results only.
     array: rows and columns of the array. "rtl" has 2, 4, 8 and 64, the others 16 and 32 too.
     memory_latency: cycles from a request to its answer.
     memory_bytes_per_cycle: bytes that memory carries in a cycle on each port, or on all of them
@@ -239,7 +239,7 @@ class Device:
         self.close()
 
     def close(self) -> None:
-        """Gives the simulation and its memory back; `report` stays. A waveform under way ends."""
+        """Gives the simulation and its memory back; `report` stays. A waveform in progress ends."""
         self._open = None
 
     @property

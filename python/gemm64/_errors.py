@@ -62,7 +62,7 @@ def _mismatch(layer: Mapping[str, Any]) -> str:
 
 
 def _wrong_counters(layer: Mapping[str, Any], exact: bool) -> list[str]:
-    """Of those that are predicted: behind a memory that stalls, bytes alone."""
+    """Of those that are predicted: with a memory that stalls, bytes only."""
     return [
         f"{layer['name']}: counter {engine}.{cause} is {count:,}, predicted "
         f"{layer['predicted_counters'][engine][cause]:,}"

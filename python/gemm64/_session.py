@@ -177,7 +177,7 @@ class InferenceSession:
     sess_options: ONNX Runtime's; refused where it asks for a profile or an optimized file, otherwise
         without effect, as are disabled_optimizers and enable_fallback.
     providers, provider_options: ONNX Runtime's. "Gemm64ExecutionProvider" and "CPUExecutionProvider"
-        are the session's own; others beside them are passed over with a warning, alone refused.
+        are the session's own; others next to them are passed over with a warning, alone refused.
     device: "rtl", "tlm" or "reference", as Device has them, or a Device of your own; `array` and
         `memory_latency` are for the one that is made.
     precision: what a Linear layer of float32 becomes; those of 8 bits are computed as they are. "file":

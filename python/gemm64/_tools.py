@@ -125,7 +125,7 @@ def quantize(
     calibrate_method: which range a value gets: "minmax" (all numbers), "percentile" or "entropy" (without
         rare ones); `percentile` of the numbers' magnitudes, in a histogram of `bins` (0: 2,048 for
         percentiles, 128 for entropy, as ONNX Runtime has them).
-    op_types_to_quantize, nodes_to_quantize: these alone; empty: all that can be. nodes_to_exclude: not these.
+    op_types_to_quantize, nodes_to_quantize: these only; empty: all that can be. nodes_to_exclude: not these.
         A node without a name goes by its first output.
 
     Returns how many nodes of each operator are computed on integers ("quantized") or in "float", and why

@@ -14,7 +14,7 @@ namespace nb = nanobind;
 
 /// Any array of the host's memory, rows one after the other.
 using AnyArray = nb::ndarray<nb::ro, nb::c_contig, nb::device::cpu>;
-/// A matrix of int8, as it lies in NumPy's memory.
+/// A matrix of int8, as it is in NumPy's memory.
 using ArrayI8 = nb::ndarray<const std::int8_t, nb::ndim<2>, nb::c_contig, nb::device::cpu>;
 
 /// A copy. Throws UsageError where NumPy's type is none of a tensor.

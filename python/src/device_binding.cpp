@@ -22,7 +22,7 @@ namespace {
 using Writable = nb::ndarray<std::uint8_t, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
 using Readable = nb::ndarray<const std::uint8_t, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
 
-/// Runs `action` on the device alone, without Python's lock.
+/// Runs `action` on the device only, without Python's lock.
 template <class Action>
 auto simulate(BoundDevice& bound, Action action) {
   const Use use(bound.used);

@@ -11,7 +11,7 @@ import sys
 import time
 
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
-from energy_model import outputs  # noqa: E402 (the folder lies beside this file)
+from energy_model import outputs  # noqa: E402 (the folder is next to this file)
 from synthesis import cells, equivalence, mapping, tools  # noqa: E402
 
 SIZES = (2, 4, 8, 16, 32, 64)

@@ -11,11 +11,11 @@ import re
 import sys
 
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
-from synthesis import cells, mapping, models, tools  # noqa: E402 (the folder lies beside this file)
+from synthesis import cells, mapping, models, tools  # noqa: E402 (the folder is next to this file)
 from synthesis.netlist import Netlist  # noqa: E402
 
 MEMORY = "$mem_v2"
-# Puts the blocks, which were mapped alone, into the accelerator.
+# Puts the blocks, which were mapped separately, into the accelerator.
 JOIN = """\
 read_json {top_json}
 delete =A:blackbox
@@ -50,7 +50,7 @@ def yosys(text, folder, name):
 
 
 def join(top, parameters, library, whole):
-    """A whole design as cells and memories alone, as Yosys' JSON, which is kept in a file."""
+    """A whole design as cells and memories only, as Yosys' JSON, which is kept in a file."""
     folder = os.path.dirname(whole)
     parts = os.path.join(folder, "parts")
     made = mapping.synthesize(top, parameters, library, parts)
@@ -178,7 +178,7 @@ def broken_lines(module, known, drawn):
 
 
 def write(top, parameters, broken, seed, library, verilog):
-    """Writes a design's netlist, and beside it the cells that can be broken; how many cells of each kind it has.
+    """Writes a design's netlist, and next to it the cells that can be broken; how many cells of each kind it has.
 
     Each cell is what its model says, and each bit a net of its own, so that a simulator sees no loop where there is none."""
     module = join(top, parameters, library, os.path.splitext(verilog)[0] + ".json")["modules"][top]

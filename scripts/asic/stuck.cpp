@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Simulates a netlist with one stuck pin in each of 512 copies, 511 faults a pass beside one copy
+// Simulates a netlist with one stuck pin in each of 512 copies, 511 faults a pass next to one copy
 // without.
 //
 //   stuck NETLIST STIMULUS [VALUES]

@@ -250,7 +250,7 @@ def cover(options, body, signals, program, folder):
             place[index] = len(place)
     seen = [first[place[gates.same[i]]] for i in range(len(gates.faults))]
     missed = [i for i, clock in enumerate(seen) if clock < 0]
-    # Those alone, with registers that hold anything
+    # Those only, with registers that hold anything
     left = sorted({gates.same[i] for i in missed})
     lines = [line for line in gates.lines if line.split()[0] not in ("stem", "pin", "load")] + [gates.faults[i][0] for i in left]
     netlist.write(f"{folder}/left.txt", "\n".join(lines) + "\n")

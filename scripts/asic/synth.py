@@ -9,7 +9,7 @@ import sys
 import time
 
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
-from synthesis import cells, chip, report, run, tools  # noqa: E402 (the folder lies beside this file)
+from synthesis import cells, chip, report, run, tools  # noqa: E402 (the folder is next to this file)
 
 SIZES = "4,8,16,32,64"
 BUILD = "build/synth"

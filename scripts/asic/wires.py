@@ -10,7 +10,7 @@ import shutil
 import sys
 
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
-from energy_model import outputs  # noqa: E402 (the folder lies beside this file)
+from energy_model import outputs  # noqa: E402 (the folder is next to this file)
 from synthesis import cells, mapping, timing, tools  # noqa: E402
 
 TECHNOLOGY = "osu018"  # 180 nm, six layers of metal
@@ -68,7 +68,7 @@ def arguments(argv):
 
 
 def constant_outputs(path, top):
-    """Outputs that have constant bits alone."""
+    """Outputs that have constant bits only."""
     with open(path, encoding="utf-8") as file:
         ports = json.load(file)["modules"][top]["ports"]
     return [name for name, port in ports.items()

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Runs every long check of the chip and of the C++ beside it, and prints their figures as one table.
+"""Runs every long check of the chip and of the C++ next to it, and prints their figures as one table.
 
 Each check is a command of its own, that writes its rows as JSON; a goal that is missed is told with its
 cause. What a check printed stays in BUILD/signoff/NAME.log.

@@ -23,7 +23,7 @@ class BadTimeline(Exception):
 
 
 class Slice:
-    """One slice of a track, and how many others it lies in."""
+    """One slice of a track, and how many others it is in."""
 
     def __init__(self, event):
         self.begin = event["ts"]

@@ -1,6 +1,6 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: Apache-2.0
-"""Makes bitstreams of the accelerator for a ULX3S board with a Lattice ECP5-85F, with open tools alone."""
+"""Makes bitstreams of the accelerator for a ULX3S board with a Lattice ECP5-85F, with open tools only."""
 
 import argparse
 import glob
@@ -57,7 +57,7 @@ def sources():
 
 
 def run(command, base):
-    """Runs a tool in the folder of base; what it says lies in base.log."""
+    """Runs a tool in the folder of base; what it says is in base.log."""
     with open(f"{base}.log", "w", encoding="utf-8") as log:
         code = subprocess.run(command, stdout=log, stderr=subprocess.STDOUT, cwd=os.path.dirname(base), check=False).returncode
     if code:

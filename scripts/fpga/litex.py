@@ -45,7 +45,7 @@ def arguments(argv):
 
 
 def run(command, log, folder=None):
-    """Runs a tool; what it says lies in log."""
+    """Runs a tool; what it says is in log."""
     with open(log, "w", encoding="utf-8") as file:
         code = subprocess.run(command, stdout=file, stderr=subprocess.STDOUT, cwd=folder, check=False).returncode
     if code:

@@ -76,7 +76,7 @@ class Gguf:
 
 
 class Graph:
-    """Nodes and weights under way; `block`: of 4-bit weights, 0: they are int8."""
+    """Nodes and weights in progress; `block`: of 4-bit weights, 0: they are int8."""
 
     def __init__(self, block):
         self.block = block

@@ -50,7 +50,7 @@ outputs="charts.js"
 [[ $test == no ]] || outputs+=" axe.js"
 for output in $outputs; do
   wanted=$(grep "^$output " <<<"$libraries")
-  # What an output was made of stands beside it; CMake leaves an empty file where there is none.
+  # What an output was made of stands next to it; CMake leaves an empty file where there is none.
   [[ ! -s $folder/$output ]] || ! cmp -s "$folder/$output.from" <(echo "$wanted") || continue
   command -v npm >/dev/null || give_up "npm is missing; scripts/setup/setup.sh report installs it"
   work=$(mktemp -d)

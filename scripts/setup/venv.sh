@@ -45,7 +45,7 @@ mkdir -p "$(dirname "$folder")"
 exec 9>"$folder.lock"
 flock 9
 
-# Each package has a module of its name, with _ for -, or that of "# import NAME"; stubs are for type checkers alone.
+# Each package has a module of its name, with _ for -, or that of "# import NAME"; stubs are for type checkers only.
 modules=$(sed -E 's/^[^#]+# import //; s/#.*//; s/[=<>~ ].*//; s/.*-stubs$//; s/-/_/g' "$requirements" | paste -sd ' ')
 find_modules='import importlib.util, sys; sys.exit(not all(map(importlib.util.find_spec, sys.argv[1:])))'
 # shellcheck disable=SC2086

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
 # Runs one small product and shows its waveform in GTKWave.
-# Exit: 0 shown, or said where it lies; 1 a tool is missing or failed; 2 bad usage.
+# Exit: 0 shown, or said where it is; 1 a tool is missing or failed; 2 bad usage.
 set -euo pipefail
 root=$(cd "$(dirname "$0")/../.." && pwd)
 

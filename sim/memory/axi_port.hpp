@@ -76,14 +76,14 @@ class AxiPort {
   void set_latency(unsigned cycles);
 
   /// Puts the port before the memory that `arbiter` shares out, for good. The arbiter outlives the
-  /// port and is reset beside it.
+  /// port and is reset next to it.
   void share(MemoryArbiter& arbiter);
 
   /// The same in front of a DRAM channel, whose ports have their order by calls of this.
   void share(DramController& dram, bool writes);
 
   /// Sends every burst accepted from now on to `target`, which outlives the port and says how long
-  /// each takes, instead of to the memory. Nothing must be under way.
+  /// each takes, instead of to the memory. Nothing must be in progress.
   void divert(BurstTarget& target) { target_ = &target; }
 
   /// Limits this port's data to `bytes` a cycle on average; 0, or the width and above: no limit.

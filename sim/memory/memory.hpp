@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The memory behind the accelerator's AXI ports.
+// The memory at the accelerator's AXI ports.
 #pragma once
 
 #include <cstddef>
@@ -11,7 +11,7 @@
 
 namespace gemm64 {
 
-/// Whoever has reads under way.
+/// Whoever has reads in flight.
 class MemoryReader {
  public:
   /// Bytes that it may have been asked for are about to be written.
@@ -33,13 +33,13 @@ class Memory {
   std::uint64_t size() const { return pages_.size(); }
 
   /// Copies `bytes` into the memory at `address`, or out of it. Throws std::out_of_range, and
-  /// copies nothing, if any byte of the range lies outside.
+  /// copies nothing, if any byte of the range is outside.
   void write(std::uint64_t address, const void* data, std::size_t bytes);
   void read(std::uint64_t address, void* data, std::size_t bytes) const;
 
   /// The bytes themselves, for the ports, which check the bounds once a burst.
   std::uint8_t* at(std::uint64_t address, std::size_t bytes) { return pages_.at(address, bytes); }
-  // Writes under way, from the acceptance of a burst to that of its answer. A read that is asked
+  // Writes in progress, from the acceptance of a burst to that of its answer. A read that is asked
   // for before the answer may find the old bytes or the new ones; here it is the old ones, so that
   // an accelerator that reads too early is found out.
   /// Is told of each write before it begins. The reader outlives the memory's use.

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// One memory behind several ports: whose turn it is, and the bytes that it carries.
+// One memory at several ports: whose turn it is, and the bytes that it carries.
 #pragma once
 
 #include <cstdint>
@@ -13,7 +13,7 @@ namespace gemm64 {
 
 /// Shared: bursts of all ports move their beats in the order in which they were accepted; of bursts
 /// accepted in one cycle, those of the port that joined first. Exclusive: addresses are accepted
-/// from one port alone, until it has all its answers; then it is the next port's turn that has an
+/// from one port only, until it has all its answers; then it is the next port's turn that has an
 /// address waiting. Either way at most one beat moves in a cycle.
 class MemoryArbiter {
  public:

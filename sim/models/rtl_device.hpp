@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The accelerator's RTL, compiled by Verilator, with a memory behind its AXI ports, as a Device.
+// The accelerator's RTL, compiled by Verilator, with a memory at its AXI ports, as a Device.
 #pragma once
 
 #include <cstddef>
@@ -22,7 +22,7 @@ namespace gemm64 {
 /// port, each with its own sequence from `seed`.
 struct RtlOptions {
   int n = 64;          // rows and columns of the array, and bytes of a beat: as models were built
-  bool tight = false;  // N = 4 alone: the smallest buffers that work, for tests
+  bool tight = false;  // N = 4 only: the smallest buffers that work, for tests
   bool self_check = false;  // SELF_CHECK = 1: it finds faults of its array
   std::uint64_t memory_bytes = Memory::kDefaultBytes;
   MemoryTiming memory;  // latency: at least 1; stall_probability: in [0, 1)

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Compiled instead of Verilator's verilated_fst_c.cpp, which it includes. That file includes
-// GTKWave's fstapi.c in turn, which checks no write, keeps scratch files beside the waveform and in
-// the folder for temporary files, and maps them into memory: a full disk ends the program with
+// GTKWave's fstapi.c in turn, which checks no write, keeps scratch files next to the waveform and
+// in the folder for temporary files, and maps them into memory: a full disk ends the program with
 // SIGBUS. Here its scratch files lie in memory, what cannot be written of them is zero instead, and
 // every error of the waveform itself is remembered until somebody asks. Reading a waveform unpacks
 // its names into a scratch file too, and looks for their end for ever where that could not be

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Where the value of a signal lies, in a model that runs.
+// Where the value of a signal is, in a model that runs.
 #pragma once
 
 #include <cstddef>

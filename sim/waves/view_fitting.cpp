@@ -89,7 +89,7 @@ std::vector<std::string> ViewFitting::fit(const std::vector<std::string>& view) 
     } else if (kind == '[' || kind == '*') {
       keep(line);
     } else {
-      // +{label} signal, #{label} bit bit bit, or a signal alone.
+      // +{label} signal, #{label} bit bit bit, or a signal only.
       std::string head;
       std::string rest = line;
       if ((kind == '+' || kind == '#') && line[1] == '{') {

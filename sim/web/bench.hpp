@@ -42,7 +42,7 @@ class Bench final : private Observer {
   void flip(const std::string& signal, std::size_t word, std::size_t bit);
 
   /// What does not change: sizes, commands, jobs, operands, counters as predicted, and where each
-  /// signal lies in view().
+  /// signal is in view().
   nlohmann::json description() const;
   /// Where it stands: the clock, counted from the first in which the accelerator was busy, what was
   /// counted, and how many beats of results have left.

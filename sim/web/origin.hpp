@@ -21,7 +21,7 @@ struct Element {
   std::uint64_t column = 0;  // of weights along K, of a convolution [channel][tap row][tap column]
 };
 
-/// What lies at an address when its job has ended; nothing where it is no element, such as the
+/// What is at an address when its job has ended; nothing where it is no element, such as the
 /// zeros that pad a tile. Results that another job reads are told as results.
 std::optional<Element> element_at(const Work& work, std::uint64_t address);
 
@@ -30,12 +30,12 @@ std::string in_words(const Work& work, const Element& element);
 
 /// The tile and row of activations that enters the array as number `ordinal` of the program:
 /// {"job", "row" (of M), "k", "n" (tiles), "block" (of results, over the whole program)}. Null
-/// behind the last.
+/// after the last.
 nlohmann::json row_entering(const Work& work, std::uint64_t ordinal);
 
 /// The row of results that leaves over the results port in beat `ordinal`, snapshots of counters
 /// not counted: {"job", "row" (of M), "n" (tile), "quarter" (of the row), "address"}; and the block
-/// of results of that number: {"job", "row" (its first), "rows", "n"}. Null behind the last.
+/// of results of that number: {"job", "row" (its first), "rows", "n"}. Null after the last.
 nlohmann::json row_leaving(const Work& work, std::uint64_t ordinal);
 nlohmann::json block_of_results(const Work& work, std::uint64_t ordinal);
 

@@ -12,7 +12,7 @@
 
 namespace gemm64::web {
 
-/// Follows the ports cycle by cycle, from their handshakes alone.
+/// Follows the ports cycle by cycle, from their handshakes only.
 class PortTrail {
  public:
   static constexpr std::uint32_t kNoBeat = 0xffffffff;

@@ -16,7 +16,7 @@ class Requests {
   /// something comes from, null where that is not known: "element" of an "address", "filled" of a
   /// "buffer" and "word", "memory" of an "address" and "bytes", "entering" of a "row", "leaving" of
   /// a "beat", "block" of its number, "result" of a "job", "row"
-  /// and "column" (origin.hpp); and the "bursts" under way on each port, [next address, beats
+  /// and "column" (origin.hpp); and the "bursts" in progress on each port, [next address, beats
   /// left]. Nothing is thrown: an answer with "error" says in a sentence what was wrong.
   std::string answer(const std::string& request);
 

@@ -38,7 +38,7 @@ EMSCRIPTEN_KEEPALIVE int gemm64_step(unsigned cycles) { return requests().step(c
 EMSCRIPTEN_KEEPALIVE const void* gemm64_view() { return requests().bench().view().data(); }
 EMSCRIPTEN_KEEPALIVE const void* gemm64_past() { return requests().bench().past().data(); }
 
-/// Where the used memory ends: a copy of what lies below is all that there is to go back to.
+/// Where the used memory ends: a copy of what is below is all that there is to go back to.
 EMSCRIPTEN_KEEPALIVE unsigned gemm64_memory_end() {
   return static_cast<unsigned>(reinterpret_cast<std::uintptr_t>(sbrk(0)));
 }

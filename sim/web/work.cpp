@@ -246,7 +246,7 @@ Work on_lanes(const Json& said, LaneSum sum, const Geometry& geometry, std::mt19
   return work;
 }
 
-/// Convolutions of 8-bit results, each behind the other; every number is given.
+/// Convolutions of 8-bit results, each after the other; every number is given.
 Work network(const Json& said, const Geometry& geometry, std::mt19937& random) {
   std::vector<Job> jobs;
   Work work;

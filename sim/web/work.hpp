@@ -43,7 +43,7 @@ struct Work {
 /// entered, and adds what entered on the vector path; {"kind": "depthwise"} and {"kind": "pool"},
 /// a channel each for itself, on the lanes: its products' sum, or its largest value;
 /// {"kind": "network", "height", "width", "a", "layers"}, convolutions of 8-bit results, each
-/// behind the other, with "weights", "bias", "scale", "kernel", "stride", "pad" and "low".
+/// after the other, with "weights", "bias", "scale", "kernel", "stride", "pad" and "low".
 /// "seed" draws what is not given. Throws UsageError, in one sentence.
 Work make_work(const nlohmann::json& said, const Geometry& geometry);
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The accelerator's array alone, a new tile of weights every 64 cycles, as when it is never idle.
+// The accelerator's array only, a new tile of weights every 64 cycles, as when it is never idle.
 #include "tests/bench/array_bench.hpp"
 
 #include <Vgemm64_array.h>

@@ -37,7 +37,7 @@ void clock(Model& model) {
 /// - model(): the Verilated model;
 /// - kLatency: cycles from a row of activations to its sum of column 0 (column c: c more);
 /// - load(weights, i): brings in, in the coming clock, the i-th part of kArray of a tile;
-/// - kLoadsAhead: whether a tile comes before its first row of activations, or beside it;
+/// - kLoadsAhead: whether a tile comes before its first row of activations, or with it;
 /// - no_load(): ends loading, where it comes before.
 template <class Array>
 void run_array(benchmark::State& state) {

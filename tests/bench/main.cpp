@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Runs the benchmarks in interleaved repetitions, so that what else the machine does meets all of
-// them alike, and ends with the medians beside each other. Items are simulated cycles; rates are of
-// the processor's time. Takes Google Benchmark's own options.
+// them alike, and ends with the medians next to each other. Items are simulated cycles; rates are
+// of the processor's time. Takes Google Benchmark's own options.
 #include <benchmark/benchmark.h>
 
 #include <cstdio>

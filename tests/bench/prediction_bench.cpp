@@ -30,7 +30,7 @@ std::vector<GemmShape> resnet50() {
   for (const Stage& stage :
        {Stage{56, 64, 3}, Stage{28, 128, 4}, Stage{14, 256, 6}, Stage{7, 512, 3}}) {
     const std::uint64_t rows = stage.size * stage.size, out = 4 * stage.channels;
-    shapes.push_back({rows, in, out});  // beside the first block
+    shapes.push_back({rows, in, out});  // next to the first block
     for (std::uint64_t block = 0; block < stage.blocks; ++block, in = out) {
       shapes.push_back({rows, in, stage.channels});
       shapes.push_back({rows, 9 * stage.channels, stage.channels});
@@ -75,7 +75,7 @@ std::vector<Window> resnet50_windows() {
   for (const Stage& stage :
        {Stage{56, 64, 3}, Stage{28, 128, 4}, Stage{14, 256, 6}, Stage{7, 512, 3}}) {
     const std::uint32_t out = 4 * stage.channels, stride = size / stage.size;
-    windows.push_back(convolution(size, in, out, 1, stride));  // beside the first block
+    windows.push_back(convolution(size, in, out, 1, stride));  // next to the first block
     for (std::uint32_t block = 0; block < stage.blocks; ++block, in = out, size = stage.size) {
       windows.push_back(convolution(size, in, stage.channels));
       windows.push_back(convolution(size, stage.channels, stage.channels, 3, size / stage.size));
@@ -122,7 +122,7 @@ std::vector<Program> convolutions(const std::vector<Window>& windows) {
   return programs;
 }
 
-/// One program, with a snapshot behind each layer.
+/// One program, with a snapshot after each layer.
 std::vector<Program> chain(const std::vector<Window>& windows) {
   Program program;
   for (const Window& window : windows) {

@@ -438,7 +438,7 @@ TEST_F(Debug, ACampaignOfDevicesThatCheckThemselvesTellsWhatTheyFoundOfWhatMatte
 }
 
 TEST_F(Debug, AMomentThatDidNotComeIsTold) {
-  // Within what the run might have taken, and behind what it took.
+  // Within what the run might have taken, and after what it took.
   const std::string gemm = "gemm 8 24 8 --array 8 ";
   const std::pair<const char*, const char*> cases[] = {
       {"--inject weight:0,0:0@3000", "so the fault was never injected"},

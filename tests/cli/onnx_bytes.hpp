@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Small ONNX files as bytes: these tests know the program alone, no library of its.
+// Small ONNX files as bytes: these tests know the program only, no library of its.
 #pragma once
 
 #include <cstdint>
@@ -58,7 +58,7 @@ inline std::string floats(const std::string& name, const Dims& dims,
 inline std::string integers(const std::string& name, const std::vector<std::int64_t>& values) {
   return constant(name, kInt64, {values.size()}, values);
 }
-/// float32 in a file beside the model's.
+/// float32 in a file next to the model's.
 inline std::string outside(const std::string& name, const Dims& dims, const std::string& file) {
   std::string tensor;
   for (const std::uint64_t dim : dims) tensor += number(1, dim);

@@ -11,7 +11,7 @@ namespace {
 
 using nlohmann::json;
 
-/// The program in a folder of its own, so that no plug-in but a test's is beside it.
+/// The program in a folder of its own, so that no plug-in but a test's is next to it.
 class TorchScript : public Program {
  protected:
   TorchScript() : home_(folder_.string() + ".program") {

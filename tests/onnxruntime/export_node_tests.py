@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Writes the onnx package's own tests of operators as files, which the C++ tests read:
-FOLDER/KIND/NAME/model.onnx, and beside it input_I.pb and output_I.pb in a folder for each data set.
+FOLDER/KIND/NAME/model.onnx, and next to it input_I.pb and output_I.pb in a folder for each data set.
 
 Usage: export_node_tests.py FOLDER"""
 

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Runs ONNX's own tests of single operators (onnx.backend.test) with `gemm64 run` and with ONNX Runtime's CPU provider
-alone, and prints a table of the outcomes: every output that ONNX Runtime has must be the same.
+only, and prints a table of the outcomes: every output that ONNX Runtime has must be the same.
 
 Usage: GEMM64=build/gemm64 node_table.py [--list] [--jobs N] [--least N] [--every N] [--first N]
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""`gemm64 quantize`: what it takes, what it leaves alone, and its ranges beside those of ONNX Runtime's
+"""`gemm64 quantize`: what it takes, what it leaves alone, and its ranges next to those of ONNX Runtime's
 calibrators. What it writes loads in ONNX Runtime, passes ONNX's checker, and gives the same bytes in both."""
 
 import contextlib

@@ -160,7 +160,7 @@ def yolo():
 
 def t5_block():
     """A T5 layer's normalization and Linear layers, in the primitive nodes that exporters write; with the formula of
-    BERT's Gelu and LayerNormalization behind it."""
+    BERT's Gelu and LayerNormalization after it."""
     net = Builder([1, 12, 48], 7)
 
     def number(value):

@@ -402,7 +402,7 @@ class Operators(ProgramTest):
         self.unary("QLinearSigmoid", 16)
 
     def test_qlinear_sigmoid_beside_ties(self):
-        """One value of each table lies half a step from two results, by the exact function."""
+        """One value of each table is half a step from two results, by the exact function."""
         cases = Cases(36)
         x = numpy.arange(256, dtype=numpy.uint8)
         for _ in range(CASES):

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Random products of two tensors that the network computes, and attention made of them, on the RTL, behind memories that
+"""Random products of two tensors that the network computes, and attention made of them, on the RTL, with memories that
 stall at random: the bytes of ONNX Runtime, all MACs on the device, in the cycles that `analyze` predicts. GEMM64_CASES: how
 many (default 10), GEMM64_SEED: which ones, GEMM64_ARRAYS: on arrays of which sizes."""
 

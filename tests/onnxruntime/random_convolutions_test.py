@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Random convolutions on the RTL, behind memories that stall at random: the bytes of ONNX Runtime.
+"""Random convolutions on the RTL, with memories that stall at random: the bytes of ONNX Runtime.
 GEMM64_CASES: how many of all kinds, and how many depthwise ones on the lanes (default 12 each),
 GEMM64_SEED: which ones, GEMM64_ARRAYS: on arrays of which sizes."""
 
@@ -28,7 +28,7 @@ def up(a, b):
 
 
 class Convolution:
-    """One QLinearConv, and perhaps a pool behind it: their sizes, and a network of them alone."""
+    """One QLinearConv, and perhaps a pool after it: their sizes, and a network of them only."""
 
     stalls, ways = [0, 0.1, 0.3], ["window", "window", "array"]
 
@@ -64,7 +64,7 @@ class Convolution:
         return min(room) >= 0
 
     def padded(self):
-        """Most of each axis that lies beyond a border."""
+        """Most of each axis that is beyond a border."""
         return self.kernel
 
     def draw(self):
@@ -169,7 +169,7 @@ class Convolution:
 
 
 class Depthwise(Convolution):
-    """One on the lanes, and perhaps a pool behind it, behind stalls."""
+    """One on the lanes, and perhaps a pool after it, with stalls."""
 
     stalls, ways = [0.1, 0.3], ["window"]
 

@@ -22,7 +22,7 @@ class Layer:
     An absolute bound means something at one scale only, and float32 rounds in proportion. Products
     are scaled to a standard deviation of 1/6 whatever K and alpha, so that the largest are near 1:
     ONNX Runtime's own Gemm is then up to 5e-7 away from the exact result, and at four times the
-    scale it would miss 1e-6 alone. A block in a wrong place is off by 1e-1.
+    scale it would miss 1e-6 only. A block in a wrong place is off by 1e-1.
     """
 
     def __init__(self, seed):

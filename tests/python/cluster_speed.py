@@ -24,7 +24,7 @@ WALL_TIMES = re.compile(r'("(?:seconds|reference_seconds|cycles_per_second|macs_
 
 
 class First(NetworkWork):
-    """The first units alone, so that all workers have the network."""
+    """The first units only, so that all workers have the network."""
 
     def __init__(self, arguments, units):
         super().__init__(arguments)

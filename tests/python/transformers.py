@@ -24,7 +24,7 @@ class Sizes:
 
 
 class Writer:
-    """Nodes and weights of a graph under way."""
+    """Nodes and weights of a graph in progress."""
 
     def __init__(self, seed, primitives):
         self.random = numpy.random.default_rng(seed)
@@ -102,7 +102,7 @@ class Writer:
         return self.node("Reshape", together, self.integers(0, 0, width))
 
     def attend(self, q, k, v, mask=None, scale=True):
-        """softmax(q k / sqrt(d) + mask) v; k lies transposed."""
+        """softmax(q k / sqrt(d) + mask) v; k is transposed."""
         scores = self.node("MatMul", q, k)
         if scale:
             scores = self.node("Div", scores, self.number(numpy.sqrt(HEAD)))

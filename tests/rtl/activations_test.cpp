@@ -15,7 +15,7 @@ constexpr unsigned kWords = 67;  // no power of two
 constexpr unsigned kBursts = 2;
 
 /// Blocks of `count` tiles of `rows` words, each gone through `passes` times: kept on chip
-/// meanwhile, or loaded again. Tiles lie `stride` words apart; 0: one behind the other.
+/// meanwhile, or loaded again. Tiles lie `stride` words apart; 0: one after the other.
 struct Job {
   std::uint64_t address;
   unsigned rows, passes, blocks;

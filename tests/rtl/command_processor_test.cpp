@@ -75,7 +75,7 @@ class Trial {
     std::array<std::uint8_t, kCommandBytes> bytes{};
     if (bench->beat_i) program_[received_].encode(bytes.data());
     for (unsigned i = 0; i < kN; ++i) {
-      // In a wider beat, what lies beside the command differs from it in every bit.
+      // In a wider beat, what is beside the command differs from it in every bit.
       const bool beside = i / kCommandBytes != place(received_) % kN / kCommandBytes;
       const std::uint8_t byte = bytes[(beat_ * kN + i) % kCommandBytes];
       set_lane(bench->beat_data_i, i, kN > kCommandBytes && beside ? std::uint8_t(~byte) : byte);

@@ -14,7 +14,7 @@ namespace gemm64::rtl_test {
 namespace {
 
 /// A walk: for each of `blocks` blocks, `count` runs of `rows` words, `stride` words apart; a block
-/// begins `rows` words behind the one before.
+/// begins `rows` words after the one before.
 struct Load {
   std::uint64_t address;
   std::uint32_t rows = 1, count = 1, blocks = 1, stride = 1;

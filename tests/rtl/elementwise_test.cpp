@@ -219,7 +219,7 @@ TEST(Vector, AddsWhatLiesAroundHalves) {
   });
 }
 
-/// A row of which some pair gives a sum that lies at a tie of float32, or a step from it, where its
+/// A row of which some pair gives a sum that is at a tie of float32, or a step from it, where its
 /// last bit decides between two bytes.
 struct Tie {
   Settings settings;
@@ -268,7 +268,7 @@ Tie tie_of_the_first_sum(std::mt19937& random) {
   }
 }
 
-/// The whole sum lies around a half.
+/// The whole sum is around a half.
 Tie tie_of_the_sum(std::mt19937& random) {
   Tie tie;
   Settings& s = tie.settings;
@@ -291,7 +291,7 @@ Tie tie_of_the_sum(std::mt19937& random) {
   }
 }
 
-/// The product lies around a half.
+/// The product is around a half.
 Tie tie_of_the_product(std::mt19937& random) {
   Tie tie;
   Settings& s = tie.settings;

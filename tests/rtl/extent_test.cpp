@@ -54,7 +54,7 @@ class Trial {
     bench_.edge();
   }
 
-  /// Walks that end just before, at and behind the end, and any others.
+  /// Walks that end just before, at and after the end, and any others.
   void run(std::mt19937& random) {
     const auto wide = [&random] { return std::uint64_t{random()} << 32 | random(); };
     const std::uint64_t mask = (std::uint64_t{1} << kAddressWidth) - kN;

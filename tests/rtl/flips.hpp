@@ -53,7 +53,7 @@ class Flips {
     std::size_t word_bytes, word_bits, bits;
   };
 
-  /// Takes from `bit` what lies before its register.
+  /// Takes from `bit` what is before its register.
   const Register& found(std::size_t& bit) const {
     std::size_t i = 0;
     for (; bit >= registers_.at(i).bits; ++i) bit -= registers_[i].bits;

@@ -208,7 +208,7 @@ TEST(WindowCheck, TakesACommandAClockAndComparesItWithThoseBefore) {
 }
 
 // MATMULs may come ahead of their pixels, which then must have their SET_WINDOW's CAPACITY: of the
-// first convolution, and of one behind another.
+// first convolution, and of one after another.
 TEST(WindowCheck, PixelsBehindTheirMatmulsHaveTheCapacityOfTheirLayer) {
   for (const bool is_first : {true, false}) {
     for (const std::uint32_t capacity : {9u, 10u}) {

@@ -191,7 +191,7 @@ TEST(Window, GoesAsFarAsTheFieldsOfItsCommands) {
   }
 }
 
-// Rows and columns of 18 bits: with fewer, what lies far outside would be a pixel.
+// Rows and columns of 18 bits: with fewer, what is far outside would be a pixel.
 TEST(Window, IsOutsideWhereARowOrColumnIsFarFromTheInput) {
   const Layer layer{1, 1, 1, 1, 1, 1, 0, 0, 9, 9, 9, 9, 81, 1, 1};
   const auto inside = [&](int row, int column) {

@@ -136,7 +136,7 @@ TEST(WordCheck, AWordThatIsHeldIsLookedAtInEachClock) {
 
 TEST(WordCheck, AWordThatWasNotWrittenMayBeRead) {
   Memory<Vparity_check_b4_unwritten> memory;
-  memory.words = {1, 2, 3, 4, 5};  // nothing is kept beside them
+  memory.words = {1, 2, 3, 4, 5};  // nothing is kept next to them
   for (unsigned i = 0; i < kDepth; ++i) {
     memory.read(i);
     memory.step();

@@ -229,9 +229,9 @@ TEST(Requantize, RoundsProductsThatLieOnTiesOfBothRoundings) {
   unsigned tried = 0;
   for (std::uint64_t whole = 0; whole < 256; ++whole) {
     for (const unsigned bits : {47u, 48u}) {
-      // The 24 bits of whole + 1/2, the numbers beside them, and all ones, which carry.
+      // The 24 bits of whole + 1/2, the numbers next to them, and all ones, which carry.
       const std::uint64_t tie_bits = 2 * whole + 1;
-      unsigned behind = 0;  // bits behind the point, with one of them the half
+      unsigned behind = 0;  // bits after the point, with one of them the half
       while ((tie_bits << behind) < 1u << 23) ++behind;
       const std::uint64_t tie = tie_bits << behind;
       for (const std::uint64_t kept : {tie - 1, tie, tie + 1, std::uint64_t{0xffffff}}) {

@@ -221,7 +221,7 @@ class Trial {
       EXPECT_EQ(bench->wlast_o, burst_beat_ + 1 == bursts_.front().beats);
       EXPECT_EQ(bench->wstrb_o, kN == 8 ? 0xff : 0xf);
     }
-    const bool working = sent_pieces_ < promised_;  // a STORE or a snapshot is under way
+    const bool working = sent_pieces_ < promised_;  // a STORE or a snapshot is in progress
     const bool due = answered_ < offered;           // a write is not answered yet
     EXPECT_EQ((bench->causes_o >> 0 & 1) + (bench->causes_o >> 1 & 1) + (bench->causes_o >> 2 & 1) +
                   (bench->causes_o >> 3 & 1) + (bench->causes_o >> 4 & 1) +
@@ -359,8 +359,8 @@ class Trial {
   std::deque<bool> ends_store_;  // for each burst that is not answered: the last of a STORE?
   std::uint64_t kept_ = 0;       // address of the snapshot's next beat
   bool keeps_ = false;           // a snapshot that has not been sent
-  std::uint64_t shown_ = 0;      // where the row lies in the end that was read last
-  unsigned rows_read_ = 0;       // of the block under way
+  std::uint64_t shown_ = 0;      // where the row is in the end that was read last
+  unsigned rows_read_ = 0;       // of the block in progress
   std::deque<Burst> bursts_;     // offered, their data not complete
   std::deque<std::uint64_t> responses_;  // cycles in which answers are due
   std::size_t sent_ = 0, promised_ = 0;  // commands, and their pieces
@@ -487,7 +487,7 @@ TEST(Results, ASnapshotAloneIsThereThreeCyclesAfterItsCommand) {
   run();
   EXPECT_EQ(run.taken_at, std::vector<std::uint64_t>{10});
   EXPECT_EQ(run.address_at,
-            (std::vector<std::uint64_t>{13, 14, 19}));  // cut at 4 KiB; two under way
+            (std::vector<std::uint64_t>{13, 14, 19}));  // cut at 4 KiB; two in progress
   ASSERT_EQ(run.data_at.size(), 2 * kCounters.size());
   for (unsigned beat = 0; beat < run.data_at.size(); ++beat)
     EXPECT_EQ(run.data_at[beat], 13u + beat);

@@ -117,7 +117,7 @@ void expect_same(Rig& rig, const Command& drawn) {
   }
 }
 
-/// A value at a limit, beside it, or anywhere.
+/// A value at a limit, next to it, or anywhere.
 std::uint32_t draw_value(const CommandField& field, const Geometry& geometry,
                          std::mt19937& random) {
   const std::uint32_t limits[] = {
@@ -172,7 +172,7 @@ TEST(Bounds, OfDrawnCommandsAreThoseOfTheRtl) {
     Command drawn = goods[random() % goods.size()];
     std::vector<const CommandField*> fields;
     for (const CommandField& field : kCommandFields) {
-      const bool address = field.word == 4 || field.word == 5;  // what lies there is no bound
+      const bool address = field.word == 4 || field.word == 5;  // what is there is no bound
       if (field.member != nullptr && field.used_by(drawn.opcode) && !address &&
           std::string(field.name) != "FLAGS") {
         fields.push_back(&field);

@@ -105,7 +105,7 @@ TEST(BrokenPrograms, ThatOnceDifferedDoNoMore) {
   }
 }
 
-/// The device behind it, but for the n-th write of the tail, before which a bit of memory changes.
+/// The device after it, but for the n-th write of the tail, before which a bit of memory changes.
 class Forgetful : public WrappedDevice<Device&> {
  public:
   Forgetful(std::unique_ptr<Device> inner, unsigned spoilt)

@@ -98,7 +98,7 @@ TEST(FaultKinds, AFlippedBitOfARegisterDoesWhatWritingItWould) {
   // The device tells of an error that it has not.
   EXPECT_THAT(outcomes("register:INTERRUPT:1"), testing::Contains(FaultOutcome::kStopped));
   EXPECT_THAT(outcomes("register:CONTROL:1"), testing::Contains(FaultOutcome::kWrongCounters));
-  // Two commands more than there are: they are fetched, behind the last one.
+  // Two commands more than there are: they are fetched, after the last one.
   EXPECT_THAT(outcomes("register:RING_TAIL:1"), testing::Contains(FaultOutcome::kWrongCounters));
   EXPECT_EQ(outcome("register:WATCHDOG:30", 8).outcome, FaultOutcome::kMasked);
 }
@@ -149,7 +149,7 @@ TEST(Campaign, CallsUnnoticedWhatABlindCheckLetsPass) {
   EXPECT_EQ(carry_out(example("command:6:0", 8), make_rtl, blind).outcome, FaultOutcome::kMasked);
 }
 
-/// Everything as the device behind it, but for what a test changes.
+/// Everything as the device after it, but for what a test changes.
 class Wrapped : public WrappedDevice<DebugDevice&, DebugDevice> {
  public:
   explicit Wrapped(std::unique_ptr<DebugDevice> inner)

@@ -104,7 +104,7 @@ class States {
   std::set<std::string> different_;
 };
 
-/// Puts the job's program behind what is in the ring, and starts it; the driver would wait for it.
+/// Puts the job's program after what is in the ring, and starts it; the driver would wait for it.
 void start(Device& device, const Job& job, const Operands& operands) {
   const std::vector<std::uint8_t> weights = pack_weights(job, operands.w);
   const std::vector<std::uint8_t> activations = pack_activations(job, operands.a);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Programs of convolutions and products that read each other's results, run by a driver alone.
+// Programs of convolutions and products that read each other's results, run by a driver only.
 #pragma once
 
 #include <gtest/gtest.h>

@@ -245,7 +245,7 @@ TEST_P(Faults, AddressesOutsideTheMemoryAreTold) {
   };
   const Command weights = load_weights(0x1000, n), activations = load_activations(0x2000, n),
                 results = store(0x3000, n);
-  // At the end, far beyond it, and a burst of which only the last word lies outside.
+  // At the end, far beyond it, and a burst of which only the last word is outside.
   for (const std::uint64_t address : {end, std::uint64_t{1} << 39, end - n * (n - 1)}) {
     pair.expect_error(rest(load_weights(address, n), activations, results),
                       message(ErrorCode::kBusDecode, 0, "LOAD_WEIGHTS", Engine::kWeights));
@@ -540,7 +540,7 @@ TEST_P(Faults, WalksThatPassTheEndOfTheAddressSpaceAreTold) {
     pair.expect_error({load_activations(0x2000, 1), command, other},
                       message(ErrorCode::kBadAddress, 1, name(command.opcode), Engine::kCommands));
   }
-  // Walks that end exactly there are taken; only that no memory lies there ends them.
+  // Walks that end exactly there are taken; only that no memory is there ends them.
   const Command weights = load_weights(0x1000, n), activations = load_activations(0x2000, n);
   pair.expect_error({load_weights(top - word * n, n), finish()},
                     message(ErrorCode::kBusDecode, 0, "LOAD_WEIGHTS", Engine::kWeights));
@@ -564,7 +564,7 @@ TEST_P(Faults, ARingThatPassesTheEndOfTheAddressSpaceIsTold) {
     EXPECT_TRUE(device.wait_interrupt(10000));
     return device.read_register(reg::kError);
   };
-  // No memory lies at the top: the first fetch fails, before the third command passes the end.
+  // No memory is at the top: the first fetch fails, before the third command passes the end.
   const std::uint32_t decode =
       field::kErrorCode.put(static_cast<std::uint32_t>(ErrorCode::kBusDecode));
   EXPECT_EQ(error_of(*pair.rig.device), decode);

@@ -56,7 +56,7 @@ TEST_P(Extremes, AlternatingSignsAreExact) {
   }
 }
 
-// A value that goes astray, in one row, column or place along K, changes one sum alone.
+// A value that goes astray, in one row, column or place along K, changes one sum only.
 TEST_P(Extremes, SingleOnesArriveWhereTheyBelong) {
   const std::uint64_t size = 2 * static_cast<std::uint64_t>(GetParam()) + 1;
   for (std::uint64_t at = 0; at < size; ++at) {

@@ -35,7 +35,7 @@ class Chain {
     return program;
   }
 
-  /// The second product's first blocks are fenced alone: they need all but the last STORE.
+  /// The second product's first blocks are fenced only: they need all but the last STORE.
   std::vector<Command> program_in_two_parts() const {
     const std::uint32_t first_words = words_ - 4 * rows_;
     std::vector<Command> program = first();

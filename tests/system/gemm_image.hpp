@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// One product as it lies in memory, commands and all, and what must lie there afterwards. It shares
+// One product as it is in memory, commands and all, and what must lie there afterwards. It shares
 // no code with the driver: neither its plan nor its layout nor its arithmetic.
 #pragma once
 
@@ -78,7 +78,7 @@ class GemmImage {
 
   std::vector<std::uint8_t> memory;
   std::uint64_t first() const { return results_; }
-  /// Behind the results lies a snapshot of the counters.
+  /// Behind the results is a snapshot of the counters.
   std::uint64_t snapshot() const { return results_end_; }
   std::uint64_t end() const { return results_end_ + kSnapshotBytes; }
   /// Bytes from first() to snapshot(), those between tiles untouched.

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Faults put inside the depthwise lanes: they show in their lane alone, and the diagnosis tells the
+// Faults put inside the depthwise lanes: they show in their lane only, and the diagnosis tells the
 // clock in which the first wrong result leaves the chip.
 #include <gtest/gtest.h>
 
@@ -150,7 +150,7 @@ TEST_F(LanesDebug, AFlippedValueThatMattersIsFoundAtItsPlaceAndClock) {
     if (!failure) continue;
     SCOPED_TRACE(describe(*failure));
     ++found;
-    // One that comes in wrong is told as of the lane alone.
+    // One that comes in wrong is told as of the lane only.
     EXPECT_TRUE(is_place_of(fault, failure->finding, plan));
     if (failure->finding.place != Finding::Place::kLanes) ++exact;
   }

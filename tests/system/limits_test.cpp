@@ -108,7 +108,7 @@ TEST(Limits, BusErrorsNameCommandsFarUp) {
   EXPECT_EQ(device.read_register(reg::kError) >> 16, 700u);
 }
 
-/// Loads of a tile each, more than the bursts under way and the queue hold: none is lost.
+/// Loads of a tile each, more than the bursts in flight and the queue hold: none is lost.
 TEST(Limits, FullQueuesOfLoadsLoseNone) {
   for (const int n : {2, 8}) {
     for (const unsigned loads : {24u, 40u}) {

@@ -33,7 +33,7 @@ inline Rig small_rig(int n, MemorySharing sharing = MemorySharing::kIndependent,
   return Rig(options);
 }
 
-/// An accelerator, and the memory behind its ports.
+/// An accelerator, and the memory at its ports.
 struct Setting {
   int n;
   bool tight;

@@ -339,7 +339,7 @@ inline MemoryTiming random_memory(std::mt19937& random, int n) {
   return memory;
 }
 
-/// What lies in memory from kOperands on: random operands, and sets of parameters with scales that
+/// What is in memory from kOperands on: random operands, and sets of parameters with scales that
 /// suit them. `n`: the array's.
 inline std::vector<std::uint8_t> operand_memory(std::mt19937& random, std::uint32_t n) {
   std::vector<std::uint8_t> memory(kParameters + kParameterBytes - kOperands);

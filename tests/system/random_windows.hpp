@@ -191,7 +191,7 @@ class WindowMaker : public ProgramMaker {
 
   using ProgramMaker::add_fence;
   /// As ProgramMaker's, where `open` STOREs before the part are open for longer: a snapshot may
-  /// wait behind them, one at a time.
+  /// wait after them, one at a time.
   void add_fence(std::vector<Command>& part, std::uint32_t open, bool& snapshot_waits) {
     const auto place = part.begin() + draw(random_, 0, static_cast<unsigned>(part.size()));
     const auto stores =

@@ -48,7 +48,7 @@ class Registers : public testing::TestWithParam<Kind> {
   std::uint32_t read(std::uint32_t offset) { return device_->read_register(offset); }
   void write(std::uint32_t offset, std::uint32_t value) { device_->write_register(offset, value); }
 
-  /// Runs FINISH alone: the shortest work there is.
+  /// Runs FINISH only: the shortest work there is.
   void finish() {
     const std::uint32_t head = read(reg::kRingHead);
     put(*device_, std::uint64_t{head} * kCommandBytes, gemm64::finish());
@@ -175,7 +175,7 @@ TEST_P(Registers, TheTailIsCutToTheRing) {
   EXPECT_EQ(read(reg::kRingHead), 1u);
 }
 
-// A command never lies across the words of 64 bytes, so that its burst is one that AXI allows.
+// A command never is across the words of 64 bytes, so that its burst is one that AXI allows.
 TEST_P(Registers, TheRingBeginsAtAMultipleOf64) {
   write(reg::kRingBaseLow, 4096 - 1);
   put(device(), 4096 - 64, gemm64::finish());

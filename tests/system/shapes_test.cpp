@@ -127,7 +127,7 @@ TEST(Shapes, EdgesAndRandomJobsAreExactAtN16AndN32) {
   }
 }
 
-// Long K and many tiles, where what is under way on the bus reaches its limits.
+// Long K and many tiles, where what is in progress on the bus reaches its limits.
 TEST(Shapes, LargerRandomJobsAreExact) {
   for (const int n : {4, 8}) {
     SCOPED_TRACE("N = " + std::to_string(n));

@@ -85,7 +85,7 @@ std::vector<Setting> settings() {
 INSTANTIATE_TEST_SUITE_P(Settings, Sharing, testing::ValuesIn(settings()),
                          testing::PrintToStringParamName());
 
-// The tight model apart from sharing: buffers of two tiles, two bursts under way.
+// The tight model apart from sharing: buffers of two tiles, two bursts in flight.
 TEST(TightBuffers, RandomJobsAreExact) {
   std::mt19937 random(620);
   RtlOptions options = Rig::options(4);

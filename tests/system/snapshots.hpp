@@ -9,7 +9,7 @@
 
 namespace gemm64::system_test {
 
-/// The snapshot that lies at an address.
+/// The snapshot that is at an address.
 inline Counters read_snapshot(Device& device, std::uint64_t address) {
   std::uint8_t bytes[kSnapshotBytes];
   device.read_memory(address, bytes, sizeof bytes);

@@ -192,7 +192,7 @@ inline void expect_causes_add_up(const Counters& counters) {
   }
 }
 
-/// Values alone: for memories that stall.
+/// Values only: for memories that stall.
 inline GemmResult expect_values(Rig& rig, const Workload& work, const Operands& operands) {
   SCOPED_TRACE(describe(work));
   GemmResult result = run(rig, work, operands);

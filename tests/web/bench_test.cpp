@@ -95,7 +95,8 @@ Json results(const Json& work) {
 }
 
 TEST(Bench, AResidualBlockAddsWhatEnteredIt) {
-  // The first convolution has no weights, so that what entered reaches the results beside it alone.
+  // The first convolution has no weights, so that what entered reaches the results next to it
+  // alone.
   Json work = {{"kind", "residual"}, {"channels", 5}, {"out_channels", 3}, {"height", 4},
                {"width", 4},         {"kernel", 3},   {"pad", 1}};
   work["w"] = std::vector<std::vector<int>>(3, std::vector<int>(5 * 9, 0));

@@ -56,7 +56,7 @@ void add(Track& track, const Slice& slice) {
   if (slice.end > slice.begin) track.slices.push_back(slice);
 }
 
-/// Ends the open tile at `clock`, or leaves what of it lies after a wait from `clock` to `next`.
+/// Ends the open tile at `clock`, or leaves what of it is after a wait from `clock` to `next`.
 void cut_open(Track& track, std::uint64_t clock, std::uint64_t next) {
   if (!track.is_open) return;
   add(track,

@@ -12,7 +12,7 @@
 namespace gemm64::torchscript {
 namespace {
 
-/// A shape that fits the first layer, as far as its weights tell: for the message alone.
+/// A shape that fits the first layer, as far as its weights tell: for the message only.
 std::string likely_shape(const ModuleTree& modules) {
   for (const at::Tensor& parameter : modules.parameters()) {
     if (parameter.dim() == 4) {

@@ -25,7 +25,7 @@ All other options are those of `gemm64 run` (gemm64 run --help): --model FILE.on
 mean what they mean there, and the report is the same to the last byte, wall times apart.
 
 A unit is one pass of images through the network: with --batch 1 each image is one, with --batch 8
-eight are. Without --batch up to 256 images make one pass, which one worker runs alone."""
+eight are. Without --batch up to 256 images make one pass, which one worker runs."""
 
 
 _ESTIMATE = """\

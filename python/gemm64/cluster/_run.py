@@ -32,7 +32,7 @@ def say(text: str) -> None:
 
 
 class Speed:
-    """Whether the cluster is faster than one process would be, once it is under way."""
+    """Whether the cluster is faster than one process would be, once it is in progress."""
 
     _ENOUGH = 50  # units from which a rate is told
 
@@ -77,7 +77,7 @@ class Runner:
         self._run = uuid.uuid4().hex[:12]  # others may use the scheduler too
         self._done: queue.SimpleQueue[int] = queue.SimpleQueue()
         self._futures: dict[int, Any] = {}
-        self._given: dict[int, bytes] = {}  # of units under way
+        self._given: dict[int, bytes] = {}  # of units in progress
         self._results: dict[int, bytes] = {}  # of units whose turn has not come, without checkpoint
         self._finished: set[int] = set(checkpoint.finished) if checkpoint else set()
         self._next = 0  # whose result is taken next
@@ -93,7 +93,7 @@ class Runner:
     def run(self) -> None:
         """Runs all units that are not finished, and takes all results.
 
-        After the first complaint it hands out no more and ends when those under way have. Raises
+        After the first complaint it hands out no more and ends when those in progress have. Raises
         Stopped where a signal comes; what is finished by then is in the checkpoint.
         """
         waiting = iter([i for i in range(self._work.count()) if i not in self._finished])

@@ -7,7 +7,7 @@ GATE = ("LATCH", "AND2X2", "INVX1")  # what a clock gate is made of
 
 
 class MissingCell(Exception):
-    """A library without a cell that is needed beside those that the mapper chose."""
+    """A library without a cell that is needed next to those that the mapper chose."""
 
 
 def order(netlist):
@@ -53,7 +53,7 @@ class Electrical:
         self.passive = [0.0] * netlist.nets   # inside registers that a net's changes reach
         half = 0.5 * library.volts ** 2
         self.half = half
-        self.groups = {}                      # registers behind each clock gate, by the net that enables it
+        self.groups = {}                      # registers after each clock gate, by the net that enables it
         for instance in netlist.instances:
             if instance.cell is None:
                 self.load[instance.inputs["D"]] += self.register.capacitance["D"]

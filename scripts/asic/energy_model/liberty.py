@@ -31,7 +31,7 @@ class Table:
 
 
 def place(axis, value):
-    """Index of the interval that holds a value, or lies next to it, and how far into it the value lies."""
+    """Index of the interval that holds a value, or is next to it, and how far into it the value is."""
     i = min(max(bisect.bisect_right(axis, value) - 1, 0), len(axis) - 2)
     return i, (value - axis[i]) / (axis[i + 1] - axis[i])
 

@@ -60,7 +60,7 @@ class Layer:
         return ("array", "lanes") if self.on_lanes else ("array", *added)
 
     def under_way(self, events):
-        """Cycles in which the layer and a command are both under way, and the command, in the timeline's order."""
+        """Cycles in which the layer and a command are both in progress, and the command, in the timeline's order."""
         name = self.run["name"]
         for of in events:
             for event in events if (of["cat"], of["name"]) == ("layer", name) else []:
@@ -70,7 +70,7 @@ class Layer:
                     yield clocks, event
 
     def lanes_window(self, events):
-        """A:B, cycles from the one before the layer's first DEPTHWISE to where its rows are under way."""
+        """A:B, cycles from the one before the layer's first DEPTHWISE to where its rows are in progress."""
         for _, event in self.under_way(events):
             if event["name"] == "DEPTHWISE":
                 return f"{event['ts'] - 2}:{event['ts'] + min(event['dur'] // 2, TRACED)}"
@@ -202,7 +202,7 @@ class Measurement:
                                         if of == variant) * self.options.period * 1e-9
 
     def cases(self, *places):
-        """(place, layer) of the network's layers: where they multiply, or these places alone."""
+        """(place, layer) of the network's layers: where they multiply, or these places only."""
         return [case for case in self.runs if case[0] in (places or ("array", "lanes"))]
 
     def parts(self, place, layer):
@@ -223,7 +223,7 @@ class Measurement:
         return self.logic(variant, batch, layer) * 1000 * parts.N / self.macs[batch, layer]
 
     def pj_per_result(self, part, layer):
-        """Of the part alone."""
+        """Of the part only."""
         return self.part_nj("gates", "results", layer, part) * 1000 * parts.N / self.results[layer, part]
 
     def pj_of_products(self, layer):

@@ -47,7 +47,7 @@ write_verilog -noattr -noexpr {folder}/netlist.v
 """
 
 
-# What a file holds: logic alone, arrays that are to be memories beside it, or a memory and nothing else.
+# What a file holds: logic only, arrays that are to be memories next to it, or a memory and nothing else.
 LOGIC, ARRAYS, WHOLE_MEMORY = range(3)
 READ = {LOGIC: "-mem2reg", ARRAYS: "-nomem2reg", WHOLE_MEMORY: "-lib"}
 MEMORIES = ("gemm64_ram", "gemm64_set_ram")
@@ -67,7 +67,7 @@ def run(command, log, **options):
 
 
 def write(path, text):
-    """Writes a file, with the folder that it lies in."""
+    """Writes a file, with the folder that it is in."""
     os.makedirs(os.path.dirname(path), exist_ok=True)
     with open(path, "w", encoding="utf-8") as out:
         out.write(text)

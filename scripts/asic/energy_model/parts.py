@@ -299,7 +299,7 @@ class Vector(Pieces):
 
     def __init__(self, signals):
         super().__init__(signals)
-        # Settings stay at the ports while rows are under way, loaded by a STORE before this one, it may be.
+        # Settings stay at the ports while rows are in progress, loaded by a STORE before this one, it may be.
         self.signals["load_i"] = [1, *self.signals["load_i"][1:]]
 
 

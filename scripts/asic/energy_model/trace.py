@@ -12,7 +12,7 @@ def tile(layer, coordinates):
 
 
 def record(program, options, folder):
-    """Path of a VCD of what options of `run` trace. The run's report goes beside it, run.json."""
+    """Path of a VCD of what options of `run` trace. The run's report goes next to it, run.json."""
     os.makedirs(folder, exist_ok=True)
     base = os.path.join(folder, "tile")
     log = base + ".log"

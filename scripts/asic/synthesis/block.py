@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A block timed alone: the model that stands for it in the netlist around it, and the paths inside it."""
+"""A block timed separately: the model that stands for it in the netlist around it, and the paths inside it."""
 
 from . import timing, tools
 from .macro import Macro

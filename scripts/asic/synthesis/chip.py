@@ -15,7 +15,7 @@ SPLIT = "gemm64_requantize"
 
 @dataclass
 class Block:
-    """A block mapped and timed alone."""
+    """A block mapped and timed separately."""
     netlist: Netlist
     macro: macro.Macro
     paths: list

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Liberty models of what stands in a netlist as a box: memories, and blocks that were timed alone."""
+"""Liberty models of what stands in a netlist as a box: memories, and blocks that were timed separately."""
 
 from dataclasses import dataclass, field
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from . import tools
 
-# Mapped and timed alone, and boxes in the accelerator: there are many of them, or they are so large that one netlist of all would take more
+# Mapped and timed separately, and boxes in the accelerator: there are many of them, or they are so large that one netlist of all would take more
 # than 20 GB at N = 64.
 MANY = ("gemm64_stage", "gemm64_accumulator_column", "gemm64_requantize")
 BLOCKS = (*MANY, "gemm64_elementwise")
@@ -58,7 +58,7 @@ REST = Recipe("techmap -map +/techmap.v -map {carries}", ("&get -n", "&nf", "&pu
 
 
 def sources(top):
-    """Files of a module and of all in it, without those in blocks; names stand behind those that they begin with."""
+    """Files of a module and of all in it, without those in blocks; names stand after those that they begin with."""
     found, wanted = set(), [top]
     while wanted:
         name = wanted.pop()

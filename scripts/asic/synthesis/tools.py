@@ -24,7 +24,7 @@ def check(liberty):
 
 
 def write(path, text):
-    """Writes a file, with the folder that it lies in; returns its path."""
+    """Writes a file, with the folder that it is in; returns its path."""
     os.makedirs(os.path.dirname(path), exist_ok=True)
     with open(path, "w", encoding="utf-8") as out:
         out.write(text)

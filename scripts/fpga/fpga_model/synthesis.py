@@ -12,7 +12,7 @@ class ToolFailure(Exception):
 
 
 def run(script, base):
-    """Runs a script of Yosys' commands; its log lies beside it."""
+    """Runs a script of Yosys' commands; its log is next to it."""
     with open(f"{base}.ys", "w", encoding="utf-8") as file:
         file.write(script)
     with open(f"{base}.log", "w", encoding="utf-8") as log:

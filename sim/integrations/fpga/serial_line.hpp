@@ -11,7 +11,7 @@ namespace gemm64 {
 
 class SerialLine {
  public:
-  /// Opens the terminal `path` at `baud`, 8 bits, no parity, one stop bit, for this process alone.
+  /// Opens the terminal `path` at `baud`, 8 bits, no parity, one stop bit, for this process only.
   /// Throws UsageError where it cannot be opened, is no terminal or cannot be as fast.
   SerialLine(std::string path, std::uint32_t baud);
   ~SerialLine();

@@ -32,7 +32,7 @@ class SerialPin {
   unsigned out_bits_ = 0x1;  // what is sent, the next bit lowest
   unsigned out_left_ = 0;    // cycles
   unsigned in_bits_ = 0;
-  unsigned in_cycles_ = 0;  // since the start bit began; 0: none is under way
+  unsigned in_cycles_ = 0;  // since the start bit began; 0: none is in progress
 };
 
 class SimulatedBoard {

@@ -30,7 +30,7 @@ int gemm64_sim_read(struct gemm64_sim *sim, uint32_t offset, uint32_t *value);
 int gemm64_sim_write(struct gemm64_sim *sim, uint32_t offset, uint32_t value);
 
 /* Memory from address 0 on, 4 GiB of which only what is used takes any; in no time. 0, or -1 where
- * a byte lies outside. */
+ * a byte is outside. */
 int gemm64_sim_read_memory(struct gemm64_sim *sim, uint64_t address, void *data, size_t bytes);
 int gemm64_sim_write_memory(struct gemm64_sim *sim, uint64_t address, const void *data,
                             size_t bytes);

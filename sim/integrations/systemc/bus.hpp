@@ -33,7 +33,7 @@ class Bus : public sc_core::sc_module {
   /// The socket for the target of that name. Throws std::out_of_range.
   tlm_utils::simple_initiator_socket_tagged<Bus>& target(const std::string& name);
 
-  /// Told of each transaction that a target has answered, or none did.
+  /// Notified of each transaction that a target has answered, or none did.
   using Watch = std::function<void(const char* target, const tlm::tlm_generic_payload& transaction,
                                    const sc_core::sc_time& begin, const sc_core::sc_time& end)>;
   void watch(Watch watch) { watch_ = std::move(watch); }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Where everything lies in the platform, for the platform and for its firmware. */
+/* Where everything is in the platform, for the platform and for its firmware. */
 #ifndef GEMM64_PLATFORM_MAP_H
 #define GEMM64_PLATFORM_MAP_H
 

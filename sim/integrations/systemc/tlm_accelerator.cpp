@@ -17,7 +17,7 @@
 
 namespace gemm64 {
 
-/// The memory behind the socket, as the device sees it.
+/// The memory at the socket, as the device sees it.
 class TlmAccelerator::BusMemory final : public DeviceMemory {
  public:
   explicit BusMemory(TlmAccelerator& accelerator) : accelerator_(accelerator) {}
@@ -72,7 +72,7 @@ class TlmAccelerator::BusMemory final : public DeviceMemory {
   void forget() { regions_.clear(); }
 
  private:
-  /// Where `address` lies, and how many bytes follow it there; none where no pointer is granted.
+  /// Where `address` is, and how many bytes follow it there; none where no pointer is granted.
   std::pair<std::uint8_t*, std::uint64_t> pointer(std::uint64_t address, bool write) {
     for (const tlm::tlm_dmi& region : regions_) {
       if (address < region.get_start_address() || address > region.get_end_address()) continue;

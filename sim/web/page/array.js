@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// The array: a cell for each multiplier, with its weight, its activation and the partial sum behind it.
+// The array: a cell for each multiplier, with its weight, its activation and the partial sum after it.
 
 const color = (name) => getComputedStyle(document.documentElement).getPropertyValue(name).trim();
 
-/// A picture that is redrawn from the state; words beside it say the same.
+/// A picture that is redrawn from the state; words next to it say the same.
 class ArrayView {
   constructor(shown) {
     this.shown = shown;

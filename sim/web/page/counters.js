@@ -47,7 +47,7 @@ class CountersView {
             from: () => `${values.sentence(counter.purpose)} ${last()}`, to: () => "The driver reads it in a register; the page compares it with the prediction in the end."};
   }
 
-  /// A result: what it was added from, and where it lies.
+  /// A result: what it was added from, and where it is.
   result(job, value, row, column) {
     const {simulation, origins} = this.shown;
     const about = simulation.about.jobs[job];

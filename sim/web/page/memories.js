@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What lies on the chip: weight buffer, scratchpad and window, accumulator banks.
+// What is on the chip: weight buffer, scratchpad and window, accumulator banks.
 
 /// Figures of the buffers as tiles; and the words around where they are read as numbers.
 class MemoriesView {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The ports with their bursts, and the commands with the one under way.
+// The ports with their bursts, and the commands with the one in progress.
 
 class PortsView {
   constructor(shown) {

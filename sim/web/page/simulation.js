@@ -8,7 +8,7 @@ const kMostKept = 192 << 20;   // bytes of all snapshots
 /// What was asked was refused, in a sentence for the reader.
 class Refused extends Error {}
 
-/// All state of the simulation lies in the module's memory, so a copy of that is a snapshot. One is kept each so many
+/// All state of the simulation is in the module's memory, so a copy of that is a snapshot. One is kept each so many
 /// cycles; going back restores the last before the clock, and simulates the rest again.
 class Simulation {
   constructor(module) {

@@ -2,7 +2,7 @@
 // Any value that is shown can be chosen: what it is, where it comes from, where it goes, and a bit to flip.
 
 /// A value is described by its title; by signal, word, first bit and bits, whether it has a sign, and bits behind the
-/// point; or by its text alone; and by from() and to(), which tell in words.
+/// point; or by its text only; and by from() and to(), which tell in words.
 class Values {
   constructor(shown) {
     this.shown = shown;

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Writes the corpus of ONNX files that must be refused, each with one fault, beside this script.
+"""Writes the corpus of ONNX files that must be refused, each with one fault, next to this script.
 
 expected.txt tells for each file what the one line about it must contain. Needs nothing but Python.
 """

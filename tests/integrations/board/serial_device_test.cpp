@@ -21,7 +21,7 @@
 namespace gemm64 {
 namespace {
 
-/// The board runs beside the test.
+/// The board runs next to the test.
 class Board {
  public:
   Board()

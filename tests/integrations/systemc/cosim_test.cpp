@@ -51,7 +51,7 @@ TEST(Cosim, InterruptsClearedAtEachClockAroundAFinish) {
   }
 }
 
-// Errors that memory gives: on the RTL's sides alone, since the others know of none.
+// Errors that memory gives: on the RTL's sides only, since the others know of none.
 TEST(Cosim, InjectedBusErrorsGiveTheSameOnAllSidesOfTheRtl) {
   for (unsigned seed = 0; seed < 40; ++seed) {
     SCOPED_TRACE("seed " + std::to_string(seed));
@@ -73,7 +73,7 @@ TEST(Cosim, InjectedBusErrorsGiveTheSameOnAllSidesOfTheRtl) {
   }
 }
 
-/// A device that lies in one way.
+/// A device that is in one way.
 class Liar final : public WrappedDevice<Device&> {
  public:
   enum class Lie { kMemory, kRegister, kCounter, kInterrupt, kSilence };

@@ -43,7 +43,7 @@ PlatformOptions options(const std::string& accelerator, int n) {
   return options;
 }
 
-/// Jobs on random operands, one behind the other in memory, with the results that the reference
+/// Jobs on random operands, one after the other in memory, with the results that the reference
 /// device gives.
 struct Work {
   std::vector<FirmwareJob> jobs;
@@ -88,7 +88,7 @@ Work make_work(int n, unsigned jobs, std::uint32_t seed) {
   return work;
 }
 
-/// What lies in the platform's memory behind the ring is what the reference left there.
+/// What is in the platform's memory behind the ring is what the reference left there.
 void expect_results(Platform& platform, const Work& work) {
   std::vector<std::uint8_t> memory(kMemoryBytes);
   platform.device().read_memory(0, memory.data(), memory.size());
@@ -247,7 +247,7 @@ TEST_P(Firmware, RunsLayersOfOneProgramAndChecksEach) {
     how.places = work.places;
     std::vector<FirmwareJob> given = jobs;
     if (wrong) given[1].crc ^= 1;
-    // Then there is one more program behind it.
+    // Then there is one more program after it.
     for (const FirmwareJob& job : jobs) given.push_back(job);
     const FirmwareReport report = platform.run(firmware(), how, given);
     EXPECT_EQ(report.exit_code, wrong ? 1u : 0u) << report.printed;
@@ -281,7 +281,7 @@ TEST_P(Firmware, GivesUpAllLayersOfAProgramThatFails) {
   EXPECT_EQ(report.jobs[0].attempts, 2u);
 }
 
-// A job that nobody can carry out fails after its attempts; those behind it are done.
+// A job that nobody can carry out fails after its attempts; those after it are done.
 TEST_P(Firmware, GivesUpAJobThatFailsAtEachAttempt) {
   Work work = make_work(4, 3, 3);
   work.jobs[1].commands[0].set_address(0x70000000);

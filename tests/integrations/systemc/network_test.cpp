@@ -89,7 +89,7 @@ std::vector<std::uint32_t> statuses(const FirmwareReport& report) {
   return statuses;
 }
 
-/// The network's output, as it lies in memory.
+/// The network's output, as it is in memory.
 Tensor output_in(const std::vector<std::uint8_t>& memory, const Compiled& compiled) {
   const std::vector<DeviceLayer>& layers = compiled.executable.plan.programs[0].layers;
   for (std::size_t i = 0; i < layers.size(); ++i) {

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Tries to make the program crash, hang, or lose or destroy a file; README.md beside this says how."""
+"""Tries to make the program crash, hang, or lose or destroy a file; README.md next to this says how."""
 
 import argparse
 import collections

@@ -337,7 +337,7 @@ def limits(random, address_space=True):
 
 
 def sizes(random):
-    """Sizes that nothing has room for: refused from the numbers alone, at once."""
+    """Sizes that nothing has room for: refused from the numbers only, at once."""
     sizes_of = [1, 2, 3, 33000, 70000, 1 << 20, 1 << 30, (1 << 31) - 1, 1 << 31]
     m = k = n = 1
     while m * k + k * n + 4 * m * n <= 1 << 33:  # device memory is half of that
@@ -360,7 +360,7 @@ def elf(random):
     broken = bytearray(samples.firmware())
     if random.random() < 0.5:  # in its headers, at the front
         broken = bytearray(change_bytes(random, bytes(broken[:0x100]))) + broken[0x100:]
-    else:  # in its code, behind the first page
+    else:  # in its code, after the first page
         for _ in range(random.randint(1, 8)):
             broken[random.randrange(0x1000, 0x3000)] = random.randrange(256)
     return Trial("broken firmware", ["firmware", "--device", "tlm", "--batch", "1", "--elf", "fw.elf",

@@ -12,7 +12,7 @@ FLOAT, INT8, INT64 = 1, 3, 7
 
 
 def firmware_file():
-    """The firmware, which stands beside the program."""
+    """The firmware, which stands next to the program."""
     return os.path.join(os.path.dirname(os.environ["GEMM64"]), "firmware.elf")
 
 

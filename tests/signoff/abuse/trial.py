@@ -21,7 +21,7 @@ class Trial:
     links: list = field(default_factory=list)     # (name, how, target): symbolic, hard, pipe, folder
     outputs: dict = field(default_factory=dict)   # name: format, as asked for
     beside: list = field(default_factory=list)    # names that may appear too
-    helpers: list = field(default_factory=list)   # shell commands that run beside it
+    helpers: list = field(default_factory=list)   # shell commands that run next to it
     before: str = ""                              # shell text before the command, such as ulimit
     streams: str = ""                             # redirections
     reader: str = ""                              # of standard output, in place of a file: head, nobody
@@ -37,7 +37,7 @@ class Trial:
         return text + (" " + self.streams if self.streams else "")
 
     def reproduction(self):
-        """The same for a person, with what cannot be said in that line beside it."""
+        """The same for a person, with what cannot be said in that line next to it."""
         text = self.line()
         if self.reader:
             text = f"({text}) | " + ("head -1" if self.reader == "head" else "true")

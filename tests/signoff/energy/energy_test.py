@@ -54,7 +54,7 @@ class Liberty(Case):
 
 class Energy(Case):
     def test_adds_what_is_known_by_hand(self):
-        """A register that flips in each cycle, and an inverter behind it that drives two."""
+        """A register that flips in each cycle, and an inverter after it that drives two."""
         gates = cells.Gates(self.liberty)
         out = gates.new()
         first = gates.gate("INVX1", out)

@@ -46,7 +46,7 @@ struct World {
     std::uint32_t count;
   };
   std::uint8_t memory[kBytes];
-  Port weights, data, results;  // bursts under way
+  Port weights, data, results;  // bursts in flight
   std::uint32_t answers[32], answered;
   std::uint32_t answer_error;
   std::uint32_t clock, written, address_taken, data_taken;

@@ -194,7 +194,7 @@ Work lenet(const Geometry& geometry) {
 
 using MakeProgram = std::vector<Command> (*)(std::mt19937&, const Geometry&, unsigned);
 
-/// Programs that no plan makes, behind a memory that stalls now and then.
+/// Programs that no plan makes, with a memory that stalls now and then.
 Work random_programs(const std::string& name, unsigned seed, MakeProgram program,
                      const Geometry& geometry) {
   const auto run = [seed, program, geometry](const Make& make) {

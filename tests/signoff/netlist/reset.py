@@ -12,7 +12,7 @@ import sys
 
 ROOT = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..", "..")
 sys.path.insert(0, os.path.join(ROOT, "scripts", "asic"))
-from synthesis import models  # noqa: E402 (the folder lies there)
+from synthesis import models  # noqa: E402 (the folder is there)
 
 IDLE_CLOCKS = 20
 CLOCKS = 8  # of the reset, as sim/models/rtl_device.hpp has it
@@ -51,7 +51,7 @@ class Netlist:
 
     @staticmethod
     def sorted(gates):
-        """Gates, each behind those that it reads."""
+        """Gates, each after those that it reads."""
         readers, waiting = collections.defaultdict(list), {}
         for out, (_, inputs) in gates.items():
             inner = [bit for bit in inputs if bit in gates]

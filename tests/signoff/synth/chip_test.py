@@ -41,7 +41,7 @@ class Chip(SmallDesigns):
         alone = self.made(top="gemm64_stage")
         self.assertEqual(chip.blocks, {"gemm64_stage": 2})
         self.assertEqual(chip.cells["gemm64_stage"][0], 2 * alone.cells["gemm64_stage"][0])
-        self.assertEqual(chip.cells["gemm64"], (4, 4 * 96.0))  # flip-flops alone: the sum's gates are the queue's
+        self.assertEqual(chip.cells["gemm64"], (4, 4 * 96.0))  # flip-flops only: the sum's gates are the queue's
         self.assertGreater(chip.cells["gemm64_fifo"][0], 4)
         self.assertEqual(sorted(chip.cells), ["gemm64", "gemm64_fifo", "gemm64_stage"])
 

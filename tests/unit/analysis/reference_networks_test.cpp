@@ -55,7 +55,7 @@ TEST(AlexNet, HasThePublishedActivations) {
   const Analysis analysis = analyze_graph("alexnet");
   EXPECT_EQ(analysis.totals.activation_bytes, 4392864U);
   ASSERT_TRUE(analysis.modules);
-  // Leaf modules alone, and as hooks on every module count them: features, classifier and the whole
+  // Leaf modules only, and as hooks on every module count them: features, classifier and the whole
   // model once more.
   EXPECT_EQ(analysis.modules->leaf_bytes, 4392864U);
   EXPECT_EQ(analysis.modules->container_bytes, 4U * (9216 + 1000 + 1000));

@@ -80,7 +80,7 @@ TEST(AverageFactors, RoundToEvenBehindTheZeroPointAsTheKernelDoes) {
   std::mt19937 random(5);
   unsigned steps = 0;
   for (int zero = -4; zero <= 4; ++zero) {
-    const Quantization from{0.5F, 3}, to{0.5F, zero};  // each second sum lies between two values
+    const Quantization from{0.5F, 3}, to{0.5F, zero};  // each second sum is between two values
     const auto factors = window_factors(from, to, 2, TensorProto::INT8);
     ASSERT_TRUE(factors) << zero;
     steps += factors->zero != zero ? 1 : 0;

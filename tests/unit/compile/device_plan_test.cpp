@@ -219,7 +219,7 @@ TEST_F(DevicePlanTest, MultipliesTensorsThatTheNetworkComputes) {
   EXPECT_EQ(layer.depth_of_products(), 8U);
   EXPECT_TRUE(found.on_host.empty());
   EXPECT_EQ(found.between.count(2), 1U);
-  // Without, what a layer gave is read where it lies, if the other operand is there.
+  // Without, what a layer gave is read where it is, if the other operand is there.
   QuantizedText lies("2,3,8");
   lies.node("t", "Transpose <perm = [0,2,1]> (x)")
       .matmul("x", "q", 8, 8)
@@ -384,7 +384,7 @@ TEST_F(DevicePlanTest, KeepsValuesThatOthersReadBesideAFunctionOfThem) {
       .conv("b", "c", 8, 8, 1)
       .conv("a", "y", 8, 8, 1);
   EXPECT_THAT(texts(plan(read)), ElementsAre("a b<a y<a c<b"));
-  // What lies between is an output: two programs, and the host between them.
+  // What is between is an output: two programs, and the host between them.
   QuantizedText between("1,8,6,6");
   between.conv("x", "a", 8, 8, 1)
       .node("f", "DequantizeLinear (a, s, z)")

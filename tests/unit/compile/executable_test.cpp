@@ -95,7 +95,7 @@ TEST_F(ExecutableTest, PlacesTheTensorsOfAProgramApart) {
       EXPECT_LE(places[i - 1].second, places[i].first);
     EXPECT_LE(places.back().second, program.list.end);
   }
-  // What a layer reads of another one lies where that one wrote it.
+  // What a layer reads of another one is where that one wrote it.
   EXPECT_EQ(made.programs[0].tensors[1].input.address, made.programs[0].tensors[0].result.address);
   EXPECT_EQ(made.programs[0].tensors[1].input.name, "a");
 }

@@ -11,7 +11,7 @@ namespace {
 
 using Column = std::vector<std::int64_t>;  // a map of one channel and one column
 
-/// A layer whose weights are no two alike; zero lies beyond the border.
+/// A layer whose weights are no two alike; zero is beyond the border.
 Column layer(const Convolution& c, const Column& x) {
   const auto rows = static_cast<std::int64_t>(x.size());
   const std::int64_t span = std::int64_t{c.kernel_height - 1} * c.dilation_height + 1;
@@ -91,7 +91,7 @@ TEST(Strips, GiveTheMapsOwnRows) {
 }
 
 TEST(Strips, HaveAsFewRowsAsTheirWindowsAllow) {
-  Convolution first, second;  // rows for which a 3x3 window meets one row of the strip beside it
+  Convolution first, second;  // rows for which a 3x3 window meets one row of the strip next to it
   first.height = first.out_height = second.height = second.out_height = 16;
   second.kernel_height = 3;
   second.pad_top = 1;

@@ -107,7 +107,7 @@ Command load(std::uint32_t rows, std::uint32_t count, std::uint32_t stride) {
   return load;
 }
 
-// Blocks of M lie inside a tile, each a block's rows behind the one before.
+// Blocks of M lie inside a tile, each a block's rows after the one before.
 TEST(WalkOf, LoadsTheTilesOfABlockAtTheirStride) {
   const WordWalk walk = walk_of(load(5, 7, 15), 8);
   EXPECT_EQ(walk.address, 4096u);

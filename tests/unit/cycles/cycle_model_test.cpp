@@ -116,7 +116,7 @@ TEST(CycleModel, ABlockBeginsWhileItsBankIsStored) {
 }
 
 // 64 bytes of weights per cycle, 14,336 tiles of 4096 bytes: beyond that there is start and end
-// alone.
+// only.
 TEST(CycleModel, AlexNetIsBoundByItsWeights) {
   for (const std::uint64_t batch : {1, 2, 32, 63, 64}) {
     for (const GemmShape& shape : {GemmShape{batch, 9216, 4096}, GemmShape{batch, 4096, 4096},

@@ -123,7 +123,7 @@ TEST_F(ProgramCheck, EndsARingWithoutFinishWhereNothingIsLeftToDo) {
 
 TEST_F(ProgramCheck, FindsTheLastWordOfStridedTiles) {
   const std::uint64_t end = std::uint64_t{1} << 40;
-  // Two tiles of five rows, the second 100 rows behind the first.
+  // Two tiles of five rows, the second 100 rows after the first.
   program_[1].count = 2;
   program_[1].rows = 5;
   program_[1].stride = 100;

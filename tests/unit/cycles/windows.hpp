@@ -24,7 +24,7 @@ inline Window same(std::uint32_t size, std::uint32_t planes) {
   return w;
 }
 
-/// The plan's commands with FINISH behind them, results as int8.
+/// The plan's commands with FINISH after them, results as int8.
 inline std::vector<Command> program_of(const WindowPlan& plan) {
   WindowOperands operands;
   operands.results.format = ResultFormat(ResultCode::kInt8).number();

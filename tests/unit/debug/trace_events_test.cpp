@@ -19,7 +19,7 @@ constexpr std::uint64_t kMax = std::numeric_limits<std::uint64_t>::max();
 
 class TraceEventsTest : public InFolder {
  protected:
-  /// The file's events, as it lies there.
+  /// The file's events, as it is there.
   Json events() const {
     std::ifstream file(path_);
     return Json::parse(file).at("traceEvents");

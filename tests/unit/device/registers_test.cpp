@@ -36,7 +36,7 @@ TEST(Command, LiesInMemoryAsTheTableSays) {
   const std::uint8_t expected[] = {4,    0x12, 0x56, 0x34, 0xde, 0xbc, 0x9a, 0x78,
                                    4,    3,    2,    1,    8,    7,    6,    5,
                                    0x88, 0x77, 0x66, 0x55, 0x44, 0x33, 0x22, 0x11};
-  // In byte 24, which has no field of a STORE's yet, lies the check of all others.
+  // In byte 24, which has no field of a STORE's yet, is the check of all others.
   unsigned check = 0;
   for (const unsigned byte : expected) check ^= byte >> 4 ^ (byte & 15);
   EXPECT_NE(check, 0u);

@@ -8,7 +8,7 @@
 
 namespace gemm64 {
 
-/// Does everything as the device behind it, but for what a test overrides. `Behind` is a device of
+/// Does everything as the device after it, but for what a test overrides. `Behind` is a device of
 /// its own (ReferenceDevice) or another's (Device&); `Interface` what both are.
 template <class Behind, class Interface = Device>
 class WrappedDevice : public Interface {

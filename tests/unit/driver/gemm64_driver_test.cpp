@@ -394,7 +394,7 @@ TEST_F(Core, ATicketWaitsForItsOwnProgram) {
   EXPECT_EQ(interrupts, 2);
 }
 
-// The one behind it ends just when its own end is seen.
+// The one after it ends just when its own end is seen.
 TEST_F(Core, ATicketLeavesTheInterruptOfALaterProgram) {
   open(8);
   std::uint32_t first = 0;

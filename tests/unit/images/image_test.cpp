@@ -104,7 +104,7 @@ TEST(ImageNetBatch, TakesTheImagesAskedFor) {
   EXPECT_TRUE(std::equal(second.values.begin(), second.values.end(),
                          both.values.begin() + static_cast<std::ptrdiff_t>(image)));
   // Halfway between the white corner and its black neighbour, on the first row (the 8th of 8 pixels
-  // lies 7/16 + 1/2 of the way).
+  // is 7/16 + 1/2 of the way).
   EXPECT_NEAR(both.values[image + 7] * 0.229 + 0.485, 1.0 - 7.0 / 16.0, 1e-6);
 }
 

@@ -73,7 +73,7 @@ TEST(Tensor, RefusesTensorsWithoutTheirData) {
   TensorProto few = proto_of(TensorProto::FLOAT, {2});
   few.set_raw_data(std::string(4, '\0'));
   EXPECT_THROW(Tensor::from_proto(few), UsageError);
-  TensorProto elsewhere = proto_of(TensorProto::FLOAT, {1});  // uint32 lies there, float does not
+  TensorProto elsewhere = proto_of(TensorProto::FLOAT, {1});  // uint32 is there, float does not
   elsewhere.add_uint64_data(5);
   EXPECT_THROW(Tensor::from_proto(elsewhere), UsageError);
   elsewhere.set_data_type(TensorProto::UINT32);

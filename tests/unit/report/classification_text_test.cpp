@@ -9,7 +9,7 @@
 namespace gemm64 {
 namespace {
 
-/// Three images of three classes; the last is right in float32 alone.
+/// Three images of three classes; the last is right in float32 only.
 Classification example(std::vector<std::string> names = {}) {
   MatrixF found(3, 3), exact(3, 3);
   found << 1, 2, 3, 3, 2, 1, 1, 2, 3;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Chains of quantized layers, run by a driver alone: random ones, and what they must give.
+// Chains of quantized layers, run by a driver only: random ones, and what they must give.
 #pragma once
 
 #include <cmath>

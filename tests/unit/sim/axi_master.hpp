@@ -250,7 +250,7 @@ class WriteMaster : public AxiMaster<AxiWritePort, WriteMaster> {
   std::uint64_t address_from = 0;
   std::uint64_t data_from = 0;
   bool data_waits =
-      false;  // for its address: alone, it could run more than a burst ahead of a stalled one
+      false;  // for its address: by itself, it could run more than a burst ahead of a stalled one
   std::vector<Beat> data;
   std::vector<Response> responses;
   std::uint32_t noise = 1;

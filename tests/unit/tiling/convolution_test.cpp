@@ -179,7 +179,7 @@ TEST(WindowCut, NamesTheLeastScratchpadThatIsEnough) {
   });
 }
 
-// Every weight lies once at the place where the device expects it, and zeros elsewhere.
+// Every weight is once at the place where the device expects it, and zeros elsewhere.
 TEST(WindowPacking, PutsGroupsOnTheDiagonal) {
   Geometry geometry;
   geometry.n = 4;

@@ -34,7 +34,7 @@ struct KnownLayer {
 struct KnownProgram {
   const char* name;
   bool small;  // enough for the RTL
-  /// Cycles beyond those of the tiles alone, N = 64, a memory of latency 100. A program starts and
+  /// Cycles beyond those of the tiles only, N = 64, a memory of latency 100. A program starts and
   /// ends once, a block takes a cycle, and where a layer ends and the next begins the array hardly
   /// waits.
   std::uint64_t overhead;

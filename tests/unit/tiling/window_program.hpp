@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The plainest program of a window: all weights for each block, and a STORE for all blocks of one
-// height. Jobs make better ones; this one rests on the window's plan alone.
+// height. Jobs make better ones; this one rests on the window's plan only.
 #pragma once
 
 #include <cstdint>

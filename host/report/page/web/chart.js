@@ -21,7 +21,7 @@ function chart(label, draw, ...after) {
   return element("figure", {}, frame, ...after);
 }
 
-/// The names beside bars: places in a list, since names may repeat.
+/// The names next to bars: places in a list, since names may repeat.
 function nameAxis(names, width) {
   const most = width < 520 ? 16 : 28;
   const longest = Math.max(4, ...names.map((name) => Math.min(most, [...printable(name)].length)));

@@ -21,7 +21,7 @@ function deltas(label, value, text = whole, kind = worse) {
                   (v) => (v === null ? kNone : signed(v.toFixed(2), v)), {kind})];
 }
 
-/// Bars of both runs beside each other. `layers`: pairs.
+/// Bars of both runs next to each other. `layers`: pairs.
 function pairBars(label, pairs, value, text) {
   const points = pairs.flatMap((pair, place) => [pair.a, pair.b].map((layer, side) => ({pair, place, side: kSides[side], value: layer ? value(layer) : null}))
                                                  .filter((p) => isNumber(p.value)));

@@ -7,7 +7,7 @@ function column(label, value, text = null, more = {}) {
 }
 const numeric = (label, value, text = whole, more = {}) => column(label, value, text, {numeric: true, ...more});
 
-/// Columns that paper has no room for are for the screen alone.
+/// Columns that paper has no room for are for the screen only.
 const columnClass = (col) => [col.numeric ? "" : "text", col.screen ? "screen" : ""].filter(Boolean).join(" ");
 
 function cell(col, row, header) {

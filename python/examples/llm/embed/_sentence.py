@@ -50,7 +50,7 @@ def vector_of(encoder: Encoder, ids: list[int]) -> NDArray[Any]:
 
 
 def parallel_for(all_ids: list[list[int]]) -> Arrays:
-    """Sentences as one batch, the short ones filled up behind their ends."""
+    """Sentences as one batch, the short ones filled up after their ends."""
     width = max(len(ids) for ids in all_ids)
     mask = np.array([[int(place < len(ids)) for place in range(width)] for ids in all_ids], np.int64)
     filled = np.array([ids + [0] * (width - len(ids)) for ids in all_ids], np.int64)

@@ -63,7 +63,7 @@ class Decoder:
         return bool(self._past)
 
     def run(self, ids: list[int]) -> NDArray[Any]:
-        """The logits behind the last of all tokens of the text so far, [vocabulary]."""
+        """The logits after the last of all tokens of the text so far, [vocabulary]."""
         new = np.array([ids[self._seen:]], np.int64)
         places = np.arange(self._seen, len(ids), dtype=np.int64)[None]
         feed: Arrays = {self._ids: new, "attention_mask": np.ones((1, len(ids)), np.int64),

@@ -60,7 +60,7 @@ class Text:
 class Writer:
     """Networks, their tokens, and how the next one is chosen.
 
-    context: how many tokens of a prompt and, without an encoder, of the text behind it fit; None
+    context: how many tokens of a prompt and, without an encoder, of the text after it fit; None
         where there is no limit. at_once: how many tokens of a prompt a decoder that keeps keys takes
         in a run; None: all.
     """

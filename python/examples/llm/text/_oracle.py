@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""ONNX Runtime beside the device: the same file, the same inputs, every byte."""
+"""ONNX Runtime next to the device: the same file, the same inputs, every byte."""
 
 from __future__ import annotations
 

@@ -155,7 +155,7 @@ static int failed(uint32_t index, enum gemm64_result result) {
   return recover(result != GEMM64_FAILED) == GEMM64_OK;
 }
 
-/* The job behind the last layer of the program that job `index` begins. */
+/* The job after the last layer of the program that job `index` begins. */
 static uint32_t behind(uint32_t index) {
   do {
     ++index;

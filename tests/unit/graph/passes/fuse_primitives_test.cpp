@@ -8,7 +8,7 @@
 namespace gemm64 {
 namespace {
 
-/// The operators in order, each behind what it reads first.
+/// The operators in order, each after what it reads first.
 std::string joined(const std::string& nodes, const std::string& outputs = "float[2,4] y") {
   const OnnxModel model = with_joined_primitives(load_text(
       "(float[2,4] x, float[4] w, float[4] b) => (" + outputs +

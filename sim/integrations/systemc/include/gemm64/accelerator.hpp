@@ -31,7 +31,7 @@ struct AcceleratorOptions {
   bool debug = false;  // RtlAccelerator: the model that can be looked into, which is slower
 };
 
-/// Registers behind a target socket, memory behind an initiator socket, one interrupt line. All
+/// Registers at a target socket, memory at an initiator socket, one interrupt line. All
 /// transactions are blocking (b_transport) and loosely timed:
 /// - a register access takes place when the accelerator's clock has come to the caller's local
 ///   time, or, where the accelerator has run ahead, when the accelerator is: its delay says when;
@@ -54,7 +54,8 @@ class Accelerator : public sc_core::sc_module {
   /// The cycle that it has come to; may be ahead of SystemC's time.
   std::uint64_t clock() const;
 
-  /// Told of register accesses, of changes of the interrupt line, of transactions, with the clock.
+  /// Notified of register accesses, of changes of the interrupt line, of transactions, with the
+  /// clock.
   struct Watch {
     std::function<void(std::uint64_t clock, bool write, std::uint32_t offset, std::uint32_t value)>
         access;
