@@ -3,7 +3,8 @@
 // once: when the word under its last tap is the last that came, so that the window holds those of all its taps and none has
 // left. Where an image gives one row, its sums begin with the first part of its first window and end with the last of its last.
 // A tap counts where it lies on the image. A word's index in its line counts the words of dilation_height rows, again and again.
-// The walk goes on in every cycle in which all that it needs is there, and ends behind the last word and the last sum. Layers are
+// The walk goes on in every cycle in which all that it needs is there, and ends behind the last word and the last sum: each move
+// makes the next part of a sum, or brings it nearer by a word, and the last one is reported as finished. Layers are
 // small here: at most 5 words a row, 5 rows, 3 images, 3 planes, dilations of 1 or 2, 8 words a line, and 7 rows and columns from
 // the input's first to the first output's last tap.
 //
@@ -16,6 +17,7 @@
 // break gemm64_depthwise_walk.v: (out_x_q == 16'd0 & out_y_q == 16'd0) -> out_x_q == 16'd0
 // break gemm64_depthwise_walk.v: move & ends & (~accumulate_i | image_end) -> move & ends & (~accumulate_i | row_end)
 // break gemm64_depthwise_walk.v: ~(sum & ~place_i) -> ~(ends & ~place_i)
+// break gemm64_depthwise_walk.v: done       = done_q | (ends & all_end); -> done       = done_q | (ends & all_end & ~shift);
 // prove induction 1, cover 12
 // probe x_q = dut.x_q
 // probe y_q = dut.y_q
@@ -72,16 +74,23 @@ module lanes_walk_proof ();
     wire [2:0]  parts      = kernel == 7 ? 6 : kernel == 5 ? 3 : 1;
     wire        window_end = sum & part_q == parts - 1;
     wire        image_first = out_x_q == 0 & out_y_q == 0, image_last = out_x_q == ow - 1 & out_y_q == oh - 1;
-    reg         begun = 1'b0, moved, was_over, was_done, was_active, left_sum;
+    reg         begun = 1'b0, moved, made, was_over, was_done, was_finished, left_sum;
     reg  [2:0]  part_was;
     reg  [63:0] out_was;  // plane, image, row, column of a sum
     wire [63:0] out_now = {out_plane_q[15:0], out_image_q[15:0], out_y_q, out_x_q};
+    reg  [16:0] need_was;
+    reg  [63:0] word_was;  // the same of the next word
+    wire [63:0] word_now = {plane_q[15:0], image_q[15:0], y_q, x_q};
     always @(posedge clk_i) begin
         begun    <= 1'b1;
         moved    <= rst_ni & ~load_i & move;
         part_was <= part_q;
         out_was  <= out_now;
         left_sum <= window_end;
+        made     <= sum;
+        need_was <= need_q;
+        word_was <= word_now;
+        {was_over, was_done, was_finished} <= {over_q, done_q, finished};
     end
 
     // A tap of the next sum, by rows above and columns before the last one
@@ -125,6 +134,11 @@ module lanes_walk_proof ();
             if (moved & rst_ni & ~load_i & ~left_sum & ~done_q) assert (out_now == out_was);
             if (moved & left_sum) assert (out_now > out_was & part_q == 0);
             if (rst_ni & plane_end) assert (last_part & image_last & out_image_q == images - 1);
+            // It ends: a move makes the next part, or brings it nearer by a word; after the last part it takes the next word.
+            if (moved & made) assert ({out_now, part_q} > {out_was, part_was});
+            if (moved & ~made & ~was_done) assert ({out_now, part_q} == {out_was, part_was} & need_q + 1 == need_was);
+            if (moved & was_done & ~was_over) assert (word_now > word_was);
+            if (moved & ~(was_done & was_over)) assert ((done_q & over_q) == was_finished);
             // A tap counts where it is on the image.
             if (rst_ni & sum) assert (row_inside[tap] == (row_q >= above & tap_row < h)
                                       & column_inside[tap] == (column_q >= before & tap_column < w));

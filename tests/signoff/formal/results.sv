@@ -2,13 +2,15 @@
 // gemm64_store keeps AXI's rules on AW, W and B: offers stay as they are until they are accepted, each burst has the beats
 // that its address announced and WLAST with the last of them alone, no data come before their address is offered; and its
 // causes are one-hot. Where the bus is quiet and it announces no burst of its STORE, a block or a set is missing; where a burst
-// is announced and no beat is offered, its row is being read or in the requantizer. Of STOREs without VECTOR.
+// is announced and no beat is offered, its row is being read or in the requantizer. Of STOREs without VECTOR. A snapshot is sent
+// in as many beats as it has, each counted once, and then the next one may come.
 //
 // break gemm64_store.v: wide_valid   = data_valid & ~narrow & ~narrow_busy & -> wide_valid   = data_valid & ~narrow &
 // break gemm64_store.v: last_step    = beat_q == data_beats - 7'd1 -> last_step    = beat_q == data_beats
 // break gemm64_store.v: bursts_q        <= bursts_q + {{LOG_BURSTS{1'b0}}, taken & ~burst_snapshot_q} -> bursts_q        <= bursts_q + {{LOG_BURSTS{1'b0}}, taken & burst_first}
 // break gemm64_store.v: here  = ~burst_first | burst_snapshot_q | -> here  = ~burst_first |
 // break gemm64_store.v: .ready_i (bvalid_i), -> .ready_i (bvalid_i & ~taken),
+// break gemm64_store.v: snapshot_take_o | (snapshot_kept_q & ~(end_of_burst & data_snapshot & data_last)) -> snapshot_take_o | snapshot_kept_q
 // prove induction 1, cover 24
 // probe burst_valid = dut.burst_valid
 // probe burst_beats = dut.burst_beats
@@ -40,6 +42,12 @@
 // probe data_snapshot = dut.data_snapshot
 // probe vector_q = dut.vector_q
 // probe next_vector = dut.next_vector
+// probe begins = dut.u_bursts.start_valid_i
+// probe start_ready = dut.start_ready
+// probe next_snapshot = dut.next_snapshot
+// probe burst_last = dut.burst_last
+// probe data_last = dut.data_last
+// probe snapshot_kept = dut.snapshot_kept_q
 // probe vector_busy = dut.vector_busy
 // probe table_left_q = dut.table_left_q
 // probe table_due_q = dut.table_due_q
@@ -50,6 +58,8 @@ module results_proof (
     input wire [31:0] command_blocks_i,
     input wire [3:0]  command_format_i
 );
+
+    `include "gemm64_defs.vh"
 
     wire        transfer, wait_memory, wait_compute, wait_parameters, wait_operands, wait_response, idle_clock;
     gemm64_store #(.N(2), .LOG_N(1), .ADDRESS_WIDTH(24), .ROW_WIDTH(2), .LOG_BURSTS(1)) dut (
@@ -62,6 +72,7 @@ module results_proof (
     (* keep *) wire        burst_valid, taken, step, last_step, row_in, narrow, data_valid, narrow_valid, narrow_last;
     (* keep *) wire        narrow_busy, row_valid_q, burst_snapshot, burst_first, set_needed, data_snapshot;
     (* keep *) wire        vector_q, next_vector, vector_busy, table_due_q;
+    (* keep *) wire        begins, start_ready, next_snapshot, burst_last, data_last, snapshot_kept;
     (* keep *) wire [8:0]  table_left_q;
     (* keep *) wire [1:0]  bursts_q, done_q;
     (* keep *) wire [6:0]  burst_beats, data_beats, beat_q;
@@ -90,6 +101,25 @@ module results_proof (
     wire [3:0]  newest = $countones(valid_q & (marks & -marks) - 9'd1);  // rows behind the last mark
     wire [6:0]  beats_out = beat_q - in_pipe;
     wire [15:0] inside = data_held + lasts;
+    // A snapshot: in the queue of commands, its beats that no burst has announced, and all that have not been sent
+    localparam [8:0] SNAPSHOT_BEATS = (8 * `GEMM64_COUNTERS + 1) / 2;
+    reg  [1:0]  queued;
+    reg  [8:0]  unannounced;
+    wire        begins_snapshot = begins & start_ready & next_snapshot;
+    wire        head_snapshot  = data_held != 0 & data_snapshot;
+    wire        also_snapshot  = data_held == 2 & newer_snapshot;
+    wire [36:0] newer          = data_out[0] ? entries_0 : entries_1;
+    wire [8:0]  snapshot_left  = unannounced + (head_snapshot ? data_beats - beat_q : 9'd0) + (also_snapshot ? newer[6:0] : 9'd0);
+    reg  [8:0]  left_was;
+    reg         began_was, sent_was;
+    always @(posedge clk_i) begin
+        queued      <= rst_ni ? queued + snapshot_take - begins_snapshot : 0;
+        unannounced <= ~rst_ni ? 0 : begins_snapshot ? SNAPSHOT_BEATS : unannounced - (taken & burst_snapshot ? burst_beats : 9'd0);
+        left_was    <= rst_ni ? snapshot_left : 0;
+        began_was   <= rst_ni & begins_snapshot;
+        sent_was    <= rst_ni & snapshot_next;
+    end
+
     always @(posedge clk_i) begin
         begun         <= 1'b1;
         aw_held       <= rst_ni & awvalid & ~awready_i;
@@ -112,6 +142,9 @@ module results_proof (
         if (snapshot_held) assume (snapshot_i == snapshot_was);
         if (bvalid_i) assume (whole != 0);
         assume (~next_vector);
+        if (begins_snapshot) assume (queued != 0);                       // fifo.sv
+        if (burst_snapshot) assume (burst_valid == (unannounced != 0));  // bursts.sv, with the next line
+        if (burst_valid & burst_snapshot) assume (burst_beats <= unannounced & burst_last == (burst_beats == unannounced));
         if (begun) begin
             assert (~vector_q & ~vector_busy & ~table_due_q & table_left_q == 0);  // no STORE with VECTOR here
             assert (data_held <= 2 & due <= 2);
@@ -140,6 +173,14 @@ module results_proof (
             if (rst_ni & ~stop_i & quiet & burst_valid & ~taken)
                 assert (~burst_snapshot & (burst_first & done_q == 0 | set_needed & ~set_ready_i));
             if (rst_ni & data_held != 0 & ~wvalid) assert (~row_valid_q & row_read | row_in | narrow_busy);
+            // One snapshot at a time: it has all its beats, sends each once, and ends with the last.
+            assert (queued <= 1 & unannounced <= SNAPSHOT_BEATS & snapshot_left <= SNAPSHOT_BEATS);
+            assert (snapshot_kept == (queued == 1 | snapshot_left != 0) & (queued == 0 | snapshot_left == 0));
+            if (unannounced != 0) assert (burst_snapshot);
+            if (head_snapshot) assert (data_last == (unannounced == 0 & ~also_snapshot));
+            if (also_snapshot) assert (newer[7] == (unannounced == 0));
+            assert (snapshot_left == (began_was ? SNAPSHOT_BEATS : left_was - sent_was));
+            if (rst_ni & head_snapshot & ~narrow_busy) assert (wvalid);
             // The requantizer's side: the last beat of a burst goes in as such, and with no other
             if (rst_ni & step) assert (last_step == (beat_q + 1 == data_beats));
             // Causes
@@ -149,6 +190,7 @@ module results_proof (
         cover (begun & w_taken & wlast & narrow_valid & left_beats == 2);
         cover (begun & w_taken & wlast & ~narrow_valid & left_beats == 3);
         cover (begun & wait_parameters);
+        cover (begun & snapshot_left == SNAPSHOT_BEATS - 3);
     end
 
 endmodule
