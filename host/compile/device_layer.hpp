@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "host/compile/device_plan.hpp"
-#include "host/execute/executor.hpp"
+#include "host/kernels/operators.hpp"
 #include "host/numerics/matrix.hpp"
 #include "host/run/job_runner.hpp"
 

@@ -12,7 +12,6 @@
 #include "host/compile/device_plan.hpp"
 #include "host/compile/pass_order.hpp"
 #include "host/device/geometry.hpp"
-#include "host/execute/executor.hpp"
 #include "host/graph/onnx/work.hpp"
 #include "host/run/job_runner.hpp"
 
