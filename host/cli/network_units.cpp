@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "host/execute/host_session.hpp"
 #include "host/execute/image_source.hpp"
 #include "host/images/image_file.hpp"
 #include "host/report/json.hpp"
@@ -220,6 +221,7 @@ NetworkInputs UnitWorker::Prepared::inputs(const Json& unit) const {
 }
 
 UnitWorker::UnitWorker(const std::vector<std::string>& arguments, std::string_view model) {
+  set_host_threads(1);  // other workers have the other cores
   try {
     prepared_ = std::make_unique<Prepared>(arguments, Json::from_cbor(model));
   } catch (const Json::exception& error) {

@@ -5,6 +5,9 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <thread>
+#include <vector>
+
 #include "host/ep/network_session.hpp"
 #include "tests/says.hpp"
 #include "tests/unit/onnx_data.hpp"
@@ -60,6 +63,29 @@ TEST_F(SessionTest, RunsANetworkOnItsDeviceAndTellsOfTheFirstFailure) {
   const NetworkRun wrong = network.run(inputs(), session.report("linear", 3), nullptr);
   EXPECT_FALSE(wrong.report.held());
   EXPECT_TRUE(wrong.report.failure);
+}
+
+TEST_F(SessionTest, SeveralRunTheirNetworksAtOnce) {
+  const OnnxModel other = linear("5");
+  DamagedDevice device;
+  Session first = session("rtl", quantized());
+  Session second(device, "rtl", Timeouts(), quantized(), {});
+  ep::NetworkSession one(first), two(second);
+  one.open(model_, nullptr);
+  two.open(other, nullptr);
+  device.damage = true;  // of the second only
+  std::vector<NetworkRun> runs(2);
+  const NetworkInputs of_other = NetworkInputs::of(
+      NamedTensors{{"x", Tensor::of<float>({5, 20}, std::vector<float>(100, 0.5F))}});
+  std::thread thread([&] { runs[1] = two.run(of_other, second.report("other", 5), nullptr); });
+  runs[0] = one.run(inputs(), first.report("linear", 3), nullptr);
+  thread.join();
+  EXPECT_EQ(device_.runs, 1);
+  EXPECT_EQ(device.runs, 1);
+  EXPECT_TRUE(runs[0].report.held());
+  EXPECT_FALSE(runs[1].report.held());
+  EXPECT_EQ(runs[0].report.layers.at(0).shape.m, 3U);
+  EXPECT_EQ(runs[1].report.layers.at(0).shape.m, 5U);
 }
 
 TEST_F(SessionTest, LeavesFloatOnTheReferenceDeviceToTheHost) {
