@@ -189,8 +189,8 @@ void sort_nodes(onnx::GraphProto& graph, const Dependencies& before, const std::
 /// Its domain is one of the file's, and tensors in its attributes have their data in the file.
 void check_node(const onnx::NodeProto& node, int index, const Opsets& versions,
                 const std::string& file) {
-  const std::string where = fmt::format("{}: node '{}' ({})", file, node_label(node, index),
-                                        printable(node.op_type()));
+  const std::string where =
+      fmt::format("{}: node '{}' ({})", file, node_label(node, index), printable(node.op_type()));
   if (versions.count(node.domain()) == 0) {
     throw UsageError(fmt::format("{}: the file does not say which opset of domain '{}' it uses",
                                  where, printable(node.domain())));

@@ -18,9 +18,9 @@ inline constexpr std::int64_t kNewestOpset = 27;
 inline constexpr std::int64_t kNewestFormat = 14;
 
 /// Checks names and data, and puts the graph's nodes into an order in which they can run; operators
-/// and attributes are ONNX Runtime's to check. Nodes of domain "ai.onnx" become such of "". Returns the opset of each domain; of
-/// ONNX's own none where the file names none and needs none. Throws UsageError, which names
-/// `file` and the node; a tensor may lack its data where `shapes_only`.
+/// and attributes are ONNX Runtime's to check. Nodes of domain "ai.onnx" become such of "". Returns
+/// the opset of each domain; of ONNX's own none where the file names none and needs none. Throws
+/// UsageError, which names `file` and the node; a tensor may lack its data where `shapes_only`.
 Opsets check_graph(onnx::ModelProto& model, bool shapes_only, const std::string& file);
 
 /// The same for what a rewrite made of a checked graph, of which names alone can be wrong.

@@ -30,9 +30,8 @@ constexpr std::int64_t kMostValues = 4096;
 /// in which constants need not be inputs; others differ in nothing that is here.
 constexpr std::int64_t kOldestFormat = 4, kReadFormat = 10;
 
-constexpr std::array<const char*, 6> kDomains = {
-    "", "com.microsoft", "ai.onnx.ml", "ai.onnx.training", "ai.onnx.preview.training",
-    "com.microsoft.nchwc"};
+/// Domains of operators that every library of ONNX Runtime knows.
+constexpr std::array<const char*, 3> kDomains = {"", "com.microsoft", "ai.onnx.ml"};
 
 /// A node's name in the model that ONNX Runtime reads: its index, of which there is one.
 std::string name_of_node(int index) { return fmt::format("gemm64.node.{}", index); }
@@ -265,8 +264,8 @@ UsageError refusal(const GraphProto& graph, const std::string& file, const std::
   static const std::regex before(R"(^.*\[(Shape|Type)InferenceError\] *(\([^)]*\) *)*)");
   std::string reason = std::regex_replace(text, before, "");
   reason = std::regex_replace(reason, node_pattern(), "node");
-  return UsageError(fmt::format("{}: {}", place_of(graph.node(*index), *index, file),
-                                printable(reason, kMost)));
+  return UsageError(
+      fmt::format("{}: {}", place_of(graph.node(*index), *index, file), printable(reason, kMost)));
 }
 
 void take_answer(const onnx::ModelProto& answer, const std::string& file, ValueFacts& facts) {
@@ -320,7 +319,8 @@ bool take_declared(const GraphProto& graph, const DeclaredValues& declared, cons
       }
       const auto& shape = found->second.type().tensor_type().shape();
       std::vector<std::int64_t> dims;
-      for (const auto& dim : shape.dim()) dims.push_back(dim.has_dim_value() ? dim.dim_value() : -1);
+      for (const auto& dim : shape.dim())
+        dims.push_back(dim.has_dim_value() ? dim.dim_value() : -1);
       if (std::any_of(dims.begin(), dims.end(), [](std::int64_t size) { return size < 0; })) {
         continue;
       }

@@ -91,9 +91,9 @@ class Layer {
     require(values.size() == count, fmt::format("{} has {}, and must have {}", name,
                                                 counted(values.size(), "value"), count));
     for (const std::int64_t value : values) {
-      require(value >= least && value <= kMostWindow,
-              fmt::format("{} holds {}; it must be from {} to {}", name, value, least,
-                          kMostWindow));
+      require(
+          value >= least && value <= kMostWindow,
+          fmt::format("{} holds {}; it must be from {} to {}", name, value, least, kMostWindow));
     }
     return values;
   }
@@ -126,9 +126,9 @@ class Layer {
     const Sizes& weights = *shape(weights_at);
     const bool transposed = node_.op_type() == "ConvTranspose";
     const std::int64_t group = attribute(node_, "group", std::int64_t{1});
-    require(x.size() >= 3 && weights.size() == x.size(),
-            fmt::format("its input is {} and its weights are {}", dims_text(x),
-                        dims_text(weights)));
+    require(
+        x.size() >= 3 && weights.size() == x.size(),
+        fmt::format("its input is {} and its weights are {}", dims_text(x), dims_text(weights)));
     const bool fits = group >= 1 && group <= kMostWindow && x[1] % group == 0 &&
                       (transposed ? weights[0] == x[1] && weights[1] <= kMostWindow
                                   : weights[1] == x[1] / group && weights[0] % group == 0);
@@ -146,9 +146,10 @@ class Layer {
     }
     if (node_.op_type() != "Conv" && !transposed) return;
     const std::int64_t channels = transposed ? weights[1] * group : weights[0];
-    require(shape(2) == nullptr || *shape(2) == Sizes{channels},
-            fmt::format("its bias is {}, and must have {}", dims_text(shape(2) ? *shape(2) : Sizes{}),
-                        counted(static_cast<std::uint64_t>(channels), "value")));
+    require(
+        shape(2) == nullptr || *shape(2) == Sizes{channels},
+        fmt::format("its bias is {}, and must have {}", dims_text(shape(2) ? *shape(2) : Sizes{}),
+                    counted(static_cast<std::uint64_t>(channels), "value")));
   }
 
   /// Is the input a vector with a value for each index of dimension `axis` of another one?
@@ -170,8 +171,8 @@ class Layer {
       const std::int64_t size = (*c)[c->size() - 1 - i];
       fits = size == 1 || size == y[y.size() - 1 - i];
     }
-    require(fits, fmt::format("C is {}; it does not fit a product of {}", dims_text(*c),
-                              dims_text(y)));
+    require(fits,
+            fmt::format("C is {}; it does not fit a product of {}", dims_text(*c), dims_text(y)));
   }
 
   void check_reshape() const {
@@ -179,9 +180,9 @@ class Layer {
     if (shape(0) == nullptr || y == facts_.types.end()) return;
     const std::int64_t before = facts_.types.at(node_.input(0)).elements();
     const std::int64_t after = y->second.elements();
-    require(before == after, fmt::format("{} cannot become {}: {} values are not {}",
-                                         dims_text(*shape(0)), dims_text(y->second.dims), before,
-                                         after));
+    require(before == after,
+            fmt::format("{} cannot become {}: {} values are not {}", dims_text(*shape(0)),
+                        dims_text(y->second.dims), before, after));
   }
 
   const onnx::NodeProto& node_;

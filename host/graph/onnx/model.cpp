@@ -303,9 +303,9 @@ OnnxModel OnnxModel::rewritten(onnx::ModelProto proto, const ImportOptions& opti
   other.opsets_ = order_graph(other.proto_, name_);
   other.external_files_ = external_files_;
   bind_inputs(other.proto_, options, name_);
-  const bool is_bound = std::all_of(
-      options.input_values.begin(), options.input_values.end(),
-      [this](const auto& input) { return constants_.count(input.first) != 0; });
+  const bool is_bound =
+      std::all_of(options.input_values.begin(), options.input_values.end(),
+                  [this](const auto& input) { return constants_.count(input.first) != 0; });
   ValueFacts known;
   known.types = types_;
   known.integers = integers_;

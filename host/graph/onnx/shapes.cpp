@@ -47,7 +47,8 @@ std::string size_name(const onnx::ValueInfoProto& value, std::size_t i) {
   return i < static_cast<std::size_t>(dims.size()) ? open_name(dims.Get(static_cast<int>(i))) : "";
 }
 
-void fill_named_sizes(const onnx::ValueInfoProto& value, const NamedSizes& sizes, TensorType& type) {
+void fill_named_sizes(const onnx::ValueInfoProto& value, const NamedSizes& sizes,
+                      TensorType& type) {
   for (std::size_t i = 0; i < type.dims.size(); ++i) {
     const auto found = sizes.find(size_name(value, i));
     if (type.dims[i] < 0 && found != sizes.end()) type.dims[i] = found->second;
@@ -96,7 +97,8 @@ bool set_inputs(const onnx::GraphProto& graph, const Constants& constants,
     inputs.push_back({value.name(), type, value.type().tensor_type().elem_type(), &value});
   }
 
-  // NamedSizes that are given by their names; those of inputs whose whole shape is given come first.
+  // NamedSizes that are given by their names; those of inputs whose whole shape is given come
+  // first.
   for (const Input& input : inputs) {
     const auto given = options.input_shapes.find(input.name);
     if (given == options.input_shapes.end()) continue;
@@ -204,8 +206,7 @@ ValueFacts constant_facts(const onnx::GraphProto& graph, const Constants& consta
 
 /// What is known of the values at the file's own batch of 1.
 ValueFacts facts_at_one(const onnx::ModelProto& model, const Constants& constants,
-                        const DeclaredValues& declared, const std::string& file,
-                        ValueFacts facts) {
+                        const DeclaredValues& declared, const std::string& file, ValueFacts facts) {
   for (const onnx::ValueInfoProto& input : model.graph().input()) {
     const auto& shape = input.type().tensor_type().shape();
     const auto type = facts.types.find(input.name());
@@ -326,15 +327,31 @@ ValueFacts infer_shapes(const onnx::ModelProto& model, const Constants& constant
       if (changed) none.clear();
       try {
         infer_values(model, none, file, full);
-        for (const auto& node : graph.node()) for (const auto& name : node.output()) {
-          const auto a = full.types.find(name), b = taken.types.find(name);
-          const auto show = [&](const ValueFacts& f, auto it) { return it == f.types.end() ? std::string("unknown") : data_type_name(it->second.data_type) + " " + dims_text(it->second.dims); };
-          if (name.empty() || (!whole && b == taken.types.end())) { if (!name.empty() && !whole && taken.unknown.count(name) == 0) std::fputs(fmt::format("NEWVALUE {} {}\n", node.op_type(), name).c_str(), out); continue; }
-          const std::string ta = show(full, a), tb = show(taken, b);
-          if (ta != tb) std::fputs(fmt::format("CARRY {}: {} {} full {} carried {}\n", file, node.op_type(), name, ta, tb).c_str(), out);
-          if (full.integers.count(name) && !taken.integers.count(name)) std::fputs(fmt::format("INTS {}: {} {}\n", file, node.op_type(), name).c_str(), out);
-        }
-      } catch (const UsageError& e) { std::fputs(fmt::format("CARRYERR {}\n", e.what()).c_str(), out); }
+        for (const auto& node : graph.node())
+          for (const auto& name : node.output()) {
+            const auto a = full.types.find(name), b = taken.types.find(name);
+            const auto show = [&](const ValueFacts& f, auto it) {
+              return it == f.types.end()
+                         ? std::string("unknown")
+                         : data_type_name(it->second.data_type) + " " + dims_text(it->second.dims);
+            };
+            if (name.empty() || (!whole && b == taken.types.end())) {
+              if (!name.empty() && !whole && taken.unknown.count(name) == 0)
+                std::fputs(fmt::format("NEWVALUE {} {}\n", node.op_type(), name).c_str(), out);
+              continue;
+            }
+            const std::string ta = show(full, a), tb = show(taken, b);
+            if (ta != tb)
+              std::fputs(fmt::format("CARRY {}: {} {} full {} carried {}\n", file, node.op_type(),
+                                     name, ta, tb)
+                             .c_str(),
+                         out);
+            if (full.integers.count(name) && !taken.integers.count(name))
+              std::fputs(fmt::format("INTS {}: {} {}\n", file, node.op_type(), name).c_str(), out);
+          }
+      } catch (const UsageError& e) {
+        std::fputs(fmt::format("CARRYERR {}\n", e.what()).c_str(), out);
+      }
       std::fclose(out);
     }
     if (whole) return taken;
@@ -355,10 +372,11 @@ ValueFacts infer_shapes(const onnx::ModelProto& model, const Constants& constant
         !mixes_images(node, facts, batch)) {
       continue;
     }
-    throw UsageError(fmt::format("{}: node '{}' ({}): mixes the {} images of the batch: {} becomes {}",
-                                 file, node_label(node, i), printable(node.op_type()), batch,
-                                 dims_text(facts.types.at(node.input(0)).dims),
-                                 dims_text(facts.types.at(node.output(0)).dims)));
+    throw UsageError(
+        fmt::format("{}: node '{}' ({}): mixes the {} images of the batch: {} becomes {}", file,
+                    node_label(node, i), printable(node.op_type()), batch,
+                    dims_text(facts.types.at(node.input(0)).dims),
+                    dims_text(facts.types.at(node.output(0)).dims)));
   }
   return facts;
 }

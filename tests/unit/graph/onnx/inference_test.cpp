@@ -54,16 +54,18 @@ TEST(Inference, KnowsTheSizesOfRoundedUpPoolsAndWhatFollows) {
 
 TEST(Inference, RefusesQuotientsThatOverflow) {
   EXPECT_THAT(message_of([] {
-                load_text("(float[2] x) => (float[2] y) <int64[1] a = {-9223372036854775808},"
-                          " int64[1] b = {-1}> {q = Div(a, b) y = Relu(x)}");
+                load_text(
+                    "(float[2] x) => (float[2] y) <int64[1] a = {-9223372036854775808},"
+                    " int64[1] b = {-1}> {q = Div(a, b) y = Relu(x)}");
               }),
               Says("test.onnx: ", "quotient"));
 }
 
 TEST(Inference, BoundsTheMemoryOfConstants) {
   EXPECT_THAT(message_of([] {
-                load_text("(float[2] x) => (float[2] y) <int64[2] s = {65536, 65536}>"
-                          " {c = ConstantOfShape(s) y = Relu(x)}");
+                load_text(
+                    "(float[2] x) => (float[2] y) <int64[2] s = {65536, 65536}>"
+                    " {c = ConstantOfShape(s) y = Relu(x)}");
               }),
               Says("test.onnx: ONNX Runtime: "));
 }
