@@ -124,6 +124,9 @@ int compile_network(const CompileCommand& options) {
   CompileOptions how;
   how.convolutions = options.convolutions;
   how.lanes = options.lanes;
+  how.rate = rate_of(options.memory);
+  how.memory = options.memory;
+  how.tensor_memory.reset();
   Executable executable = compile(model, geometry_of({options.array}), how);
   if (executable.programs.empty()) {
     throw UsageError(fmt::format("{}: {}", options.model, why_no_program(executable, model)));

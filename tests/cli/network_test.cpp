@@ -310,6 +310,20 @@ TEST_F(Network, ACompiledOneRunsAsItsFileDoes) {
   const json predicted = json::parse(contents(folder_ / "compiled.json"));
   EXPECT_EQ(predicted["total"]["predicted_cycles"], report()["total"]["cycles"]);
   EXPECT_EQ(predicted["total"]["programs"], 1);
+  EXPECT_EQ(predicted["options"]["tensor_memory"], false);
+
+  // Compiled for a memory, its maps stay on the chip.
+  const std::string memory = " --memory shared --memory-bytes-per-cycle 1";
+  const std::string for_memory = "compile q.onnx -o m.g64 --array 8 --batch 2 --json compiled.json";
+  ASSERT_EQ(run(for_memory + memory).code, 0);
+  const json best = json::parse(contents(folder_ / "compiled.json"));
+  EXPECT_EQ(best["options"]["tensor_memory"], true);
+  ASSERT_EQ(run("run m.g64 --output found.npy" + given + memory).code, 0);
+  EXPECT_EQ(values("found.npy"), values("wanted.npy"));
+  EXPECT_EQ(best["total"]["predicted_cycles"], report()["total"]["cycles"]);
+  const json kept = report()["total"]["cycles"];
+  ASSERT_EQ(run("run q.g64" + given + memory).code, 0);
+  EXPECT_LT(kept, report()["total"]["cycles"]);
 
   EXPECT_EQ(run("analyze q.g64 --array 8").code, 0);
   const auto refused = [&](const std::string& arguments, const char* words) {
