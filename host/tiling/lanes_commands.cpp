@@ -28,17 +28,6 @@ void load_words(JobCommands& list, const Plan& plan, std::uint64_t address, std:
   load(end - from, 1);
 }
 
-/// The words of a plane that has more than the lanes read, row by row.
-void load_plane(JobCommands& list, const Plan& plan, const Layout& layout, std::uint32_t plane) {
-  const Convolution& c = plan.lanes->convolution;
-  LoadActivationsCommand load;
-  load.rows = load.stride = c.width;
-  load.count = c.height;
-  load.passes = load.blocks = 1;
-  load.address = layout.activations + plane * layout.plane_pixels * plan.array;
-  list.add(load, Phase::kRest);
-}
-
 /// The words that a strip takes, row by row of all images and planes.
 void load_strip(JobCommands& list, const Plan& plan, std::uint64_t address, const LanesStrip& strip,
                 Phase phase) {
@@ -230,7 +219,8 @@ JobCommands lanes_commands(const Plan& plan, const Layout& layout, const Overlap
       if (repeats) {
         load_repeated_plane(list, plan, layout.activations, next_plane++);
       } else {
-        load_plane(list, plan, layout, next_plane++);
+        const std::uint64_t plane = next_plane++ * layout.plane_pixels * plan.array;
+        load_words(list, plan, layout.activations + plane, 0, lanes.plane_words(), Phase::kRest);
       }
     }
     // What comes late stands behind one STORE: the lanes may need it to make room for these words,
