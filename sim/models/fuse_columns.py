@@ -5,16 +5,19 @@
 Usage: fuse_columns.py FOLDER GENERATED.cpp...
 
 Files of the same names are written to FOLDER. Replaced are
-  the sums of each gemm64_stage, which must be exactly 64 statements
-    sum_o[c] = sum_i[c] + sum over r of sign-extended activation_q[65 * r + c] * byte r of weight_q[c]
-    (without sum_i for the first stage), by a call of column_products.hpp;
-  rows that move on in each cycle (activation_q of the stages, row_q and request_q of the accumulator), which Verilator copies to a
-    variable for each value and, once all of them have been read, back, by calls of column_steps.hpp;
-  the accumulator's columns, eight of which share a condition, by 16 calls of column_steps.hpp; the copies of what was
-    read last that Verilator makes before and after are left out, as nothing else reads it in between.
+  the array, by calls of column_array.hpp; of each of its 16 gemm64_stage,
+    exactly 64 statements sum_o[c] = sum_i[c] + sum over r of sign-extended activation_q[65 * r + c] * byte r of weight_q[c],
+      sum_i being the sums of the stage above, and none for the first stage;
+    rows of activations that move on in each cycle, which Verilator copies to a variable for each value and, once all of
+      them have been read, back;
+    the column of weights that is written;
+  the rows and requests of the accumulator, which move on likewise, by calls of column_steps.hpp;
+  the accumulator's columns, eight of which share a condition, by two calls of column_steps.hpp; what was read is
+    then read from their memory, and the copies of it that Verilator makes before and after are left out.
 Functions that run with the clock's edge are looked at as if they were one, since Verilator divides them anywhere. Each
-statement must be as Verilator 5.006 writes it; a set that has another one, or others among it that use its variables,
-stays as it is: results are the same, and the simulation is slower.
+statement must be as Verilator 5.006 writes it, and no other may use a variable that is left out: else the set stays as it
+is, results are the same, and the simulation is slower. The loops keep their values in a memory of the model's own,
+columns_q of gemm64_ahead.v.
 Exit: 0 written (the last line of output says how many sets were replaced), 2 usage or input.
 """
 import collections
@@ -35,7 +38,9 @@ ADDEND = re.compile(r"=\(*vlSelf->(\w+)\[0U\]\+VL_MULS_III")
 OPERANDS = re.compile(r"VL_MULS_III\(32,VL_EXTENDS_II\(32,8,vlSelf->(\w+)\[0U\]\),VL_EXTENDS_II\(32,8,\(0xffU&vlSelf->(\w+)\[0U\]")
 BUSY = re.compile(r"^    if \(vlSelf->(\w+)__Vcellinp__column__BRA__(\d+)__KET____DOT__u_column__busy_([01])_i\) \{\n(.*?)^    \}\n",
                   re.MULTILINE | re.DOTALL)
-HEADERS = {"gemm64::column_products::": "sim/models/column_products.hpp", "gemm64::column_steps::": "sim/models/column_steps.hpp"}
+STAGES = COLUMNS // ROWS
+MEMORY = re.compile(r"VlUnpacked<IData/\*31:0\*/, \d+> (\w*columns_q);")
+HEADER = '#include "sim/models/columns.hpp"\n'
 
 
 # How an array moves on: statements that are left out, those that store, variables of what enters, where these are known.
@@ -69,10 +74,14 @@ def in_place_of(run, call):
     return drop(run[:-1]) + [(run[-1].start(), run[-1].end(), call)]
 
 
+def uses(text, names):
+    """Does the text use a variable of these names?"""
+    return re.search(rf"\b(?:{'|'.join(names)})\b", text) is not None
+
+
 def used_between(source, run, names):
     """Do statements among those of the run, which one call at its end replaces, use a variable of these names?"""
-    between = "".join(source[this.end():following.start()] for this, following in zip(run, run[1:]))
-    return any(re.search(rf"\b{name}\b", between) for name in names)
+    return uses("".join(source[this.end():following.start()] for this, following in zip(run, run[1:])), names)
 
 
 def expected_sum(column, sum_o, sum_i, activations, weights):
@@ -88,14 +97,6 @@ def expected_sum(column, sum_o, sum_i, activations, weights):
         product = f"VL_MULS_III(32,VL_EXTENDS_II(32,8,{activation}),VL_EXTENDS_II(32,8,{weight}))"
         text = product if text is None else f"({text}+{product})"
     return f"vlSelf->{sum_o}[{index(column)}]={text};"
-
-
-def sums_call(sum_o, sum_i, activations, weights, entering=None):
-    """entering: the variables of what enters column 0, if the activations move on, too."""
-    addend = "nullptr" if sum_i is None else f"&vlSelf->{sum_i}[0U]"
-    name, last = ("step", f", {{{', '.join(entering)}}}") if entering else ("add", "")
-    return (f"    gemm64::column_products::{name}(&vlSelf->{sum_o}[0U], {addend}, &vlSelf->{activations}[0U], "
-            f"&vlSelf->{weights}[0U]{last});\n")
 
 
 def find_sums(source):
@@ -189,25 +190,48 @@ def expected_columns(prefix, bank, columns, names):
     return f"{reads}if(vlSelf->{prefix}lanes_{bank}){{{lanes}}}else{adds}"
 
 
-def bank_call(prefix, bank, busy, names):
+def columns_of(memory, member):
+    return f"gemm64::columns_in(vlSelf->{memory}).{member}"
+
+
+def bank_call(prefix, bank, busy, names, memory):
     """busy: of each group, the name of its variable."""
     store_row, where, lanes_sum, sum_i = names
     flags = ", ".join(f"&vlSelf->{name}" for name in busy)
-    return (f"    gemm64::column_steps::accumulate<kPlaces{bank}>(vlSelf, {{{{{flags}}},\n"
+    return (f"    gemm64::column_steps::accumulate({columns_of(memory, f'banks[{bank}]')}, {{{{{flags}}},\n"
             f"        vlSelf->{prefix}read_{bank}, vlSelf->{prefix}add_{bank}_q, vlSelf->{prefix}first_q,\n"
             f"        vlSelf->{prefix}store_{bank} != 0, vlSelf->{store_row}, 0x7fU & vlSelf->{prefix}request_q[0x10U], "
             f"&vlSelf->{prefix}row_q[0U], &vlSelf->{sum_i}[0U],\n"
             f"        vlSelf->{prefix}lanes_{bank} != 0, 0x7fU & vlSelf->{where}, &vlSelf->{lanes_sum}[0U]}});\n")
 
 
-def places_of_columns(prefix, bank, model):
-    """A table of where a bank's variables are in the model."""
-    tables = ", ".join("{" + ", ".join(f"__builtin_offsetof({model}, {column_of(prefix, c)}{variable}_{bank}_q)"
-                                       for c in range(COLUMNS)) + "}" for variable in ("sums", "read"))
-    return f"    static constexpr gemm64::column_steps::Places kPlaces{bank} = {{{tables}}};\n"
+def show_call(data, bank, count, memory):
+    return f"        gemm64::column_steps::show({columns_of(memory, f'banks[{bank}]')}, &vlSelf->{data}[0U], {count});\n"
 
 
-def find_accumulator(source):
+def find_shown(source, prefix, taken, memory):
+    """Returns the replacements of what reads the sums that were read last. taken: statements that are replaced otherwise."""
+    name = re.compile(rf"vlSelf->{prefix}column__BRA__(\d+)__KET____DOT__u_column__DOT__read_([01])_q\b")
+    shown = re.compile(rf"^[ \t]*vlSelf->(\w+)\s*\[(\w+)\]\s*=\s*{name.pattern};\n", re.MULTILINE)
+    runs, replacements = [], []
+    for match in shown.finditer(source):
+        data, at, column, bank = match.groups()
+        if at != index(int(column)):
+            continue
+        if runs and match.start() == runs[-1][-1].end() and (data, str(len(runs[-1])), bank) == (runs[-1][0].group(1), column, runs[-1][0].group(4)):
+            runs[-1].append(match)
+        elif column == "0":
+            runs.append([match])
+    for run in runs:
+        replacements += in_place_of(run, show_call(run[0].group(1), run[0].group(4), len(run), memory))
+    covered = taken + replacements
+    for match in name.finditer(source):
+        if not any(begin <= match.start() < end for begin, end, _ in covered):
+            replacements.append((match.start(), match.end(), columns_of(memory, f"banks[{match.group(2)}].last[{match.group(1)}]")))
+    return replacements
+
+
+def find_accumulator(source, memory):
     """Returns the replacements of the accumulator's columns, or none, and the prefix of their names."""
     run = list(BUSY.finditer(source))
     if not run:
@@ -242,51 +266,82 @@ def find_accumulator(source):
         return [], None
     if before[-1].end() > run[0].start() or after[0].start() < run[-1].end():
         return [], None
-    own = before + run + after
-    if used_between(source, sorted(own, key=lambda match: match.start()), [r"\w+u_column__DOT__(?:read|sums)_[01]_q"]):
+    columns = rf"{prefix}column__BRA__\d+__KET____DOT__u_column__DOT__(?:read|sums)_[01]_q"
+    if used_between(source, sorted(before + run + after, key=lambda match: match.start()), [columns]):
         return [], None
-    model = re.search(r"\((\w+)\* vlSelf\)", source).group(1)
-    call = "".join(places_of_columns(prefix, bank, model) + bank_call(prefix, bank, busy[bank], names.groups()) for bank in "10")
-    replacements = in_place_of(run, f"    {{\n{call}    }}\n")
-    return replacements + drop(before + after), prefix
+    call = "".join(bank_call(prefix, bank, busy[bank], names.groups(), memory) for bank in "10")
+    replacements = in_place_of(run, call) + drop(before + after)
+    replacements += find_shown(source, prefix, replacements, memory)
+    fused = replace(source, replacements)
+    if uses(fused, [columns]) or re.search(r"\.last\[\d+\]\s*(?:=[^=]|\[)", fused):
+        return [], None
+    return replacements, prefix
 
 
-def fuse(source):
-    """Returns the source with the calls in place of the statements, and how many sets of each kind were replaced."""
-    sums = find_sums(source)
-    accumulator, prefix = find_accumulator(source)
-    lengths = {names[2]: (ROWS, ROW_STEP) for _, names in sums}
-    if prefix:
-        lengths |= {f"{prefix}row_q": (1, COLUMNS), f"{prefix}request_q": (1, REQUESTS)}
-    shifts = find_shifts(source, lengths) if lengths else {}
-    replacements = list(accumulator)
-    for shift in shifts.values():
+def find_array(source, shifts, memory):
+    """Returns the replacements of the array's stages, or none."""
+    below = {names[1]: (run, names) for run, names in find_sums(source)}
+    stages, sums = [], None
+    while sums in below:
+        stages.append(below.pop(sums))
+        sums = stages[-1][1][0]
+    if len(stages) != STAGES or below:
+        return []
+    array = columns_of(memory, "array")
+    step = f"    gemm64::column_array::step({array}, &vlSelf->{sums}[0U]);\n"
+    replacements, left_out, step_at = in_place_of(stages[-1][0], step), [], stages[-1][0][-1].end()
+    for stage, (run, (sum_o, _, activations, weights)) in enumerate(stages):
+        load = list(re.finditer(rf"^[ \t]*vlSelf->{weights}\s*\[((?:vlSelf->)?__Vdlyvdim0__{weights}__v0)\]\s*=\s*"
+                                rf"((?:vlSelf->)?__Vdlyvval__{weights}__v0);\n", source, re.MULTILINE))
+        shift = shifts.get(activations)
+        if not shift or len(load) != 1:
+            return []
+        # The step is of what was there before the edge, as the stage's sums are, which read those above before these change.
+        if min(shift.stores[0].start(), load[0].start()) < max(step_at, run[-1].end()):
+            return []
+        if stage + 1 < STAGES:
+            if run[0].start() < stages[stage + 1][0][-1].end():
+                return []
+            replacements += drop(run)
+            left_out.append(sum_o)
+        left_out += [activations, weights]
         replacements += drop(shift.dropped)
-    joined = set()
-    for run, names in sums:
-        shift = shifts.get(names[2])
-        # Activations move on with the sums, if nothing needs them between there and where they would.
-        if shift and shift.ready <= run[-1].start() <= shift.stores[0].start() and \
-                not used_between(source, [run[-1], *shift.stores], [names[2]]):
-            replacements += in_place_of(run, sums_call(*names, shift.entering)) + drop(shift.stores)
-            joined.add(names[2])
-        else:
-            replacements += in_place_of(run, sums_call(*names))
-    for name, shift in shifts.items():
-        if name not in joined:
-            replacements += in_place_of(shift.stores, shift_call(name, shift.entering, shift.count))
-    return replace(source, replacements), (len(sums), len(shifts), int(prefix is not None))
+        replacements += in_place_of(shift.stores, f"    gemm64::column_array::enter({array}, {stage}, {', '.join(shift.entering)});\n")
+        replacements.append((load[0].start(), load[0].end(), f"        gemm64::column_array::load({array}, {stage}, "
+                             f"{load[0].group(1)}, {load[0].group(2)});\n"))
+    return [] if uses(replace(source, replacements), left_out) else replacements
 
 
-def fuse_files(texts):
+def fuse(source, memory):
+    """Returns the source with the calls in place of the statements, and how many sets of each kind were replaced."""
+    accumulator, prefix = find_accumulator(source, memory)
+    activations = {names[2]: (ROWS, ROW_STEP) for _, names in find_sums(source)}
+    rows = {f"{prefix}row_q": (1, COLUMNS), f"{prefix}request_q": (1, REQUESTS)} if prefix else {}
+    shifts = find_shifts(source, activations | rows) if activations or rows else {}
+    array = find_array(source, shifts, memory)
+    replacements = accumulator + array
+    moved = [name for name in rows if name in shifts]
+    for name in moved:
+        shift = shifts[name]
+        replacements += drop(shift.dropped) + in_place_of(shift.stores, shift_call(name, shift.entering, shift.count))
+    return replace(source, replacements), (int(bool(array)), len(moved), int(prefix is not None))
+
+
+def fuse_files(texts, memory):
     """Returns the files' texts, fused as if the functions that run with the clock's edge were one, and the numbers."""
     places = sorted((int(match.group(1)), match.group(2), file, match.start(), match.end())
                     for file, text in enumerate(texts) for match in FUNCTION.finditer(text))
-    fused, counts = fuse(MARK.join([""] + [texts[file][begin:end] for *_, file, begin, end in places]))
+    fused, counts = fuse(MARK.join([""] + [texts[file][begin:end] for *_, file, begin, end in places]), memory)
     replacements = [[] for _ in texts]
     for (*_, file, begin, end), part in zip(places, fused.split(MARK)[1:]):
         replacements[file].append((begin, end, part))
     return [replace(text, parts) for text, parts in zip(texts, replacements)], counts
+
+
+def memory_of(files):
+    """Returns the name of the model's memory for columns, or none, from the header that Verilator wrote next to the files."""
+    found = MEMORY.search("".join(header.read_text() for header in files[0].parent.glob("*root.h")))
+    return found and found.group(1)
 
 
 def main(arguments):
@@ -295,14 +350,16 @@ def main(arguments):
         return 2
     folder, files = Path(arguments[0]), list(map(Path, arguments[1:]))
     try:
-        texts, counts = fuse_files([file.read_text() for file in files])
+        texts, counts = [file.read_text() for file in files], (0, 0, 0)
+        memory = memory_of(files)
+        if memory:
+            texts, counts = fuse_files(texts, memory)
         for file, text in zip(files, texts):
-            includes = "".join(f'#include "{header}"\n' for call, header in HEADERS.items() if call in text)
-            (folder / file.name).write_text(includes + text)
+            (folder / file.name).write_text((HEADER if "gemm64::column_" in text else "") + text)
     except OSError as error:
         print(f"fuse_columns.py: {error}", file=sys.stderr)
         return 2
-    print("fuse_columns.py: replaced {} sums, {} shifts, {} accumulators".format(*counts))
+    print("fuse_columns.py: replaced {} arrays, {} shifts, {} accumulators".format(*counts))
     return 0
 
 

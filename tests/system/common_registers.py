@@ -3,12 +3,17 @@
 """Writes a C++ header that names every register of two Verilated models of the accelerator, from the headers that
 Verilator made of them: each() hands the same register of both to a function. A register is what rtl/ declares as reg.
 Fails if the first model has a register that the second lacks, but for those of the array's stages, which the second
-model keeps as modules (sim/models/stages.vlt). Those of gemm64_ahead.v are no part of the accelerator."""
+model keeps as modules (sim/models/stages.vlt). Those of gemm64_ahead.v are no part of the accelerator.
+
+Usage: common_registers.py RTL FIRST.h SECOND.h OUT.hpp [--fused]
+
+--fused: the first model's sums are in the memory of sim/models/columns.hpp."""
 
 import os
 import re
 import sys
 
+SUMS = re.compile(r"u_accumulator__DOT__column__BRA__(\d+)__KET____DOT__u_column__DOT__(sums|read)_([01])_q$")
 MEMBER = re.compile(r"^\s+(\S.*?)/\*\d+:0\*/(, \d+>)? (gemm64_ahead__DOT__)?(gemm64__DOT__\w+);")
 
 
@@ -46,8 +51,19 @@ def members(header, rtl):
     return found
 
 
+def in_first(name, prefix, prefix_b, fused):
+    """The expression for what the first model holds in the register."""
+    sums = SUMS.search(name)
+    if not fused or not sums:
+        return f"a.{prefix}{name}"
+    column, kind, bank = sums.groups()
+    columns = f"columns_in(a.gemm64_ahead__DOT__columns_q).banks[{bank}]"
+    return f"{columns}.last[{column}]" if kind == "read" else f"sums_of<std::decay_t<decltype(b.{prefix_b}{name})>>({columns}, {column})"
+
+
 def main():
-    rtl, first, second, out = sys.argv[1:]
+    rtl, first, second, out = sys.argv[1:5]
+    fused = "--fused" in sys.argv[5:]
     rtl = read_rtl(rtl)
     a, b = members(first, rtl), members(second, rtl)
     a = {name: found for name, found in a.items() if "u_array__DOT__" not in name or "u_stage__" not in name}
@@ -58,9 +74,12 @@ def main():
         print(f"common_registers: of {len(a)} registers the second model lacks {missing[:10]}", file=sys.stderr)
         return 1
     lines = ["// SPDX-License-Identifier: Apache-2.0", "// Made by tests/system/common_registers.", "#pragma once", "",
-             "namespace gemm64::system_test {", "", "/// Calls `f` with the name of each register and with what either model holds in it.",
+             "#include <type_traits>", "", '#include "sim/models/columns.hpp"', "", "namespace gemm64::system_test {", "",
+             "template <class Rows, class Sums>", "Rows sums_of(Sums& sums, unsigned column) {", "  Rows rows;",
+             "  for (unsigned row = 0; row < column_steps::kRows; ++row) rows[row] = sums.at(row, column);", "  return rows;", "}", "",
+             "/// Calls `f` with the name of each register and with what either model holds in it.",
              "template <class A, class B, class F>", "void each_register(A& a, B& b, F&& f) {"]
-    lines += [f'  f("{name}", a.{a[name][1]}{name}, b.{b[name][1]}{name});' for name in a]
+    lines += [f'  f("{name}", {in_first(name, a[name][1], b[name][1], fused)}, b.{b[name][1]}{name});' for name in a]
     lines += ["}", "", "}  // namespace gemm64::system_test", ""]
     with open(out, "w", encoding="utf-8") as text:
         text.write("\n".join(lines))
