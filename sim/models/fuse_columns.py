@@ -17,7 +17,7 @@ Files of the same names are written to FOLDER. Replaced are
 Functions that run with the clock's edge are looked at as if they were one, since Verilator divides them anywhere. Each
 statement must be as Verilator 5.006 writes it, and no other may use a variable that is left out: else the set stays as it
 is, results are the same, and the simulation is slower. The loops keep their values in a memory of the model's own,
-columns_q of gemm64_ahead.v.
+columns_q of gemm64_ahead.v. Conditions of long blocks are marked as unlikely.
 Exit: 0 written (the last line of output says how many sets were replaced), 2 usage or input.
 """
 import collections
@@ -39,6 +39,8 @@ OPERANDS = re.compile(r"VL_MULS_III\(32,VL_EXTENDS_II\(32,8,vlSelf->(\w+)\[0U\]\
 BUSY = re.compile(r"^    if \(vlSelf->(\w+)__Vcellinp__column__BRA__(\d+)__KET____DOT__u_column__busy_([01])_i\) \{\n(.*?)^    \}\n",
                   re.MULTILINE | re.DOTALL)
 STAGES = COLUMNS // ROWS
+LONG = 8                # statements of a block that is worth a branch
+CONDITION = re.compile(r"^( *)if \((?!VL_)", re.MULTILINE)
 MEMORY = re.compile(r"VlUnpacked<IData/\*31:0\*/, \d+> (\w*columns_q);")
 HEADER = '#include "sim/models/columns.hpp"\n'
 
@@ -338,6 +340,20 @@ def fuse_files(texts, memory):
     return [replace(text, parts) for text, parts in zip(texts, replacements)], counts
 
 
+def lay_out(text):
+    """Returns the text with the conditions of long blocks, which have no other branch, marked as unlikely: the compiler puts
+    such a block out of the way, so that hardware that rests costs the simulation a branch that is not taken."""
+    replacements = []
+    for match in CONDITION.finditer(text):
+        begin, close = text.find("{", match.end()) - 2, f"\n{match.group(1)}}}"
+        if not text.startswith(") {\n", begin):
+            continue  # the block is empty
+        end = text.find(close, begin)
+        if text.count(";\n", begin, end + 1) >= LONG and not text.startswith(" else", end + len(close)):
+            replacements += [(match.end(), match.end(), "VL_UNLIKELY("), (begin, begin, ")")]
+    return replace(text, replacements)
+
+
 def memory_of(files):
     """Returns the name of the model's memory for columns, or none, from the header that Verilator wrote next to the files."""
     found = MEMORY.search("".join(header.read_text() for header in files[0].parent.glob("*root.h")))
@@ -355,6 +371,7 @@ def main(arguments):
         if memory:
             texts, counts = fuse_files(texts, memory)
         for file, text in zip(files, texts):
+            text = FUNCTION.sub(lambda match: lay_out(match.group()), text)
             (folder / file.name).write_text((HEADER if "gemm64::column_" in text else "") + text)
     except OSError as error:
         print(f"fuse_columns.py: {error}", file=sys.stderr)

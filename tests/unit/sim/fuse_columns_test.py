@@ -150,6 +150,14 @@ class FuseColumns(unittest.TestCase):
                 self.assertNotEqual(changed, whole)
                 self.unchanged(changed)
 
+    def test_conditions_of_long_blocks_are_unlikely(self):
+        body = "        vlSelf->a = 1U;\n" * fuse_columns.LONG
+        block = "    if ((vlSelf->b\n        & vlSelf->c)) {\n%s    }"
+        self.assertEqual(fuse_columns.lay_out(block % body + "\n"),
+                         "    if (VL_UNLIKELY((vlSelf->b\n        & vlSelf->c))) {\n%s    }\n" % body)
+        for other in (block % body + " else {\n        vlSelf->a = 0U;\n    }\n", block % body[:-24] + "\n"):
+            self.assertEqual(fuse_columns.lay_out(other), other)
+
 
 if __name__ == "__main__":
     unittest.main()
