@@ -194,6 +194,7 @@ module gemm64_activations #(
     // Each run is a plane, and begins at the walk's slot.
     reg                    burst_begun_q, walk_begun_q;  // a word of it has come
     reg  [24:0]            base_q;                       // first word of the plane
+    reg  [24:0]            next_base_q;                  // and of the next one, since a word's place is found late in its cycle
     reg  [15:0]            slot_q;                       // of the next word
     reg  [24:0]            base, write_place;
     reg  [15:0]            slot, first_slot, capacity;
@@ -207,7 +208,7 @@ module gemm64_activations #(
         if (beat_window) begin
             {capacity, first_slot, first_base} = planes;
             if (beat_first & ~burst_begun_q) begin
-                base = walk_begun_q ? base_q + {9'd0, capacity} : first_base;
+                base = walk_begun_q ? next_base_q : first_base;
                 slot = first_slot;
             end
             write_place = base + {9'd0, slot};
@@ -222,6 +223,7 @@ module gemm64_activations #(
                 burst_begun_q <= ~beat_last_i;
                 walk_begun_q  <= ~planes_end;
                 base_q        <= base;
+                next_base_q   <= base + {9'd0, capacity};
                 slot_q        <= slot == capacity - 16'd1 ? 16'd0 : slot + 16'd1;
                 if (planes_end) walk_out_q <= walk_out_q + 1'b1;
             end

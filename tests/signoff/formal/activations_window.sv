@@ -15,6 +15,7 @@
 // probe burst_begun_q = dut.burst_begun_q
 // probe walk_begun_q = dut.walk_begun_q
 // probe base_q = dut.base_q
+// probe next_base_q = dut.next_base_q
 // probe slot_q = dut.slot_q
 // probe write_place = dut.write_place
 // probe begins = dut.begins
@@ -48,7 +49,7 @@ module activations_window_proof (
     (* keep *) wire [56:0] planes;
     (* keep *) wire        beat_first, beat_end, beat_window, burst_begun_q, walk_begun_q, begins, new_pixels;
     (* keep *) wire        next_start, next_window;
-    (* keep *) wire [24:0] base_q, write_place;
+    (* keep *) wire [24:0] base_q, next_base_q, write_place;
     (* keep *) wire [15:0] slot_q, next_rows, next_capacity, next_slot;
     (* keep *) wire [16:0] pixels_q;
     wire [15:0] capacity = planes[56:41], first_slot = planes[40:25];
@@ -114,6 +115,7 @@ module activations_window_proof (
                 assert (capacity != 0 & capacity <= WORDS & first_slot < capacity & slot_q < capacity);
                 assert (word >= 1 & word <= capacity[7:0]);
                 assert (base_q == first_base + plane * capacity[7:0] & base_q + capacity <= WORDS);
+                assert (next_base_q == base_q + capacity);
                 assert (slot_q == (first_slot + word >= capacity ? first_slot + word - capacity : first_slot + word));
             end
             if (beat_i) begin
