@@ -9,6 +9,7 @@
 #include <mutex>
 #include <string>
 
+#include "host/compile/executable.hpp"
 #include "host/ep/options.hpp"
 #include "host/execute/host_nodes.hpp"
 #include "host/session/network_run.hpp"

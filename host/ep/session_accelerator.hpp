@@ -20,6 +20,7 @@
 #include "host/ep/accelerator.hpp"
 #include "host/ep/partition.hpp"
 #include "host/execute/dump.hpp"
+#include "host/execute/node_observer.hpp"
 #include "host/run/progress.hpp"
 #include "host/session/device_schedule.hpp"
 #include "host/session/session.hpp"
