@@ -9,6 +9,7 @@
 #include "host/cli/options.hpp"
 #include "host/cli/values.hpp"
 #include "host/dut/network_run.hpp"
+#include "host/execute/named_tensors.hpp"
 #include "host/execute/network_input.hpp"
 #include "host/graph/passes/quantized_graph.hpp"
 #include "host/report/page/page.hpp"
