@@ -12,7 +12,8 @@
 namespace gemm64 {
 
 /// A model of one graph, such as "(float[2,3] x, float[3,4] w) => (float[2,4] y) {y = MatMul(x,
-/// w)}", in which the inputs called `weights` become initializers, floats 0, 1/64, 2/64, ...
+/// w)}", in which the inputs called `weights` become initializers: floats 0, 1/64, 2/64, ..., or
+/// integers 0, 1, 2, ...
 inline onnx::ModelProto parse_model(const std::string& graph,
                                     const std::vector<std::string>& weights = {},
                                     std::int64_t opset = 13, std::int64_t ir_version = 7) {
@@ -34,11 +35,16 @@ inline onnx::ModelProto parse_model(const std::string& graph,
     if (!is_weight) continue;
     onnx::TensorProto& tensor = *to.add_initializer();
     tensor.set_name(input.name());
-    tensor.set_data_type(onnx::TensorProto::FLOAT);
+    const int data_type = input.type().tensor_type().elem_type();
+    tensor.set_data_type(data_type);
     std::vector<float> values(1);
     for (const auto& dim : input.type().tensor_type().shape().dim()) {
       tensor.add_dims(dim.dim_value());
       values.resize(values.size() * static_cast<std::size_t>(dim.dim_value()));
+    }
+    if (data_type == onnx::TensorProto::INT8 || data_type == onnx::TensorProto::UINT8) {
+      for (std::size_t i = 0; i < values.size(); ++i) tensor.add_int32_data(static_cast<int>(i));
+      continue;
     }
     for (std::size_t i = 0; i < values.size(); ++i) values[i] = static_cast<float>(i) / 64;
     tensor.set_raw_data(values.data(), values.size() * sizeof(float));

@@ -318,43 +318,7 @@ ValueFacts infer_shapes(const onnx::ModelProto& model, const Constants& constant
   const bool changed = set_inputs(graph, constants, options, file, facts, sizes);
   if (known != nullptr) {
     ValueFacts taken = facts;
-    const bool whole = take_known(graph, constants, *known, taken);
-    if (const char* log = std::getenv("GEMM64_COMPARE")) {  // TEMPORARY
-      FILE* out = std::fopen(log, "a");
-      std::fputs(whole ? "whole\n" : "partial\n", out);
-      ValueFacts full = facts;
-      DeclaredValues none = declared_values(graph, sizes, file);
-      if (changed) none.clear();
-      try {
-        infer_values(model, none, file, full);
-        for (const auto& node : graph.node())
-          for (const auto& name : node.output()) {
-            const auto a = full.types.find(name), b = taken.types.find(name);
-            const auto show = [&](const ValueFacts& f, auto it) {
-              return it == f.types.end()
-                         ? std::string("unknown")
-                         : data_type_name(it->second.data_type) + " " + dims_text(it->second.dims);
-            };
-            if (name.empty() || (!whole && b == taken.types.end())) {
-              if (!name.empty() && !whole && taken.unknown.count(name) == 0)
-                std::fputs(fmt::format("NEWVALUE {} {}\n", node.op_type(), name).c_str(), out);
-              continue;
-            }
-            const std::string ta = show(full, a), tb = show(taken, b);
-            if (ta != tb)
-              std::fputs(fmt::format("CARRY {}: {} {} full {} carried {}\n", file, node.op_type(),
-                                     name, ta, tb)
-                             .c_str(),
-                         out);
-            if (full.integers.count(name) && !taken.integers.count(name))
-              std::fputs(fmt::format("INTS {}: {} {}\n", file, node.op_type(), name).c_str(), out);
-          }
-      } catch (const UsageError& e) {
-        std::fputs(fmt::format("CARRYERR {}\n", e.what()).c_str(), out);
-      }
-      std::fclose(out);
-    }
-    if (whole) return taken;
+    if (take_known(graph, constants, *known, taken)) return taken;
   }
   DeclaredValues declared = declared_values(graph, sizes, file);
   if (changed) declared.clear();
