@@ -39,8 +39,8 @@ TEST(Inference, LeavesOutOperatorsOfOtherDomains) {
 
 TEST(Inference, GoesOnAfterNodesWithoutAKernel) {
   const OnnxModel model =
-      load_text("(int16[2,3] x, float[4] z) => (int16[2,3] y) {y = Neg(x) w = Neg(z)}");
-  EXPECT_EQ(model.type("y")->dims, (Dims{2, 3}));  // as declared
+      load_text("(bfloat16[3,3] x, float[4] z) => (bfloat16[3,3] y) {y = MatMul(x, x) w = Neg(z)}");
+  EXPECT_EQ(model.type("y")->dims, (Dims{3, 3}));  // as declared
   EXPECT_EQ(model.type("w")->dims, (Dims{4}));
 }
 
