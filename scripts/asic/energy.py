@@ -16,6 +16,7 @@ from synthesis.tools import Problem
 # An 8 kB cache takes 10 pJ for 64 bits at 45 nm and 0.9 V (M. Horowitz, "Computing's energy problem", ISSCC 2014). Loads grow with the
 # length, 180/45, and energy with the voltage squared, (1.8/0.9)^2.
 SRAM_PJ_PER_BIT = 10 / 64 * 180 / 45 * (1.8 / 0.9) ** 2
+DRAM_PJ_PER_BIT = 1300 / 64  # 64 bits take 1.3 to 2.6 nJ (the same table); interface included, whatever the process of the accelerator
 MOST_DIFFERENCE = 0.05  # between this sum and OpenSTA's
 
 
@@ -38,6 +39,8 @@ def arguments(argv):
     parser.add_argument("--sram-pj-per-bit", type=float, default=SRAM_PJ_PER_BIT, metavar="PJ",
                         help="of a bit read or written; an assumption, since the cells hold no memory (default: %(default)s, from "
                         "Horowitz, ISSCC 2014, scaled to 180 nm and 1.8 V)")
+    parser.add_argument("--dram-pj-per-bit", type=float, default=DRAM_PJ_PER_BIT, metavar="PJ",
+                        help="of a bit that crosses a port; an assumption (default: %(default)s, the least of Horowitz, ISSCC 2014)")
     parser.add_argument("--program", default="build/gemm64", help="what runs the tiles (default: %(default)s)")
     parser.add_argument("--liberty", default=cells.OSU018, help="cells (default: %(default)s)")
     parser.add_argument("--jobs", type=int, default=os.cpu_count(), help="tools at a time (default: as many as there are CPUs)")
@@ -53,8 +56,8 @@ def arguments(argv):
         parser.error(f"--layer {options.layer[0]}: no such file")
     if not 0 <= options.position <= 1:
         parser.error(f"--position {options.position}: must be from 0 to 1")
-    if options.jobs < 1 or options.period <= 0 or options.sram_pj_per_bit < 0:
-        parser.error("--jobs, --period and --sram-pj-per-bit must be positive")
+    if options.jobs < 1 or options.period <= 0 or options.sram_pj_per_bit < 0 or options.dram_pj_per_bit < 0:
+        parser.error("--jobs, --period, --sram-pj-per-bit and --dram-pj-per-bit must be positive")
     return options
 
 
@@ -125,11 +128,11 @@ def report(measured):
     print(f"\nAn image through {', '.join(options.layers)}\n")
     rows = []
     for batch in options.batch:
-        logic, memory = measured.image_mj("gates", batch)
-        clocks = sum(measured.runs[batch, layer]["cycles"] for layer in options.layers)
-        rows.append([f"batch {batch}", f"{clocks:,}", f"{logic:.3f}", f"{memory:.3f}", f"{logic + memory:.3f}"])
-    print(outputs.table(["", "clocks", "mJ of logic", "mJ of memories, assumed", "together"], rows))
-    print(f"\nMemories: bits counted, {options.sram_pj_per_bit:g} pJ each assumed.")
+        energy = measured.image_mj("gates", batch)
+        cycles = sum(measured.runs[batch, layer]["cycles"] for layer in options.layers)
+        rows.append([f"batch {batch}", f"{cycles:,}", *(f"{mj:.3f}" for mj in (*energy, sum(energy)))])
+    print(outputs.table(["", "cycles", "mJ of logic", "mJ of SRAM, assumed", "mJ of DRAM, assumed", "together"], rows))
+    print(f"\nMemories: bits counted; assumed are {options.sram_pj_per_bit:g} pJ each in SRAM, {options.dram_pj_per_bit:g} pJ in DRAM.")
     free, enabled = (sum(counts[i] for counts in measured.others.values()) for i in (0, 1))
     print(f"Outside array and accumulator only clock pins are weighed: {free:,} registers that load in every cycle. {enabled:,} with "
           f"enables count as at rest; all of them clocked always would add {measured.other_nj[1]:.1f} nJ.")
@@ -163,7 +166,7 @@ def figures(measured):
                                        "parts": {part: measured.nj[variant, batch, layer, part] for part in measure.ARRAY_PARTS}}
                              for variant in measure.VARIANTS},
                 "memory_bits": measured.accesses(batch, layer)} for layer in options.layers],
-            "mj_per_image": {variant: dict(zip(("logic", "memories_assumed"), measured.image_mj(variant, batch)))
+            "mj_per_image": {variant: dict(zip(("logic", "memories_assumed", "dram_assumed"), measured.image_mj(variant, batch)))
                              for variant in measure.VARIANTS}} for batch in options.batch],
         "layers": [{"layer": layer, "on": place, "rows": measured.rows[place, layer], "nj_per_clock": measured.logic("gates", place, layer),
                     "pj_per_mac": measured.pj_per_mac("gates", place, layer), "parts": measured.parts(place, layer)}
@@ -172,18 +175,18 @@ def figures(measured):
                        "pj_per_result": {part: measured.pj_per_result(part, layer) for part in measure.PLACES["results"]},
                        "parts": measured.parts("results", layer)} for _, layer in measured.cases("results")],
         "other_registers": measured.others, "other_nj_per_clock": {"always": measured.other_nj[0], "enabled_at_most": measured.other_nj[1]},
-        "sram_pj_per_bit_assumed": options.sram_pj_per_bit, "sums_compared": measured.compared,
+        "sram_pj_per_bit_assumed": options.sram_pj_per_bit, "dram_pj_per_bit_assumed": options.dram_pj_per_bit, "sums_compared": measured.compared,
         "opensta": {"own_w": measured.check[0], "opensta_w": measured.check[1], "difference": difference(measured)}}
 
 
 def summary_rows(measured):
     rows = []
     for batch in measured.options.batch:
-        logic, memory = measured.image_mj("gates", batch)
+        logic, sram, dram = measured.image_mj("gates", batch)
         macs = sum(measured.runs[batch, layer]["cycles"] * measured.rows[batch, layer] for layer in measured.options.layers) * parts.N
         rows.append((f"energy of a MAC, logic, batch {batch}", f"{logic * batch * 1e9 / macs:.1f} pJ", "", None, ""))
         rows.append((f"energy of an image, AlexNet's Linear layers, batch {batch}",
-                     f"{logic:.2f} mJ of logic, {memory:.2f} mJ of memories (assumed)", "", None, ""))
+                     f"{logic:.2f} mJ of logic, {sram:.2f} of SRAM and {dram:.2f} of DRAM (assumed)", "", None, ""))
         more = [100 * (mean_nj(measured, variant, batch) / mean_nj(measured, "none", batch) - 1) for variant in ("gates", "multiplexers")]
         rows.append((f"energy with clock enables, to that without, batch {batch}",
                      f"{more[0]:+.1f} % as clock gates, {more[1]:+.1f} % as multiplexers", "", None, ""))

@@ -239,7 +239,9 @@ class Measurement:
                 "accumulator": 2 * tiles * batch * parts.N * 32}
 
     def image_mj(self, variant, batch):
-        """(logic, memories) of an image through the layers."""
+        """(logic, SRAM, DRAM) of an image through the layers."""
         logic = sum(self.runs[batch, layer]["cycles"] * self.logic(variant, batch, layer) for layer in self.options.layers)
         bits = sum(sum(self.accesses(batch, layer).values()) for layer in self.options.layers)
-        return logic * 1e-6 / batch, bits * self.options.sram_pj_per_bit * 1e-9 / batch
+        moved = sum(8 * sum(self.runs[batch, layer]["bytes"].values()) for layer in self.options.layers)
+        return (logic * 1e-6 / batch, bits * self.options.sram_pj_per_bit * 1e-9 / batch,
+                moved * self.options.dram_pj_per_bit * 1e-9 / batch)
