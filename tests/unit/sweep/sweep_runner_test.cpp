@@ -159,6 +159,23 @@ TEST(SweepRunner, QuantizesAFileThatLacksItsWeights) {
   EXPECT_EQ(rows[0]["device_share"], 1.0);
 }
 
+// With 801 KiB of SRAM, and with 384 KiB, where rows of maps are wider than blocks of sums.
+TEST(SweepRunner, MovesFewBytesOverASharedPort) {
+  const auto network = [](const char* name) { return '"' + (test_data() / name).string() + '"'; };
+  const auto rows = rows_of(R"({"quantize": true, "networks": [)" +
+                            network("mobilenet_v2_shape.onnx") + ", " + network("resnet50.onnx") +
+                            R"(], "designs": [{"memory": "shared", "memory_bytes_per_cycle": 12},
+                                {"memory": "shared", "memory_bytes_per_cycle": 12,
+                                 "scratchpad_words": 3312, "accumulator_rows": 64}]})");
+  ASSERT_EQ(rows.size(), 4U);
+  EXPECT_LE(rows[0]["cycles"], 650'000);
+  EXPECT_LE(rows[0]["bytes"], 7'200'000);
+  EXPECT_LE(rows[1]["cycles"], 930'000);
+  EXPECT_LE(rows[2]["cycles"], 4'000'000);
+  EXPECT_LE(rows[2]["bytes"], 46'000'000);
+  EXPECT_LE(rows[3]["cycles"], 6'500'000);
+}
+
 TEST(SweepRunner, RunsAnyDesignOnTlm) {
   const auto rows = rows_of(R"({"mode": "run", "device": "tlm", "networks": ["200x700x60", "lenet"],
       "designs": {"array": 16, "scratchpad_words": [300, 1000], "accumulator_rows": [16, 64]}})");
