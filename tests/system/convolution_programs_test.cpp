@@ -213,7 +213,7 @@ Convolution same_map(std::mt19937& random, const Convolution& of, unsigned chann
 
 // Residual blocks whose maps exceed the tensor memory: additions of maps of the same stripe and of
 // earlier ones, after packed windows of the first layer and a pool or depthwise layer.
-TEST(TensorPrograms, RunResidualBlocksInStripesExactly) {
+TEST(TensorPrograms, RunResidualBlocksInStripes) {
   unsigned inner = 0, in_place = 0, products = 0, additions = 0;
   for (const int n : {4, 8}) {
     for (const MemorySharing sharing :

@@ -34,7 +34,7 @@ inline Output vector_output(std::mt19937& random) {
     store.result_zero = draw(random, 0, 255);
     store.operand_zero = draw(random, 0, 255);
   }
-  // What lies in memory is int8.
+  // Operands in memory are int8.
   if (!output.format.is_signed()) store.operand_moved = store.result_moved = 1;
   output.vector = store;
   return output;
