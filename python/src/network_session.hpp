@@ -8,6 +8,7 @@
 #include <optional>
 #include <string>
 
+#include "host/execute/named_tensors.hpp"
 #include "host/graph/onnx/model.hpp"
 #include "host/session/session.hpp"
 #include "host/torchscript/network_file.hpp"

@@ -16,6 +16,7 @@
 #include "host/device/reference_device.hpp"
 #include "host/driver/device_hooks.hpp"
 #include "host/execute/host_nodes.hpp"
+#include "host/execute/named_tensors.hpp"
 #include "host/util/error.hpp"
 #include "tests/folder.hpp"
 #include "tests/says.hpp"

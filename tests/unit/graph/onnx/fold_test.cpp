@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include "tests/unit/execute/tensors.hpp"
+#include "tests/unit/onnx_parser.hpp"
 
 namespace gemm64 {
 namespace {
