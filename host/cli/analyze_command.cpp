@@ -123,11 +123,10 @@ void add_analyze_command(CLI::App& app, int& result) {
                    "file leaves it open)")
       ->transform(whole_number(1, kMaxSize));
   command
-      ->add_option(
-          "--input", options->inputs,
-          "an input that is the same in each run, as NAME=NUMBER\n"
-          "What depends only on it is settled: which branch an If takes, how often a Loop "
-          "runs. Repeat it for more.")
+      ->add_option("--input", options->inputs,
+                   "an input that is the same in each run, as NAME=NUMBER\n"
+                   "What depends only on it is settled: which branch an If takes, how often a Loop "
+                   "runs. Repeat it for more.")
       ->type_name("NAME=NUMBER")
       ->group("Network")
       ->allow_extra_args(false);

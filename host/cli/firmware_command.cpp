@@ -198,8 +198,7 @@ void add_firmware_command(CLI::App& app, int& result) {
                        "a folder of them (default: random, from --seed)")
           ->needs(model);
   command
-      ->add_option("--images", options->images,
-                   "uses the first N images of --input (default: all)")
+      ->add_option("--images", options->images, "uses the first N images of --input (default: all)")
       ->transform(whole_number(1, kMaxSize))
       ->needs(input);
   add_input_shapes(*command, *options).needs(model);

@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // What ONNX Runtime finds in the library, and what Python asks it for a report.
+#include "host/ort/library.hpp"
+
 #include <cstring>
 #include <string>
 
 #include "host/ep/factory.hpp"
 #include "host/ep/provider.hpp"
-#include "host/ort/library.hpp"
 
 extern "C" {
 

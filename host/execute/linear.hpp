@@ -15,8 +15,9 @@ using ConstMapF = Eigen::Map<const MatrixF>;
 /// result[M x N] = a[M x K] * weights[N x K]^T, from whoever computes it.
 using LinearFunction = std::function<MatrixF(const MatrixF& a, const ConstMapF& weights)>;
 
-/// Computes a Gemm or MatMul of float32: transposes and stacks operands, hands the product to `product`, and
-/// applies alpha, beta and bias. Weights that are transposed already (transB) are not copied.
+/// Computes a Gemm or MatMul of float32: transposes and stacks operands, hands the product to
+/// `product`, and applies alpha, beta and bias. Weights that are transposed already (transB) are
+/// not copied.
 Tensor run_linear(const NodeContext& node, const Tensors& inputs, const LinearFunction& product);
 
 }  // namespace gemm64

@@ -18,8 +18,8 @@ struct GemmForm {
 
 GemmForm gemm_form(const NodeContext& node);
 
-/// Adds beta * bias, broadcast to its shape, to `result`, of float32; nothing where the bias is absent. Throws
-/// UsageError where it cannot.
+/// Adds beta * bias, broadcast to its shape, to `result`, of float32; nothing where the bias is
+/// absent. Throws UsageError where it cannot.
 void add_bias(const NodeContext& node, const GemmForm& form, const Tensor& bias, Tensor& result);
 
 /// The message for operands whose K differ.

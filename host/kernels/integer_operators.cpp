@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 // Products of quantized tensors. Sums are exact; scales are multiplied and divided in float32, in
 // the order of ONNX Runtime's kernels.
+#include "host/kernels/integer_operators.hpp"
+
 #include <fmt/format.h>
 
 #include <algorithm>
 
 #include "host/kernels/dynamic_range.hpp"
-#include "host/kernels/integer_operators.hpp"
 #include "host/kernels/integer_product.hpp"
 #include "host/kernels/strided.hpp"
 
@@ -158,9 +159,9 @@ Tensors qgemm(const NodeContext& node, const Tensors& inputs) {
                  bias.element_size());
     sums = Tensor(product.type(), dims);
     for (std::int64_t i = 0; i < sums.elements(); ++i) {
-      sums.mutable_values<std::int32_t>()[i] = static_cast<std::int32_t>(
-          static_cast<std::uint32_t>(product.values<std::int32_t>()[i]) +
-          static_cast<std::uint32_t>(addends.values<std::int32_t>()[i]));
+      sums.mutable_values<std::int32_t>()[i] =
+          static_cast<std::int32_t>(static_cast<std::uint32_t>(product.values<std::int32_t>()[i]) +
+                                    static_cast<std::uint32_t>(addends.values<std::int32_t>()[i]));
     }
   }
   if (!optional_input(inputs, 7).present()) {

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // MatMulNBits: activations that are quantized by blocks, times weights of a few bits, each block of
-// a column with a scale and a zero point of its own. Sums of blocks are added in double, and rounded
-// once.
+// a column with a scale and a zero point of its own. Sums of blocks are added in double, and
+// rounded once.
+#include "host/kernels/matmul_bits.hpp"
+
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -11,7 +13,6 @@
 
 #include "host/kernels/integer_operators.hpp"
 #include "host/kernels/integer_product.hpp"
-#include "host/kernels/matmul_bits.hpp"
 #include "host/kernels/visit.hpp"
 
 namespace gemm64 {

@@ -3,7 +3,6 @@
 
 #include <cstring>
 
-
 namespace gemm64 {
 void compare_outputs(const NamedTensors& expected, const NamedTensors& found, OutputCheck& check) {
   for (const auto& [name, tensor] : found) {

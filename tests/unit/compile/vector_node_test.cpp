@@ -45,7 +45,8 @@ Tensor by_vector_path(const VectorNode& node, const Tensors& inputs, bool layer_
   const StoreCommand settings = layer_gives_a ? node.settings : node.swapped();
   const auto broadcast = [&dims](const Tensor& tensor) {
     Tensor whole(tensor.type(), dims);
-    copy_strided(whole.mutable_raw(), tensor.raw(), dims, broadcast_strides(tensor.dims(), dims), 1);
+    copy_strided(whole.mutable_raw(), tensor.raw(), dims, broadcast_strides(tensor.dims(), dims),
+                 1);
     return whole;
   };
   const Tensor results = broadcast(inputs[layer_gives_a ? a : b]);
