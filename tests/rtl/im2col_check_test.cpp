@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <Vim2col_check_w100.h>
+#include <fmt/format.h>
 
 #include <functional>
 
@@ -140,6 +141,32 @@ TEST(WindowCheck, FindsWhatDoesNotFitTwoCyclesLater) {
     bench.edge();
     bench.settle();
     EXPECT_EQ(bench->error_o, 0);
+  }
+}
+
+TEST(WindowCheck, ComparesEachBitOfTheOutput) {
+  for (const bool of_rows : {false, true}) {
+    for (unsigned bit = 0; bit < 16; ++bit) {
+      for (const bool bad : {false, true}) {
+        SCOPED_TRACE(fmt::format("{} of 2^{}", of_rows ? "rows" : "columns", bit));
+        const std::uint32_t size = 1U << bit, place = bad ? size : size - 1;
+        Command set = good_set(), matmul = good_matmul();
+        (of_rows ? set.out_height : set.out_width) = size;
+        (of_rows ? matmul.out_row : matmul.out_column) = place;
+        Bench<Vim2col_check_w100> bench;
+        bench->valid_i = bench->tensor_i = 0;
+        for (unsigned t = 0; t < 3; ++t) bench.step();
+        for (const Command& command : {set, good_load(), matmul}) {
+          give(*bench, command);
+          bench.step();
+        }
+        bench->valid_i = 0;
+        bench.settle();
+        bench.edge();
+        bench.settle();
+        EXPECT_EQ(bench->error_o, bad);
+      }
+    }
   }
 }
 
