@@ -133,7 +133,7 @@ TEST_F(ExecutableTest, HasSumsThatAreThereTogetherAsOneProgram) {
       .node("q", "MatMulInteger (x, w)")
       .node("k", "MatMulInteger (x, w)")
       .node("v", "MatMulInteger (x, w)")
-      .node("y", "Sum (q, k, v)");
+      .node("y", "Concat <axis = 0> (q, k, v)");
   const OnnxModel model = text.model();
   const Executable made = compile(model, geometry_of({8}));
   ASSERT_EQ(made.sums.size(), 1U);

@@ -62,7 +62,7 @@ TEST(PassOrder, JoinsSumsWhoseOperandsAreThere) {
       .node("k", "MatMulInteger (x, w)")
       .node("n", "Identity (x)")
       .node("v", "MatMulInteger (n, w)")
-      .node("y", "Sum (k, v, o)");
+      .node("y", "Concat <axis = 0> (k, v, o)");
   const OnnxModel model = text.model();
   const DevicePlan plan = plan_device(model, small_geometry());
   const auto order = [&](std::uint64_t tiles) {
