@@ -13,6 +13,7 @@
 #include <set>
 #include <utility>
 
+#include "host/graph/onnx/graph_links.hpp"
 #include "host/graph/proto/tensor_data.hpp"
 #include "host/util/error.hpp"
 #include "host/util/text.hpp"
@@ -44,8 +45,19 @@ bool are_weights(const onnx::TensorProto& tensor) {
          tensor.data_type() != onnx::TensorProto::INT32;
 }
 
+/// The values that nodes read, or that are outputs.
+std::set<std::string> read_values(const onnx::GraphProto& graph) {
+  std::set<std::string> names;
+  for (const onnx::NodeProto& node : graph.node()) {
+    names.insert(node.input().begin(), node.input().end());
+    add_inner_reads(node, names);
+  }
+  for (const onnx::ValueInfoProto& output : graph.output()) names.insert(output.name());
+  return names;
+}
+
 /// Copies a model, but for its weights: a message holds at most 2 GiB, and ONNX Runtime would copy
-/// them twice more.
+/// them twice more. It takes no data of initializers that nothing reads.
 HostModel without_weights(const onnx::ModelProto& model) {
   HostModel own;
   own.proto.set_ir_version(model.ir_version());
@@ -59,8 +71,13 @@ HostModel without_weights(const onnx::ModelProto& model) {
   *graph.mutable_output() = from.output();
   *graph.mutable_value_info() = from.value_info();
   *graph.mutable_sparse_initializer() = from.sparse_initializer();
+  const std::set<std::string> read = read_values(from);
+  std::set<std::string> inputs;  // an initializer is the default of one of its name
+  for (const onnx::ValueInfoProto& input : from.input()) inputs.insert(input.name());
   for (const onnx::TensorProto& tensor : from.initializer()) {
-    const bool shared = are_weights(tensor);
+    const bool is_read = read.count(tensor.name()) != 0;
+    if (!is_read && inputs.count(tensor.name()) == 0) continue;
+    const bool shared = is_read && are_weights(tensor);
     if (shared) own.weights.push_back(&tensor);
     *graph.add_initializer() = shared ? ort::refer_to_data(tensor) : tensor;
   }

@@ -105,20 +105,25 @@ void NodeProducts::store(int node, const Tensors& outputs, NamedBuffers& values)
   }
 }
 
-/// Computes a node whose products are computed by `product`.
-Tensors NodeProducts::compute_by(int node, const Tensors& arguments,
-                                 const IntegerProduct& product) const {
-  NodeContext context = context_of(node);
-  context.product = &product;
+/// Runs the function; errors of it that do not name the node get its name.
+template <class Function>
+Tensors NodeProducts::named(const NodeContext& context, Function&& function) const {
   try {
-    return compute_integer_node(context, arguments, nodes_);
+    return function();
   } catch (const UsageError& error) {
-    // Those that come from a tensor do not know the node.
     const std::string what = error.what();
     const bool is_named = what.rfind(context.label, 0) == 0;
     throw UsageError(
         fmt::format("{}: {}{}", nodes_.model().name(), is_named ? "" : context.label + ": ", what));
   }
+}
+
+/// Computes a node whose products are computed by `product`.
+Tensors NodeProducts::compute_by(int node, const Tensors& arguments,
+                                 const IntegerProduct& product) const {
+  NodeContext context = context_of(node);
+  context.product = &product;
+  return named(context, [&] { return compute_integer_node(context, arguments, nodes_); });
 }
 
 void NodeProducts::run_sums(std::size_t index, NamedBuffers& values, const ProgressShare& progress,
@@ -186,15 +191,17 @@ Tensors NodeProducts::run(int node, const Tensors& arguments, const ProgressShar
 Tensors NodeProducts::run_floats(int node, const Tensors& arguments, const ProgressShare& progress,
                                  std::vector<LayerReport>& layers) {
   const auto begin = WallClock::now();
-  const Tensor output =
-      run_linear(context_of(node), arguments, [&](const MatrixF& a, const ConstMapF& weights) {
-        MatrixF product;
-        layers.push_back(run_float(runner_, runner_.options().precision, name(node), a, weights,
-                                   product, progress));
-        return product;
-      });
+  const NodeContext context = context_of(node);
+  Tensors outputs = named(context, [&] {
+    return Tensors{run_linear(context, arguments, [&](const MatrixF& a, const ConstMapF& weights) {
+      MatrixF product;
+      layers.push_back(run_float(runner_, runner_.options().precision, name(node), a, weights,
+                                 product, progress));
+      return product;
+    })};
+  });
   seconds_ += seconds_since(begin);
-  return {output};
+  return outputs;
 }
 
 /// Of integers the device computes the sums only.

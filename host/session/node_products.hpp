@@ -46,6 +46,8 @@ class NodeProducts {
                      std::vector<LayerReport>& layers);
   Tensors run_integers(int node, const Tensors& arguments, const ProgressShare& progress,
                        std::vector<LayerReport>& layers);
+  template <class Function>
+  Tensors named(const NodeContext& context, Function&& function) const;
   Tensors compute_by(int node, const Tensors& arguments, const IntegerProduct& product) const;
   NodeContext context_of(int node) const;
   const onnx::NodeProto& proto(int node) const { return nodes_.model().graph().node(node); }

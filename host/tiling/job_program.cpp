@@ -414,7 +414,7 @@ JobProgram make_job_program(const std::vector<Job>& jobs, const Geometry& device
       const std::vector<StripePart>& parts = group.parts[j - group.jobs.first];
       for (std::size_t stripe = 0; stripe < parts.size(); ++stripe) {
         job.stripes.push_back(
-            {chain->runs.back()[stripe].begin, parts[stripe].out_row, parts[stripe].plan});
+            {chain->runs.back()[stripe].begin, parts[stripe].first_row, parts[stripe].plan});
       }
       if (j == group.jobs.last) ++chain;
     } else {

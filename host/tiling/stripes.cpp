@@ -445,6 +445,7 @@ class Finder {
         const std::uint32_t in = rows_read(c, rows).first;
         StripePart part;
         const StripeView results = view_of(cut, i, stripe, rows.first, c.out_width);
+        part.first_row = std::uint64_t{rows.first} * c.out_width;
         part.out_row = results.first;
         Output output = job.plan.output;
         output.part = ResultPart{0, job.plan.shape.n, inner ? 0 : results.first, results.pixels};

@@ -23,7 +23,8 @@ struct StripeView {
 struct StripePart {
   Plan plan;
   StripeView read, operand;
-  std::uint64_t out_row = 0;  // of the job's results as they are stored, its first one
+  std::uint64_t first_row = 0;  // of the job's results
+  std::uint64_t out_row = 0;    // the same of those that are stored: of an inner job the stripe's
 };
 
 /// Jobs and their cut. Stripes share the rows that windows need on both sides of their border;

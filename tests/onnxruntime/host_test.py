@@ -417,7 +417,7 @@ class Failures(HostTest):
         model = model_of(g.graph("new", [("x", TensorProto.FLOAT, [2, 4])], [(y, TensorProto.FLOAT, [2, 4])]))
         model.opset_import[0].version = 28
         onnx.save(model, self.folder / "new.onnx")
-        self.refuse("Opset 28", "--model", "new.onnx", "--allow-host-only")
+        self.refuse("pset 28", "--model", "new.onnx", "--allow-host-only")
 
     def test_leaves_no_file_behind(self):
         """ONNX Runtime's telemetry would keep files in the home and temporary folders."""

@@ -44,7 +44,7 @@ bad "give NAME=AxBxC" "$models/alexnet.onnx" --input-shape input=1x0
 bad "give NAME=AxBxC" "$models/alexnet.onnx" --input-shape input=1x3x
 bad "given twice" "$models/alexnet.onnx" --input-shape input=1x3x9x9 --input-shape input=1x3x8x8
 bad "has 4 dimensions" "$models/alexnet.onnx" --input-shape input=1x3
-bad "spans 11 values" "$models/alexnet.onnx" --input-shape input=1x3x2x2
+bad "Dimension mismatch" "$models/alexnet.onnx" --input-shape input=1x3x2x2
 bad "batch" "$models/alexnet.onnx" --batch 0
 bad "no such file" "$models/nothing.onnx"
 bad "as a.html" "$models/alexnet.onnx" --plot a.svg
