@@ -153,7 +153,7 @@ class NetworkSession::Impl {
     const bool has_device = !session_of_device_.is_host_only();
     HostProvider provider;
     if (has_device) provider = attached_.provider();
-    if (!has_device) compare_layers(*own.proto.mutable_graph());
+    if (!has_device) compare_layers(own);
     session_.emplace(host_session(environment_, own, provider));
     if (dumped.empty()) return;
     for (const auto& [node, name] : host_nodes()) {
@@ -241,7 +241,7 @@ class NetworkSession::Impl {
       if (!report.error.empty()) break;
       if (dump != nullptr) write_host_nodes(*dump, outputs);
       const auto comparing = WallClock::now();
-      gemm64::join(report.layers, compared_layers(values, outputs));
+      gemm64::join(report.layers, compared_layers(values));
       for (const std::string& name : added_) outputs.erase(name);
       const Tensor exact = exact_output(values, report);
       report.host->reference_seconds += seconds_since(comparing);
@@ -340,8 +340,9 @@ class NetworkSession::Impl {
 
   /// Float products are compared with double if the device has none of them: what they read and
   /// produce are outputs.
-  void compare_layers(onnx::GraphProto& graph) {
+  void compare_layers(HostModel model) {
     if (session_of_device_.report("", 0).check == CheckLevel::kNone) return;
+    onnx::GraphProto& graph = *model.proto.mutable_graph();
     const auto& own = model_->graph().node();
     for (int i = 0; i < own.size(); ++i) {
       const onnx::NodeProto& node = own[i];
@@ -350,12 +351,15 @@ class NetworkSession::Impl {
       add_outputs(node.output(), graph);
       add_outputs(node.input(), graph);
     }
+    added_.clear();
+    if (!compared_.empty()) comparing_.emplace(host_session(environment_, model));
   }
 
   /// Those layers of one pass.
-  std::vector<LayerReport> compared_layers(const NamedTensors& inputs,
-                                           const NamedTensors& outputs) const {
+  std::vector<LayerReport> compared_layers(const NamedTensors& inputs) const {
     std::vector<LayerReport> layers;
+    if (!comparing_) return layers;
+    const NamedTensors outputs = comparing_->run(inputs);
     for (const auto& [node, name] : compared_) {
       Tensors given;
       for (const std::string& input : node->input()) {
@@ -457,6 +461,8 @@ class NetworkSession::Impl {
   const OnnxModel* model_ = nullptr;
   const OnnxModel* exact_model_ = nullptr;
   std::optional<ort::Session> session_, cpu_;
+  /// Has the values of compared layers as outputs, which the network's own run has joined.
+  std::optional<ort::Session> comparing_;
   std::set<std::string> added_;  // outputs that are no outputs of the file's
   std::vector<std::pair<const onnx::NodeProto*, std::string>>
       compared_;  // layers, with their names, that are compared with double

@@ -66,8 +66,8 @@ class States {
  private:
   /// No product writes what only windows use, and none without VECTOR what that path holds.
   static bool is_of_others(const std::string& name) {
-    for (const char* part :
-         {"u_vector", "u_window", "__base", "__slot", "planes_q", "layer_q", "words_q", "zero_q"}) {
+    for (const char* part : {"u_vector", "u_window", "__base", "__next_base", "__slot", "planes_q",
+                             "layer_q", "words_q", "zero_q"}) {
       if (name.find(part) != std::string::npos) return true;
     }
     return false;
