@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
 """Runs ONNX's own tests of single operators (onnx.backend.test) with `gemm64 run` and with ONNX Runtime's CPU provider
-only, and prints a table of the outcomes: every output that ONNX Runtime has must be the same.
+only, and prints a table of the outcomes: every output that ONNX Runtime has must be the same, byte for byte.
 
 Usage: GEMM64=build/gemm64 node_table.py [--list] [--jobs N] [--least N] [--every N] [--first N]
 
-Outcomes: equal; last bits: floats that differ by rounding, where ONNX Runtime joins other nodes; differs; refused: by `gemm64 run` only; not run by either, with ONNX Runtime's reason; not testable: a
+Outcomes: equal; differs; refused: by `gemm64 run` only; not run by either, with ONNX Runtime's reason; not testable: a
 value that no .npy file holds. Exits with 1 where one differs or is refused, or where fewer than --least are equal."""
 
 import argparse
@@ -30,11 +30,6 @@ IR_VERSION = 10  # the newest that every ONNX Runtime here reads
 
 def is_array(value):
     return isinstance(value, numpy.ndarray) and value.dtype.kind in "biuf" and value.dtype.isbuiltin == 1
-
-
-def is_near(found, wanted):
-    return found.shape == wanted.shape and found.dtype == wanted.dtype == numpy.float32 and \
-        numpy.allclose(found, wanted, rtol=1e-5, atol=1e-6, equal_nan=True)
 
 
 def reason_of(error):
@@ -82,9 +77,7 @@ def outcome_of(program, name, model, inputs):
     if any(word in name for word in RANDOM):
         return ("equal", "") if [one.shape for one in found] == [one.shape for one in wanted] else ("differs", "shape")
     differences = provider.differences(names, found, wanted)
-    if not differences:
-        return "equal", ""
-    return "last bits" if all(map(is_near, found, wanted)) else "differs", "; ".join(differences)
+    return ("differs", "; ".join(differences)) if differences else ("equal", "")
 
 
 def main():
@@ -102,14 +95,14 @@ def main():
         results = list(pool.map(lambda test: (test[0], *outcome_of(program, *test)), tests))
     counts = collections.Counter(outcome for _, outcome, _ in results)
     print(f"{len(results)} node tests of onnx {onnx.__version__}\n\n| outcome | tests |\n|---|---:|")
-    for outcome in ("equal", "last bits", "differs", "refused", "not run by either", "not testable"):
+    for outcome in ("equal", "differs", "refused", "not run by either", "not testable"):
         print(f"| {outcome} | {counts[outcome]:,} |")
     print()
     reasons = collections.Counter(reason for _, outcome, reason in results if outcome == "not run by either")
     for reason, count in reasons.most_common():
         print(f"{count:4} not run by either: {reason}")
     for name, outcome, reason in results:
-        if outcome in ("last bits", "differs", "refused") or options.list and outcome != "equal":
+        if outcome in ("differs", "refused") or options.list and outcome != "equal":
             print(f"{name}: {outcome}: {reason}")
     sys.exit(1 if counts["differs"] or counts["refused"] or counts["equal"] < options.least else 0)
 
