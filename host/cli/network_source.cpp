@@ -122,7 +122,7 @@ ModelLoader file_loader(const NetworkOptions& options, ClaimedFiles& files) {
   };
 }
 
-/// A compiled network. It is for so many images at once, and for its own sizes only.
+/// A compiled network. Its batch and its sizes are fixed.
 NetworkSource from_executable(const NetworkOptions& options, const CheckModel& check) {
   const auto refuse = [&options](const char* with) {
     throw UsageError(

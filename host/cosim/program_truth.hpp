@@ -23,7 +23,7 @@ struct ByteRange {
 /// first to the last.
 std::vector<ByteRange> reached(const Command& command, const Geometry& geometry);
 
-/// A program behind which the ring of `memory` bytes is, at `ring`. It outlives this.
+/// A program whose ring, of `memory` bytes, is at address `ring`. It outlives this.
 class ProgramTruth {
  public:
   ProgramTruth(const std::vector<Command>& program, const Geometry& geometry, std::uint64_t ring,

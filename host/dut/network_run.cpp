@@ -55,7 +55,7 @@ NamedTensors values_of(const NetworkWork& work) {
       }
     }
   }
-  const ort::Environment environment(onnxruntime_library());
+  const ort::Environment environment(ort::own_library());
   NamedTensors values = host_session(environment, own).run(*work.inputs);
   values.insert(work.inputs->begin(), work.inputs->end());
   return values;

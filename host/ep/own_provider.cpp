@@ -81,7 +81,7 @@ std::string prepared_library() {
 const ort::Environment& own_environment() {
   // Never destroyed: ONNX Runtime would call the provider after this program's objects have ended.
   static const ort::Environment* const environment = [] {
-    auto made = std::make_unique<ort::Environment>(onnxruntime_library());
+    auto made = std::make_unique<ort::Environment>(ort::own_library());
     made->register_provider(kRegistered, prepared_library());
     return made.release();
   }();

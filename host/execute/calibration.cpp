@@ -82,7 +82,7 @@ std::uint64_t bytes_of(const OnnxModel& model, const std::string& name) {
 ObservedNetwork::ObservedNetwork(const OnnxModel& model, std::uint64_t most_bytes)
     : model_(model), environment_([]() -> const ort::Library& {
         try {
-          return onnxruntime_library();
+          return ort::own_library();
         } catch (const ort::Error& error) {
           throw UsageError(error.what());
         }

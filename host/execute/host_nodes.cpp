@@ -116,7 +116,7 @@ class HostNodes::PartModel {
 
 struct HostNodes::Part {
   Part(const HostModel& model, std::vector<std::string> names)
-      : environment(onnxruntime_library()),
+      : environment(ort::own_library()),
         session(host_session(environment, model)),
         inputs(std::move(names)) {}
 
@@ -175,7 +175,7 @@ std::map<std::string, Tensor> HostNodes::kept_values(
   }
   const auto found = kept.find(key);
   if (found != kept.end()) return found->second;
-  const ort::Library& library = onnxruntime_library();
+  const ort::Library& library = ort::own_library();
   try {
     const ort::Environment environment(library);
     return kept[key] = host_session(environment, part.made()).run(inputs, wanted);

@@ -125,8 +125,6 @@ void name_nodes_apart(onnx::GraphProto& graph) {
 
 }  // namespace
 
-const ort::Library& onnxruntime_library() { return ort::own_library(); }
-
 UsageError onnxruntime_error(const std::string& model, const ort::Error& error) {
   std::string message = error.what();
   while (!message.empty() && message.back() == '\n') message.pop_back();

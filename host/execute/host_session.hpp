@@ -13,9 +13,6 @@
 
 namespace gemm64 {
 
-/// ONNX Runtime's library, loaded once. Throws ort::Error, with the remedy, if there is none.
-const ort::Library& onnxruntime_library();
-
 /// Returns ONNX Runtime's error as one of the program's: the node, the reason and the remedy.
 UsageError onnxruntime_error(const std::string& model, const ort::Error& error);
 

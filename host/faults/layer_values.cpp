@@ -80,7 +80,7 @@ int met_by_operand(const Output& output, int result, int operand) {
                     value(store.function_max));
 }
 
-/// What becomes of a result of 8 bits on its way; `operand` as it is in memory.
+/// An 8-bit result after the element-wise unit; `operand` as it is in memory.
 int on_vector_path(const Output& output, const LayerValues& values, int result, int operand) {
   const StoreCommand& store = *output.vector;
   if (store.table != 0) {

@@ -227,7 +227,7 @@ std::string between_text(const std::vector<HostLayer>& nodes) {
   std::map<std::string, Group> groups;
   std::map<std::string, std::map<std::string, std::uint64_t>> operators;
   std::map<std::string, std::set<std::size_t>> programs;
-  // Of what was refused for its own numbers, these are told where it is one node only.
+  // Reasons with numbers of their own are printed only if one node has them.
   std::map<std::string, std::set<std::string>> reasons;
   const auto kind_of = [](const HostLayer& node) {
     return node.reason.substr(0, node.reason.find(": "));

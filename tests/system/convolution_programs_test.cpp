@@ -155,9 +155,10 @@ TEST_P(ConvolutionPrograms, WithRowsThatTheLanesTakeInStripsAreExact) {
   EXPECT_GT(strips, 8u);
 }
 
-// Chains of convolutions whose maps exceed the tensor memory.
-TEST(TensorPrograms, RunChainsInStripesExactly) {
-  unsigned chains = 0;
+/// Calls it for 20 seeds from `first` on, for each array and memory that tensors on chip are tested
+/// with.
+template <class Function>
+void in_memories(unsigned first, Function&& function) {
   for (const int n : {4, 8}) {
     for (const MemorySharing sharing :
          {MemorySharing::kIndependent, MemorySharing::kShared, MemorySharing::kDram}) {
@@ -167,31 +168,38 @@ TEST(TensorPrograms, RunChainsInStripesExactly) {
         RtlOptions options = Rig::options(n, stalls, 3);
         options.memory.sharing = sharing;
         Rig rig(options);
-        for_seeds(3400, 20, [&](std::mt19937& random) {
+        for_seeds(first, 20, [&](std::mt19937& random) {
           rig.set_latency(draw(random, 1, 150));
-          Geometry geometry = rig.driver.geometry().with_tensor_memory();
-          const unsigned channels = static_cast<unsigned>(n) * draw(random, 1, 3);
-          ProgramParts program(random, geometry);
-          Convolution c;
-          do {
-            c = random_convolution(random, channels, 14, 200'000);
-          } while (c.images != 1 || c.out_height < 6);
-          for (unsigned i = draw(random, 3, 5); i != 0; --i) {
-            const std::size_t before = program.parts.size();
-            program.add(c, int8_output(random),
-                        before == 0 ? std::nullopt : std::optional(before - 1));
-            c = convolution_behind(random, c, channels, 14, 200'000);
-          }
-          for (ProgramPart& part : program.parts) {
-            part.job.internal = &part != &program.parts.back();
-          }
-          geometry.tensor_words = draw(random, 20, 160);
-          expect_program(rig, program.parts, geometry);
-          chains += static_cast<unsigned>(jobs_of(program.parts, geometry).stripes.size());
+          function(rig, random);
         });
       }
     }
   }
+}
+
+// Chains of convolutions whose maps exceed the tensor memory.
+TEST(TensorPrograms, RunChainsInStripesExactly) {
+  unsigned chains = 0;
+  in_memories(3400, [&](Rig& rig, std::mt19937& random) {
+    Geometry geometry = rig.driver.geometry().with_tensor_memory();
+    const unsigned channels = rig.driver.geometry().n * draw(random, 1, 3);
+    ProgramParts program(random, geometry);
+    Convolution c;
+    do {
+      c = random_convolution(random, channels, 14, 200'000);
+    } while (c.images != 1 || c.out_height < 6);
+    for (unsigned i = draw(random, 3, 5); i != 0; --i) {
+      const std::size_t before = program.parts.size();
+      program.add(c, int8_output(random), before == 0 ? std::nullopt : std::optional(before - 1));
+      c = convolution_behind(random, c, channels, 14, 200'000);
+    }
+    for (ProgramPart& part : program.parts) {
+      part.job.internal = &part != &program.parts.back();
+    }
+    geometry.tensor_words = draw(random, 20, 160);
+    expect_program(rig, program.parts, geometry);
+    chains += static_cast<unsigned>(jobs_of(program.parts, geometry).stripes.size());
+  });
   EXPECT_GT(chains, 15U);
 }
 
@@ -215,72 +223,58 @@ Convolution same_map(std::mt19937& random, const Convolution& of, unsigned chann
 // earlier ones, after packed windows of the first layer and a pool or depthwise layer.
 TEST(TensorPrograms, RunResidualBlocksInStripes) {
   unsigned inner = 0, in_place = 0, products = 0, additions = 0;
-  for (const int n : {4, 8}) {
-    for (const MemorySharing sharing :
-         {MemorySharing::kIndependent, MemorySharing::kShared, MemorySharing::kDram}) {
-      for (const double stalls : {0.0, 0.3}) {
-        if (stalls != 0 && sharing == MemorySharing::kDram) continue;
-        SCOPED_TRACE(fmt::format("N = {}, {}, stalls {}", n, name(sharing), stalls));
-        RtlOptions options = Rig::options(n, stalls, 3);
-        options.memory.sharing = sharing;
-        Rig rig(options);
-        for_seeds(3500, 20, [&](std::mt19937& random) {
-          rig.set_latency(draw(random, 1, 150));
-          Geometry geometry = rig.driver.geometry().with_tensor_memory();
-          const auto channels = [&] { return static_cast<unsigned>(n) * draw(random, 1, 2); };
-          ProgramParts program(random, geometry);
-          Convolution c;
-          c.height = c.out_height = draw(random, 8, 14);
-          c.width = c.out_width = draw(random, 4, 10);
-          c.channels = c.out_channels = channels();
-          if (draw(random, 0, 1) != 0) {
-            program.add(GemmShape{c.out_pixels(), draw(random, 1, 2 * channels()), c.out_channels},
-                        int8_output(random), {});
-          } else {
-            program.add(c, int8_output(random), {}, false);
-          }
-          if (draw(random, 0, 1) != 0 && program.parts[0].job.plan.convolution() != nullptr) {
-            program.add_maximum(0);
-            c = *program.parts[1].job.plan.convolution();
-          }
-          std::size_t map = program.parts.size() - 1;
-          for (unsigned i = draw(random, 1, 4); i != 0; --i) {
-            Convolution next = same_map(random, c, channels());
-            program.add(next, int8_output(random), map, false);
-            std::size_t operand = map;
-            const unsigned shape = draw(random, 0, 2);
-            if (shape == 0) {  // a layer on both branches
-              operand = program.parts.size();
-              program.add(same_map(random, c, next.out_channels), int8_output(random), map, false);
-            }
-            Convolution last =
-                same_map(random, next, shape == 1 ? c.out_channels : next.out_channels);
-            if (shape != 2) {
-              program.add_with_operand(last, shape == 0 ? operand - 1 : program.parts.size() - 1,
-                                       operand);
-            } else {
-              program.add(last, int8_output(random), program.parts.size() - 1, false);
-            }
-            c = last;
-            map = program.parts.size() - 1;
-          }
-          for (ProgramPart& part : program.parts) {
-            part.job.internal = &part != &program.parts.back();
-          }
-          geometry.tensor_words = draw(random, 40, 240);
-          expect_program(rig, program.parts, geometry);
-          for (const JobStripes& group : jobs_of(program.parts, geometry).stripes) {
-            for (std::size_t i = group.first; i <= group.last; ++i) {
-              inner += group.is_inner(i) ? 1 : 0;
-              in_place += group.in_place[i - group.first] ? 1 : 0;
-              additions += program.parts[i].job.operand ? 1 : 0;
-              products += program.parts[i].job.plan.convolution() == nullptr ? 1 : 0;
-            }
-          }
-        });
+  in_memories(3500, [&](Rig& rig, std::mt19937& random) {
+    Geometry geometry = rig.driver.geometry().with_tensor_memory();
+    const auto channels = [&] { return rig.driver.geometry().n * draw(random, 1, 2); };
+    ProgramParts program(random, geometry);
+    Convolution c;
+    c.height = c.out_height = draw(random, 8, 14);
+    c.width = c.out_width = draw(random, 4, 10);
+    c.channels = c.out_channels = channels();
+    if (draw(random, 0, 1) != 0) {
+      program.add(GemmShape{c.out_pixels(), draw(random, 1, 2 * channels()), c.out_channels},
+                  int8_output(random), {});
+    } else {
+      program.add(c, int8_output(random), {}, false);
+    }
+    if (draw(random, 0, 1) != 0 && program.parts[0].job.plan.convolution() != nullptr) {
+      program.add_maximum(0);
+      c = *program.parts[1].job.plan.convolution();
+    }
+    std::size_t map = program.parts.size() - 1;
+    for (unsigned i = draw(random, 1, 4); i != 0; --i) {
+      Convolution next = same_map(random, c, channels());
+      program.add(next, int8_output(random), map, false);
+      std::size_t operand = map;
+      const unsigned shape = draw(random, 0, 2);
+      if (shape == 0) {  // a layer on both branches
+        operand = program.parts.size();
+        program.add(same_map(random, c, next.out_channels), int8_output(random), map, false);
+      }
+      Convolution last = same_map(random, next, shape == 1 ? c.out_channels : next.out_channels);
+      if (shape != 2) {
+        program.add_with_operand(last, shape == 0 ? operand - 1 : program.parts.size() - 1,
+                                 operand);
+      } else {
+        program.add(last, int8_output(random), program.parts.size() - 1, false);
+      }
+      c = last;
+      map = program.parts.size() - 1;
+    }
+    for (ProgramPart& part : program.parts) {
+      part.job.internal = &part != &program.parts.back();
+    }
+    geometry.tensor_words = draw(random, 40, 240);
+    expect_program(rig, program.parts, geometry);
+    for (const JobStripes& group : jobs_of(program.parts, geometry).stripes) {
+      for (std::size_t i = group.first; i <= group.last; ++i) {
+        inner += group.is_inner(i) ? 1 : 0;
+        in_place += group.in_place[i - group.first] ? 1 : 0;
+        additions += program.parts[i].job.operand ? 1 : 0;
+        products += program.parts[i].job.plan.convolution() == nullptr ? 1 : 0;
       }
     }
-  }
+  });
   EXPECT_GT(inner, 60U);
   EXPECT_GT(additions, 20U);
   EXPECT_GT(in_place, 5U);

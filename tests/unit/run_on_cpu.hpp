@@ -9,7 +9,7 @@ namespace gemm64 {
 
 /// Returns the network's outputs.
 inline NamedTensors run_on_cpu(const OnnxModel& model, const NamedTensors& inputs) {
-  static const auto* const environment = new ort::Environment(onnxruntime_library());
+  static const auto* const environment = new ort::Environment(ort::own_library());
   return host_session(*environment, host_model(model, true, model.proto())).run(inputs);
 }
 
