@@ -14,7 +14,7 @@
 #include "host/device/geometry.hpp"
 #include "host/device/memory_timing.hpp"
 #include "host/graph/onnx/model.hpp"
-#include "host/run/run_report.hpp"
+#include "host/runtime/run_report.hpp"
 
 namespace gemm64 {
 

@@ -2,8 +2,8 @@
 // A model to be analyzed, whose shapes may stay open in part.
 #pragma once
 
-#include "host/execute/batched_model.hpp"
 #include "host/graph/onnx/model.hpp"
+#include "host/runtime/batched_model.hpp"
 
 namespace gemm64 {
 

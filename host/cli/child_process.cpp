@@ -12,7 +12,7 @@
 #include <cerrno>
 #include <cstring>
 
-#include "host/execute/memory_need.hpp"
+#include "host/runtime/memory_need.hpp"
 #include "host/util/console.hpp"
 #include "host/util/error.hpp"
 #include "host/util/text.hpp"

@@ -6,10 +6,10 @@
 #include <nlohmann/json.hpp>
 #include <vector>
 
+#include "host/check/cosim.hpp"
 #include "host/cli/commands.hpp"
 #include "host/cli/options.hpp"
 #include "host/cli/values.hpp"
-#include "host/cosim/cosim.hpp"
 #include "host/util/claimed_files.hpp"
 #include "host/util/console.hpp"
 #include "host/util/error.hpp"

@@ -2,8 +2,8 @@
 // The sides of `cosim` that need the SystemC platform.
 #include <fmt/format.h>
 
+#include "host/check/cosim.hpp"
 #include "host/cli/commands.hpp"
-#include "host/cosim/cosim.hpp"
 #include "sim/integrations/systemc/cosim_sides.hpp"
 #include "sim/models/devices.hpp"
 

@@ -9,8 +9,8 @@
 #include <string>
 #include <type_traits>
 
+#include "host/check/failure.hpp"
 #include "host/cli/options.hpp"
-#include "host/debug/failure.hpp"
 #include "host/util/error.hpp"
 
 namespace gemm64 {

@@ -4,7 +4,7 @@
 
 #include <string>
 
-#include "host/debug/failure.hpp"
+#include "host/check/failure.hpp"
 #include "host/device/geometry.hpp"
 
 namespace gemm64 {

@@ -9,11 +9,11 @@
 #include <optional>
 #include <vector>
 
+#include "host/check/cosim.hpp"
 #include "host/cli/commands.hpp"
 #include "host/cli/firmware_modes.hpp"
 #include "host/cli/firmware_network.hpp"
 #include "host/cli/values.hpp"
-#include "host/cosim/cosim.hpp"
 #include "host/device/array_geometry.hpp"
 #include "host/graph/passes/quantized_graph.hpp"
 #include "host/report/network_text.hpp"

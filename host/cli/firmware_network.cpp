@@ -9,11 +9,11 @@
 #include <string>
 
 #include "host/cli/network_source.hpp"
+#include "host/cycles/program_prediction.hpp"
 #include "host/device/reference_device.hpp"
 #include "host/ep/network_session.hpp"
 #include "host/graph/onnx/supported.hpp"
-#include "host/run/program_prediction.hpp"
-#include "host/session/session.hpp"
+#include "host/runtime/session.hpp"
 #include "host/tiling/packing.hpp"
 #include "host/util/error.hpp"
 #include "sim/integrations/systemc/cosim_sides.hpp"

@@ -5,12 +5,12 @@
 #include <cstdint>
 #include <vector>
 
+#include "host/check/cosim.hpp"
 #include "host/compile/executable.hpp"
-#include "host/cosim/cosim.hpp"
 #include "host/device/memory_timing.hpp"
-#include "host/execute/input_passes.hpp"
 #include "host/graph/onnx/model.hpp"
-#include "host/run/run_report.hpp"
+#include "host/runtime/input_passes.hpp"
+#include "host/runtime/run_report.hpp"
 #include "sim/integrations/systemc/platform.hpp"
 
 namespace gemm64 {

@@ -6,7 +6,7 @@
 #include <algorithm>
 #include <vector>
 
-#include "host/debug/trace_events.hpp"
+#include "host/check/trace_events.hpp"
 
 namespace gemm64 {
 namespace {

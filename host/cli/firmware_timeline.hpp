@@ -6,8 +6,8 @@
 #include <string>
 #include <vector>
 
-#include "host/debug/timeline.hpp"
-#include "host/debug/trace_events.hpp"
+#include "host/check/timeline.hpp"
+#include "host/check/trace_events.hpp"
 #include "host/tiling/job.hpp"
 #include "host/tiling/job_program.hpp"
 #include "sim/integrations/systemc/platform.hpp"

@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "host/images/preprocessing.hpp"
+#include "host/numerics/preprocessing.hpp"
 
 namespace gemm64 {
 

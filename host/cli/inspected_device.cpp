@@ -6,9 +6,9 @@
 #include <algorithm>
 #include <limits>
 
+#include "host/check/investigation.hpp"
 #include "host/cli/failure_file.hpp"
 #include "host/cli/failure_view.hpp"
-#include "host/debug/investigation.hpp"
 #include "host/report/json.hpp"
 #include "host/report/page/page.hpp"
 #include "host/report/page/recording.hpp"

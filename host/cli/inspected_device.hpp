@@ -10,12 +10,12 @@
 #include <string>
 #include <vector>
 
+#include "host/check/clock_check.hpp"
+#include "host/check/tile_trace.hpp"
+#include "host/check/timeline.hpp"
 #include "host/cli/options.hpp"
-#include "host/debug/clock_check.hpp"
-#include "host/debug/tile_trace.hpp"
-#include "host/debug/timeline.hpp"
-#include "host/run/run_options.hpp"
-#include "host/run/run_report.hpp"
+#include "host/runtime/run_options.hpp"
+#include "host/runtime/run_report.hpp"
 
 namespace gemm64 {
 

@@ -5,7 +5,7 @@
 
 #include <algorithm>
 
-#include "host/images/labels.hpp"
+#include "host/numerics/labels.hpp"
 #include "host/util/error.hpp"
 #include "host/util/text.hpp"
 

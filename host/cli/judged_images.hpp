@@ -5,8 +5,8 @@
 #include <optional>
 
 #include "host/cli/network_source.hpp"
-#include "host/run/classification.hpp"
-#include "host/session/network_run.hpp"
+#include "host/runtime/classification.hpp"
+#include "host/runtime/network_run.hpp"
 
 namespace gemm64 {
 

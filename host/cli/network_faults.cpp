@@ -6,11 +6,11 @@
 #include <utility>
 
 #include "host/ep/network_session.hpp"
-#include "host/execute/host_session.hpp"
 #include "host/faults/network_campaign_run.hpp"
+#include "host/graph/onnx/host_session.hpp"
 #include "host/kernels/tensor.hpp"
 #include "host/report/progress.hpp"
-#include "host/session/session.hpp"
+#include "host/runtime/session.hpp"
 #include "sim/models/devices.hpp"
 
 namespace gemm64 {

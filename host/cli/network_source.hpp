@@ -9,12 +9,12 @@
 #include "host/cli/image_options.hpp"
 #include "host/cli/options.hpp"
 #include "host/compile/executable.hpp"
-#include "host/execute/batched_model.hpp"
-#include "host/execute/input_passes.hpp"
-#include "host/execute/narrowed_ranges.hpp"
 #include "host/graph/onnx/model.hpp"
 #include "host/graph/passes/quantize.hpp"
-#include "host/images/fashion_mnist.hpp"
+#include "host/numerics/fashion_mnist.hpp"
+#include "host/runtime/batched_model.hpp"
+#include "host/runtime/input_passes.hpp"
+#include "host/runtime/narrowed_ranges.hpp"
 
 namespace gemm64 {
 

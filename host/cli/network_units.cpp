@@ -6,10 +6,10 @@
 #include <algorithm>
 #include <utility>
 
-#include "host/execute/host_session.hpp"
-#include "host/execute/image_source.hpp"
-#include "host/images/image_file.hpp"
+#include "host/graph/onnx/host_session.hpp"
+#include "host/numerics/image_file.hpp"
 #include "host/report/json.hpp"
+#include "host/runtime/image_source.hpp"
 #include "host/util/console.hpp"
 #include "host/util/error.hpp"
 #include "host/util/lost_outputs.hpp"

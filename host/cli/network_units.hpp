@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "host/cli/run_command.hpp"
-#include "host/session/network_parts.hpp"
+#include "host/runtime/network_parts.hpp"
 
 namespace gemm64 {
 

@@ -14,7 +14,7 @@
 #include "host/device/registry.hpp"
 #include "host/graph/onnx/model.hpp"
 #include "host/report/report_view.hpp"
-#include "host/session/run_settings.hpp"
+#include "host/runtime/run_settings.hpp"
 #include "host/util/claimed_files.hpp"
 #include "host/util/output_file.hpp"
 

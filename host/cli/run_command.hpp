@@ -11,10 +11,10 @@
 #include "host/cli/judged_images.hpp"
 #include "host/cli/network_source.hpp"
 #include "host/ep/network_session.hpp"
-#include "host/execute/dump.hpp"
-#include "host/execute/network_output.hpp"
 #include "host/report/progress.hpp"
-#include "host/session/session.hpp"
+#include "host/runtime/dump.hpp"
+#include "host/runtime/network_output.hpp"
+#include "host/runtime/session.hpp"
 
 namespace gemm64 {
 

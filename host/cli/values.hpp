@@ -9,7 +9,7 @@
 #include <type_traits>
 #include <vector>
 
-#include "host/session/setting.hpp"
+#include "host/runtime/setting.hpp"
 
 namespace gemm64 {
 

@@ -396,16 +396,4 @@ Tensor channels_of(const Tensor& tensor, const std::vector<std::uint32_t>& chann
   return result;
 }
 
-void describe_layer(const DeviceLayer& layer, LayerReport& report) {
-  const Plan& plan = layer.job.plan;
-  report.convolution = layer.own_convolution();
-  report.packed = layer.packed;
-  report.packed_bytes = layer.packed ? plan.activation_bytes() : 0;
-  if (!layer.weights_value.empty()) {
-    report.products = static_cast<std::uint32_t>(layer.products_of_stack());
-  }
-  report.shape = layer.products();
-  if (layer.strips) set_strips(report, layer.strips->count, plan.array);
-}
-
 }  // namespace gemm64

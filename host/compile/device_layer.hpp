@@ -9,7 +9,7 @@
 #include "host/compile/device_plan.hpp"
 #include "host/kernels/operators.hpp"
 #include "host/numerics/matrix.hpp"
-#include "host/run/job_runner.hpp"
+#include "host/tiling/program_layer.hpp"
 
 namespace gemm64 {
 
@@ -53,8 +53,5 @@ Tensor to_node_results(const DeviceLayer& layer, const MatrixI32& results, const
 
 /// Some channels of a tensor [images][channels][...], in this order; all where there are none.
 Tensor channels_of(const Tensor& tensor, const std::vector<std::uint32_t>& channels);
-
-/// Says in a report what a layer is to the network.
-void describe_layer(const DeviceLayer& layer, LayerReport& report);
 
 }  // namespace gemm64

@@ -5,9 +5,9 @@
 #include <numeric>
 
 #include "host/compile/planner.hpp"
+#include "host/cycles/program_prediction.hpp"
 #include "host/graph/onnx/linear_layer.hpp"
 #include "host/kernels/matmul_bits.hpp"
-#include "host/run/program_prediction.hpp"
 
 namespace gemm64 {
 std::vector<int> DeviceLayer::nodes() const {

@@ -168,7 +168,7 @@ void leave_floats_to_host(const OnnxModel& model, DevicePlan& plan, const std::s
 /// The program's jobs, laid out, and its commands.
 JobProgram make_program(const DeviceProgram& program, const Geometry& geometry);
 
-/// Counters of each of a program's layers (host/run/program_prediction.hpp), as a run has them
+/// Counters of each of a program's layers (host/cycles/program_prediction.hpp), as a run has them
 /// behind a memory that does not stall. `dram`, where given: adds what its channel counts.
 std::vector<Counters> predict_layers(const JobProgram& program, const Geometry& geometry,
                                      const MemoryTiming& memory, DramCounts* dram = nullptr);

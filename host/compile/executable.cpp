@@ -187,40 +187,6 @@ const char* name(TensorLayout layout) {
   return "";
 }
 
-std::vector<LayerReport> SumsProgram::layers_of(std::vector<LayerReport> jobs,
-                                                const Geometry& geometry,
-                                                const MemoryTiming& memory) const {
-  std::vector<LayerReport> layers;
-  auto next = std::make_move_iterator(jobs.begin());
-  for (const Node& node : nodes) {
-    const auto first = std::exchange(next, next + static_cast<std::ptrdiff_t>(node.jobs));
-    const auto products = static_cast<std::uint32_t>(node.computed ? node.products.count : 0);
-    if (node.products.count == 1) {
-      layers.push_back(*first);
-      layers.back().products = products;
-      continue;
-    }
-    RunReport own;
-    own.geometry = geometry;
-    own.memory = memory;
-    own.layers.assign(first, next);
-    layers.push_back(layer_of(own, node.name, node.shape));
-    layers.back().products = products;
-    if (!node.blocks) {
-      GemmShape& padded = layers.back().padded;
-      padded.k = own.layers[0].padded.k;
-      if (!node.computed) {
-        padded.n = std::accumulate(
-            own.layers.begin(), own.layers.end(), std::uint64_t{0},
-            [](std::uint64_t sum, const LayerReport& job) { return sum + job.padded.n; });
-      }
-    }
-    layers.back().overlapped = std::any_of(own.layers.begin(), own.layers.end(),
-                                           [](const LayerReport& job) { return job.overlapped; });
-  }
-  return layers;
-}
-
 bool Executable::has_constants() const {
   return std::all_of(programs.begin(), programs.end(), [](const CompiledProgram& program) {
     return program.constants.size() == program.tensors.size();

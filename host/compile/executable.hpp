@@ -13,7 +13,7 @@
 #include "host/compile/pass_order.hpp"
 #include "host/device/geometry.hpp"
 #include "host/graph/onnx/work.hpp"
-#include "host/run/job_runner.hpp"
+#include "host/tiling/program_layer.hpp"
 
 namespace gemm64 {
 
@@ -77,10 +77,6 @@ struct SumsProgram {
   };
   std::vector<Node> nodes;
   JobProgram list;
-
-  /// A layer for each node, of one for each job.
-  std::vector<LayerReport> layers_of(std::vector<LayerReport> jobs, const Geometry& geometry,
-                                     const MemoryTiming& memory) const;
 };
 
 struct CompileOptions {

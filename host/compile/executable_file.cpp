@@ -10,7 +10,6 @@
 
 #include "host/device/array_geometry.hpp"
 #include "host/graph/onnx/save.hpp"
-#include "host/report/json.hpp"
 #include "host/util/divide.hpp"
 #include "host/util/error.hpp"
 #include "host/util/file_kind.hpp"

@@ -3,7 +3,7 @@
 
 #include <fmt/format.h>
 
-#include "host/execute/host_nodes.hpp"
+#include "host/graph/onnx/host_nodes.hpp"
 #include "host/graph/onnx/supported.hpp"
 
 namespace gemm64 {

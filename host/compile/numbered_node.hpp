@@ -5,7 +5,7 @@
 #include <map>
 #include <optional>
 
-#include "host/execute/host_nodes.hpp"
+#include "host/graph/onnx/host_nodes.hpp"
 
 namespace gemm64 {
 

@@ -6,7 +6,7 @@
 #include <optional>
 #include <utility>
 
-#include "host/execute/host_nodes.hpp"
+#include "host/graph/onnx/host_nodes.hpp"
 
 namespace gemm64 {
 

@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "host/execute/host_nodes.hpp"
+#include "host/graph/onnx/host_nodes.hpp"
 #include "host/graph/onnx/model.hpp"
 #include "host/kernels/quantization.hpp"
 

@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <nlohmann/json.hpp>
 
 #include "host/util/error.hpp"
 
@@ -50,6 +51,22 @@ Geometry geometry_of(const DesignSizes& sizes) {
   geometry.accumulator_rows = static_cast<std::uint32_t>(sizes.accumulator_rows);
   geometry.tensor_words = usual_tensor_words(geometry);
   return geometry;
+}
+
+nlohmann::ordered_json to_json(const Geometry& geometry) {
+  return {{"n", geometry.n},
+          {"stage_rows", geometry.stage_rows},
+          {"macs_per_clock", geometry.macs_per_clock()},
+          {"pipeline_clocks", geometry.pipeline()},
+          {"scratchpad_words", geometry.scratchpad_words},
+          {"accumulator_rows", geometry.accumulator_rows},
+          {"weight_tiles", geometry.weight_tiles},
+          {"read_bursts", geometry.reads},
+          {"write_bursts", geometry.writes},
+          {"commands_ahead", geometry.commands},
+          {"burst_beats", geometry.burst_beats},
+          {"address_width", geometry.address_width},
+          {"parameter_sets", geometry.parameter_sets}};
 }
 
 }  // namespace gemm64

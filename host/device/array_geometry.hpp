@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <nlohmann/json_fwd.hpp>
 
 #include "host/device/geometry.hpp"
 
@@ -21,5 +22,8 @@ Geometry geometry_of_array(int n);
 /// What it makes of these sizes. Throws UsageError, which names the size and what it may be, if
 /// the RTL has no such accelerator.
 Geometry geometry_of(const DesignSizes& sizes);
+
+/// The sizes of an accelerator by their names in reports and compiled files.
+nlohmann::ordered_json to_json(const Geometry& geometry);
 
 }  // namespace gemm64

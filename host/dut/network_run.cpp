@@ -5,7 +5,7 @@
 #include <set>
 
 #include "host/dut/network_operands.hpp"
-#include "host/execute/host_session.hpp"
+#include "host/graph/onnx/host_session.hpp"
 #include "host/ort/api.hpp"
 #include "host/util/error.hpp"
 

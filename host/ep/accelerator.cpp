@@ -12,8 +12,8 @@
 #include "host/driver/driver.hpp"
 #include "host/ep/interruption.hpp"
 #include "host/report/progress.hpp"
-#include "host/session/device_schedule.hpp"
-#include "host/session/group_run.hpp"
+#include "host/runtime/device_schedule.hpp"
+#include "host/runtime/group_run.hpp"
 #include "host/util/error.hpp"
 #include "sim/models/devices.hpp"
 

@@ -11,8 +11,8 @@
 
 #include "host/compile/executable.hpp"
 #include "host/ep/options.hpp"
-#include "host/execute/host_nodes.hpp"
-#include "host/session/network_run.hpp"
+#include "host/graph/onnx/host_nodes.hpp"
+#include "host/runtime/network_run.hpp"
 
 namespace gemm64::ep {
 

@@ -7,10 +7,10 @@
 #include <vector>
 
 #include "host/ep/accelerator.hpp"
-#include "host/execute/dump.hpp"
-#include "host/execute/input_passes.hpp"
-#include "host/session/network_run.hpp"
-#include "host/session/session.hpp"
+#include "host/runtime/dump.hpp"
+#include "host/runtime/input_passes.hpp"
+#include "host/runtime/network_run.hpp"
+#include "host/runtime/session.hpp"
 #include "host/util/error.hpp"
 
 namespace gemm64::ep {

@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "host/device/fault.hpp"
-#include "host/session/run_settings.hpp"
+#include "host/runtime/run_settings.hpp"
 
 namespace gemm64::ep {
 

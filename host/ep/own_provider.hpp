@@ -5,7 +5,7 @@
 #include <string>
 
 #include "host/ep/provider.hpp"
-#include "host/execute/host_session.hpp"
+#include "host/graph/onnx/host_session.hpp"
 #include "host/ort/library.hpp"
 
 namespace gemm64::ep {

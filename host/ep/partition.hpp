@@ -11,7 +11,7 @@
 #include "host/compile/executable.hpp"
 #include "host/device/geometry.hpp"
 #include "host/graph/proto/onnx.pb.h"
-#include "host/run/run_report.hpp"
+#include "host/runtime/run_report.hpp"
 
 namespace gemm64::ep {
 

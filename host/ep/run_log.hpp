@@ -14,7 +14,7 @@
 #include <vector>
 
 #include "host/ep/partition.hpp"
-#include "host/run/run_report.hpp"
+#include "host/runtime/run_report.hpp"
 
 namespace gemm64::ep {
 

@@ -9,8 +9,8 @@
 #include <system_error>
 #include <utility>
 
-#include "host/session/group_run.hpp"
-#include "host/session/wall_clock.hpp"
+#include "host/runtime/group_run.hpp"
+#include "host/runtime/wall_clock.hpp"
 
 namespace gemm64::ep {
 namespace {

@@ -19,11 +19,11 @@
 
 #include "host/ep/accelerator.hpp"
 #include "host/ep/partition.hpp"
-#include "host/execute/dump.hpp"
-#include "host/execute/node_observer.hpp"
-#include "host/run/progress.hpp"
-#include "host/session/device_schedule.hpp"
-#include "host/session/session.hpp"
+#include "host/runtime/device_schedule.hpp"
+#include "host/runtime/dump.hpp"
+#include "host/runtime/node_observer.hpp"
+#include "host/runtime/progress.hpp"
+#include "host/runtime/session.hpp"
 
 namespace gemm64::ep {
 

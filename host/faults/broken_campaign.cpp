@@ -13,7 +13,7 @@
 #include <string_view>
 #include <utility>
 
-#include "host/cosim/program_truth.hpp"
+#include "host/check/program_truth.hpp"
 #include "host/device/counters.hpp"
 #include "host/device/reference_device.hpp"
 #include "host/driver/device_hooks.hpp"

@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "host/cosim/cosim_work.hpp"
+#include "host/check/cosim_work.hpp"
 #include "host/device/geometry.hpp"
 #include "host/device/memory_timing.hpp"
 

@@ -9,7 +9,7 @@
 #include <string>
 #include <vector>
 
-#include "host/debug/finding.hpp"
+#include "host/check/finding.hpp"
 #include "host/device/fault.hpp"
 #include "host/device/geometry.hpp"
 #include "host/device/memory_timing.hpp"

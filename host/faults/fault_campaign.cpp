@@ -7,10 +7,10 @@
 #include <random>
 #include <vector>
 
-#include "host/debug/investigation.hpp"
+#include "host/check/investigation.hpp"
 #include "host/faults/layer_values.hpp"
 #include "host/numerics/initialize.hpp"
-#include "host/run/job_runner.hpp"
+#include "host/runtime/job_runner.hpp"
 #include "host/tiling/job_program.hpp"
 #include "host/util/error.hpp"
 #include "host/util/parallel_for.hpp"

@@ -9,7 +9,7 @@
 #include "host/device/debug_device.hpp"
 #include "host/device/registry.hpp"
 #include "host/faults/campaign.hpp"
-#include "host/run/run_report.hpp"
+#include "host/runtime/run_report.hpp"
 
 namespace gemm64 {
 

@@ -5,7 +5,7 @@
 #include <nlohmann/json.hpp>
 #include <string>
 
-#include "host/run/classification.hpp"
+#include "host/runtime/classification.hpp"
 
 namespace gemm64 {
 

@@ -194,26 +194,10 @@ Json layer_json(const HostLayer& layer) {
 
 }  // namespace
 
-const char* name(Precision precision) {
-  switch (precision) {
-    case Precision::kFile:
-      return "file";
-    case Precision::kInt8:
-      return "int8";
-    case Precision::kFloat32:
-      break;
-  }
-  return "float32";
-}
-
 /// As the report tells it: what layers were computed in, where the file decides.
 const char* precision_of(const RunReport& report) {
   if (report.precision != Precision::kFile) return name(report.precision);
   return report.in_float32() ? "float32" : "int8";
-}
-
-const char* name(Accumulate accumulate) {
-  return accumulate == Accumulate::kDevice ? "device" : "host";
 }
 
 Json between_json(const std::vector<HostLayer>& between) {
@@ -386,22 +370,6 @@ Json to_json(const Failure& failure) {
                    {"begin", failure.trace_begin},
                    {"end", failure.trace_end}};
   return json;
-}
-
-Json to_json(const Geometry& geometry) {
-  return {{"n", geometry.n},
-          {"stage_rows", geometry.stage_rows},
-          {"macs_per_clock", geometry.macs_per_clock()},
-          {"pipeline_clocks", geometry.pipeline()},
-          {"scratchpad_words", geometry.scratchpad_words},
-          {"accumulator_rows", geometry.accumulator_rows},
-          {"weight_tiles", geometry.weight_tiles},
-          {"read_bursts", geometry.reads},
-          {"write_bursts", geometry.writes},
-          {"commands_ahead", geometry.commands},
-          {"burst_beats", geometry.burst_beats},
-          {"address_width", geometry.address_width},
-          {"parameter_sets", geometry.parameter_sets}};
 }
 
 }  // namespace gemm64

@@ -4,22 +4,17 @@
 
 #include <nlohmann/json.hpp>
 
-#include "host/device/geometry.hpp"
-#include "host/run/run_report.hpp"
+#include "host/runtime/run_report.hpp"
 
 namespace gemm64 {
 
-/// "int8" or "float32"; "device" or "host".
-const char* name(Precision precision);
 /// "int8" or "float32": what the report's layers were computed in.
 const char* precision_of(const RunReport& report);
-const char* name(Accumulate accumulate);
 
 /// What reports call their format: raised where a name changes its meaning.
 inline constexpr int kReportFormat = 1;
 
 nlohmann::ordered_json to_json(const RunReport& report);
-nlohmann::ordered_json to_json(const Geometry& geometry);
 nlohmann::ordered_json to_json(const Failure& failure);
 /// The host's nodes between programs, why the device does not have them, and which programs begin
 /// after them.

@@ -5,7 +5,7 @@
 #include <cstddef>
 #include <string>
 
-#include "host/run/run_report.hpp"
+#include "host/runtime/run_report.hpp"
 
 namespace gemm64 {
 

@@ -10,7 +10,7 @@
 #include <system_error>
 #include <vector>
 
-#include "host/run/simulated_cycles.hpp"
+#include "host/runtime/simulated_cycles.hpp"
 #include "host/util/columns.hpp"
 #include "host/util/console.hpp"
 #include "host/util/escaped.hpp"

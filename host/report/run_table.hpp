@@ -5,7 +5,7 @@
 #include <string>
 
 #include "host/report/report_view.hpp"
-#include "host/run/run_report.hpp"
+#include "host/runtime/run_report.hpp"
 
 namespace gemm64 {
 

@@ -6,7 +6,7 @@
 #include <optional>
 #include <string>
 
-#include "host/run/run_report.hpp"
+#include "host/runtime/run_report.hpp"
 
 namespace gemm64 {
 

@@ -12,7 +12,7 @@
 #include "host/compile/executable.hpp"
 #include "host/compile/layer_buffers.hpp"
 #include "host/kernels/tensor.hpp"
-#include "host/run/job_runner.hpp"
+#include "host/runtime/job_runner.hpp"
 
 namespace gemm64 {
 

@@ -5,8 +5,6 @@
 #include <memory>
 #include <optional>
 
-#include "host/execute/batched_model.hpp"
-#include "host/execute/calibration.hpp"
 #include "host/graph/onnx/networks.hpp"
 #include "host/graph/onnx/supported.hpp"
 #include "host/graph/passes/fold_batch_normalization.hpp"
@@ -14,6 +12,8 @@
 #include "host/graph/passes/quantize.hpp"
 #include "host/graph/passes/quantize_shapes.hpp"
 #include "host/graph/passes/quantized_graph.hpp"
+#include "host/runtime/batched_model.hpp"
+#include "host/runtime/calibration.hpp"
 
 namespace gemm64 {
 namespace {

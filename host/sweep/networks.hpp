@@ -7,9 +7,9 @@
 #include <utility>
 #include <vector>
 
-#include "host/execute/input_passes.hpp"
 #include "host/graph/onnx/model.hpp"
 #include "host/graph/onnx/work.hpp"
+#include "host/runtime/input_passes.hpp"
 #include "host/sweep/prediction.hpp"
 #include "host/sweep/recent_values.hpp"
 #include "host/sweep/sweep.hpp"

@@ -14,7 +14,8 @@
 #include "host/graph/onnx/linear_layer.hpp"
 #include "host/graph/onnx/supported.hpp"
 #include "host/graph/onnx/work.hpp"
-#include "host/session/passes.hpp"
+#include "host/runtime/device_schedule.hpp"
+#include "host/runtime/passes.hpp"
 #include "host/util/error.hpp"
 #include "host/util/text.hpp"
 
@@ -171,7 +172,7 @@ RunReport predict(const DeviceWork& work, const MemoryTiming& memory) {
     }
     if (program.sums) {
       const std::size_t number = own.front().program;
-      own = program.sums->layers_of(std::move(own), work.geometry, memory);
+      own = layers_of(*program.sums, std::move(own), work.geometry, memory);
       for (LayerReport& layer : own) layer.program = number;
     }
     std::move(own.begin(), own.end(), std::back_inserter(layers));

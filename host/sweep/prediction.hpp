@@ -9,7 +9,7 @@
 
 #include "host/compile/executable.hpp"
 #include "host/graph/onnx/model.hpp"
-#include "host/run/run_report.hpp"
+#include "host/runtime/run_report.hpp"
 #include "host/tiling/job_program.hpp"
 
 namespace gemm64 {

@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "host/run/run_report.hpp"
+#include "host/runtime/run_report.hpp"
 #include "host/sweep/sweep.hpp"
 
 namespace gemm64 {

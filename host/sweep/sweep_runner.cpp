@@ -14,8 +14,8 @@
 #include "host/ep/network_session.hpp"
 #include "host/graph/passes/quantized_graph.hpp"
 #include "host/numerics/initialize.hpp"
-#include "host/run/job_runner.hpp"
-#include "host/session/session.hpp"
+#include "host/runtime/job_runner.hpp"
+#include "host/runtime/session.hpp"
 #include "host/util/error.hpp"
 #include "host/util/parallel_for.hpp"
 

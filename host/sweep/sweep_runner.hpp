@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "host/device/registry.hpp"
-#include "host/run/progress.hpp"
+#include "host/runtime/progress.hpp"
 #include "host/sweep/networks.hpp"
 #include "host/sweep/row.hpp"
 #include "host/sweep/sweep.hpp"

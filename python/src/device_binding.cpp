@@ -10,7 +10,7 @@
 #include <utility>
 
 #include "host/report/json.hpp"
-#include "host/session/run_settings.hpp"
+#include "host/runtime/run_settings.hpp"
 #include "host/util/error.hpp"
 #include "python/src/arrays.hpp"
 #include "python/src/bindings.hpp"

@@ -11,10 +11,10 @@
 
 #include "host/ep/network_session.hpp"
 #include "host/ep/own_provider.hpp"
-#include "host/execute/host_session.hpp"
-#include "host/execute/memory_need.hpp"
+#include "host/graph/onnx/host_session.hpp"
 #include "host/graph/onnx/supported.hpp"
 #include "host/report/json.hpp"
+#include "host/runtime/memory_need.hpp"
 #include "host/util/error.hpp"
 
 namespace gemm64::python {

@@ -8,9 +8,9 @@
 #include <optional>
 #include <string>
 
-#include "host/execute/named_tensors.hpp"
 #include "host/graph/onnx/model.hpp"
-#include "host/session/session.hpp"
+#include "host/runtime/named_tensors.hpp"
+#include "host/runtime/session.hpp"
 #include "host/torchscript/network_file.hpp"
 #include "host/util/error.hpp"
 #include "python/src/simulated_device.hpp"

@@ -11,7 +11,7 @@
 #include "host/cycles/tlm_device.hpp"
 #include "host/device/array_geometry.hpp"
 #include "host/device/reference_device.hpp"
-#include "host/run/job_runner.hpp"
+#include "host/runtime/job_runner.hpp"
 #include "host/util/error.hpp"
 #include "host/util/lost_outputs.hpp"
 #include "sim/models/devices.hpp"

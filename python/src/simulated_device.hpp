@@ -8,13 +8,13 @@
 #include <string>
 #include <vector>
 
-#include "host/debug/investigation.hpp"
+#include "host/check/investigation.hpp"
 #include "host/device/counters.hpp"
 #include "host/device/fault.hpp"
 #include "host/device/registry.hpp"
 #include "host/driver/driver.hpp"
 #include "host/numerics/matrix.hpp"
-#include "host/run/run_report.hpp"
+#include "host/runtime/run_report.hpp"
 #include "host/tiling/plan.hpp"
 #include "python/src/signals.hpp"
 #include "sim/waves/signal_view.hpp"

@@ -10,9 +10,9 @@
 #include <vector>
 
 #include "host/device/memory_timing.hpp"
-#include "host/execute/named_tensors.hpp"
-#include "host/execute/narrowed_ranges.hpp"
 #include "host/graph/passes/quantize.hpp"
+#include "host/runtime/named_tensors.hpp"
+#include "host/runtime/narrowed_ranges.hpp"
 #include "host/tiling/plan.hpp"
 #include "python/src/network_session.hpp"
 

@@ -2,7 +2,7 @@
 // A network's operands on a user's array.
 #include "host/dut/network_operands.hpp"
 #include "host/dut/network_run.hpp"
-#include "host/execute/network_input.hpp"
+#include "host/runtime/network_input.hpp"
 #include "tests/dut/checked_array.hpp"
 
 namespace gemm64::dut {

@@ -10,12 +10,12 @@
 #include <set>
 
 #include "host/ep/network_session.hpp"
-#include "host/execute/network_input.hpp"
 #include "host/report/json.hpp"
+#include "host/runtime/network_input.hpp"
 #include "tests/says.hpp"
 #include "tests/unit/device/marked_device.hpp"
-#include "tests/unit/execute/quantized_graph_text.hpp"
 #include "tests/unit/report/shown.hpp"
+#include "tests/unit/runtime/quantized_graph_text.hpp"
 
 namespace gemm64 {
 namespace {

@@ -11,7 +11,7 @@ import unittest
 
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 HOST = os.path.join(ROOT, "tests", "signoff", "mutation", "host")
-PROGRAMS = ("gemm64_driver_test", "gemm64_matmul_test", "gemm64_host_test", "gemm64_execute_test")
+PROGRAMS = ("gemm64_driver_test", "gemm64_matmul_test", "gemm64_host_test", "gemm64_runtime_test")
 # A program of one test, which comes by the places of both mutants and notices the first one.
 PROGRAM = """\
 #!/bin/bash

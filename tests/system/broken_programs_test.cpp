@@ -6,7 +6,7 @@
 
 #include <utility>
 
-#include "host/cosim/program_truth.hpp"
+#include "host/check/program_truth.hpp"
 #include "host/device/reference_device.hpp"
 #include "host/faults/broken_campaign.hpp"
 #include "sim/models/rtl_device.hpp"

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Quantized layers of which each takes the results of the one before where they lie: every value of
 // every layer, and every counter of each, behind any memory.
-#include "tests/unit/run/chains.hpp"
+#include "tests/unit/runtime/chains.hpp"
 
 #include <gtest/gtest.h>
 

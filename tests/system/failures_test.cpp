@@ -4,9 +4,9 @@
 
 #include <filesystem>
 
-#include "host/debug/failure.hpp"
-#include "host/debug/investigation.hpp"
-#include "host/run/job_runner.hpp"
+#include "host/check/failure.hpp"
+#include "host/check/investigation.hpp"
+#include "host/runtime/job_runner.hpp"
 #include "host/tiling/tile_walk.hpp"
 #include "tests/folder.hpp"
 #include "tests/fst_word.hpp"

@@ -12,7 +12,7 @@
 #include "host/device/depthwise.hpp"
 #include "host/device/fault.hpp"
 #include "host/faults/fault_campaign.hpp"
-#include "host/run/job_runner.hpp"
+#include "host/runtime/job_runner.hpp"
 #include "host/tiling/tile_walk.hpp"
 #include "host/util/error.hpp"
 #include "sim/models/devices.hpp"

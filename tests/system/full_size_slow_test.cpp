@@ -8,7 +8,7 @@
 #include "host/device/reference_device.hpp"
 #include "tests/says.hpp"
 #include "tests/system/system.hpp"
-#include "tests/unit/run/chains.hpp"
+#include "tests/unit/runtime/chains.hpp"
 
 namespace gemm64::system_test {
 namespace {

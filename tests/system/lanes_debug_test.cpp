@@ -9,8 +9,8 @@
 #include <set>
 #include <string>
 
-#include "host/debug/failure.hpp"
-#include "host/debug/investigation.hpp"
+#include "host/check/failure.hpp"
+#include "host/check/investigation.hpp"
 #include "host/faults/campaign.hpp"
 #include "tests/folder.hpp"
 #include "tests/says.hpp"

@@ -6,13 +6,13 @@
 #include <cstring>
 
 #include "host/analysis/analysis.hpp"
-#include "host/execute/network_input.hpp"
 #include "host/graph/onnx/networks.hpp"
 #include "host/report/verdict.hpp"
+#include "host/runtime/network_input.hpp"
 #include "tests/system/system.hpp"
-#include "tests/unit/execute/quantized_graph_text.hpp"
+#include "tests/unit/ep/run_network.hpp"
 #include "tests/unit/run_on_cpu.hpp"
-#include "tests/unit/session/run_network.hpp"
+#include "tests/unit/runtime/quantized_graph_text.hpp"
 
 namespace gemm64::system_test {
 namespace {

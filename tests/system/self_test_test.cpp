@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // What the self-test finds: every bit of the array that is stuck.
-#include "host/run/self_test.hpp"
+#include "host/runtime/self_test.hpp"
 
 #include <gtest/gtest.h>
 

@@ -8,10 +8,10 @@
 #include <string>
 #include <vector>
 
-#include "host/debug/timeline.hpp"
+#include "host/check/timeline.hpp"
 #include "tests/folder.hpp"
 #include "tests/system/system.hpp"
-#include "tests/unit/debug/timeline_file.hpp"
+#include "tests/unit/check/timeline_file.hpp"
 
 namespace gemm64::system_test {
 

@@ -7,9 +7,9 @@
 #include <string>
 #include <vector>
 
+#include "host/cycles/program_prediction.hpp"
 #include "host/device/fault.hpp"
 #include "host/device/snapshot.hpp"
-#include "host/run/program_prediction.hpp"
 #include "host/tiling/job_program.hpp"
 #include "tests/system/second_operands.hpp"
 

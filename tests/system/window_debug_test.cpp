@@ -11,10 +11,10 @@
 #include <random>
 #include <string>
 
-#include "host/debug/failure.hpp"
-#include "host/debug/investigation.hpp"
-#include "host/debug/tile_trace.hpp"
-#include "host/run/job_runner.hpp"
+#include "host/check/failure.hpp"
+#include "host/check/investigation.hpp"
+#include "host/check/tile_trace.hpp"
+#include "host/runtime/job_runner.hpp"
 #include "tests/folder.hpp"
 #include "tests/says.hpp"
 #include "tests/system/convolution_programs.hpp"

@@ -2,8 +2,8 @@
 // Networks by ONNX Runtime's CPU provider, for tests.
 #pragma once
 
-#include "host/execute/host_session.hpp"
-#include "host/execute/named_tensors.hpp"
+#include "host/graph/onnx/host_session.hpp"
+#include "host/runtime/named_tensors.hpp"
 
 namespace gemm64 {
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The ranges of a network's values: measured by host/execute, used by host/graph/passes.
+// The ranges of a network's values: measured by host/runtime, used by host/graph/passes.
 #pragma once
 
 #include <map>

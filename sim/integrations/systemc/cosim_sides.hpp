@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "host/cosim/cosim.hpp"
+#include "host/check/cosim.hpp"
 #include "sim/integrations/systemc/platform.hpp"
 
 namespace gemm64 {

@@ -13,7 +13,7 @@
 #include <utility>
 #include <vector>
 
-#include "host/cosim/cosim.hpp"
+#include "host/check/cosim.hpp"
 #include "host/cycles/tlm_device.hpp"
 #include "host/device/array_geometry.hpp"
 #include "host/device/reference_device.hpp"

@@ -12,8 +12,8 @@
 #include <string>
 #include <vector>
 
-#include "host/cosim/cosim.hpp"
-#include "host/debug/timeline.hpp"
+#include "host/check/cosim.hpp"
+#include "host/check/timeline.hpp"
 #include "host/device/array_geometry.hpp"
 #include "host/device/reference_device.hpp"
 #include "host/driver/driver.hpp"
@@ -23,7 +23,7 @@
 #include "sim/models/rtl_device.hpp"
 #include "tests/folder.hpp"
 #include "tests/says.hpp"
-#include "tests/unit/debug/timeline_file.hpp"
+#include "tests/unit/check/timeline_file.hpp"
 
 namespace gemm64 {
 namespace {

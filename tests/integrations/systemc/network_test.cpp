@@ -11,9 +11,9 @@
 #include <set>
 #include <string>
 
+#include "host/check/timeline.hpp"
 #include "host/cli/firmware_network.hpp"
 #include "host/compile/device_layer.hpp"
-#include "host/debug/timeline.hpp"
 #include "host/device/array_geometry.hpp"
 #include "host/tiling/packing.hpp"
 #include "sim/integrations/systemc/cosim_sides.hpp"
@@ -21,9 +21,9 @@
 #include "sim/models/rtl_device.hpp"
 #include "tests/folder.hpp"
 #include "tests/says.hpp"
-#include "tests/unit/debug/timeline_file.hpp"
-#include "tests/unit/execute/quantized_graph_text.hpp"
+#include "tests/unit/check/timeline_file.hpp"
 #include "tests/unit/run_on_cpu.hpp"
+#include "tests/unit/runtime/quantized_graph_text.hpp"
 
 namespace gemm64 {
 namespace {

@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "tests/says.hpp"
-#include "tests/unit/debug/timeline_file.hpp"
+#include "tests/unit/check/timeline_file.hpp"
 
 namespace gemm64::cli_test {
 namespace {

@@ -9,7 +9,7 @@
 #include <cmath>
 #include <random>
 
-#include "host/execute/host_nodes.hpp"
+#include "host/graph/onnx/host_nodes.hpp"
 #include "tests/unit/onnx_text.hpp"
 
 namespace gemm64 {

@@ -10,10 +10,10 @@
 #include <cstring>
 #include <random>
 
-#include "host/execute/host_nodes.hpp"
+#include "host/graph/onnx/host_nodes.hpp"
 #include "host/kernels/operators.hpp"
 #include "tests/unit/onnx_text.hpp"
-#include "tests/unit/run/small_device.hpp"
+#include "tests/unit/runtime/small_device.hpp"
 
 namespace gemm64 {
 namespace {

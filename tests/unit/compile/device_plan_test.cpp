@@ -5,8 +5,8 @@
 #include <gtest/gtest.h>
 
 #include "tests/says.hpp"
-#include "tests/unit/execute/quantized_graph_text.hpp"
-#include "tests/unit/run/small_device.hpp"
+#include "tests/unit/runtime/quantized_graph_text.hpp"
+#include "tests/unit/runtime/small_device.hpp"
 
 namespace gemm64 {
 namespace {

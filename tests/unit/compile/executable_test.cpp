@@ -15,12 +15,12 @@
 #include "host/device/array_geometry.hpp"
 #include "host/device/reference_device.hpp"
 #include "host/driver/device_hooks.hpp"
-#include "host/execute/host_nodes.hpp"
-#include "host/execute/named_tensors.hpp"
+#include "host/graph/onnx/host_nodes.hpp"
+#include "host/runtime/named_tensors.hpp"
 #include "host/util/error.hpp"
 #include "tests/folder.hpp"
 #include "tests/says.hpp"
-#include "tests/unit/execute/quantized_graph_text.hpp"
+#include "tests/unit/runtime/quantized_graph_text.hpp"
 
 namespace gemm64 {
 namespace {

@@ -6,8 +6,8 @@
 
 #include <stdexcept>
 
-#include "tests/unit/execute/quantized_graph_text.hpp"
-#include "tests/unit/run/small_device.hpp"
+#include "tests/unit/runtime/quantized_graph_text.hpp"
+#include "tests/unit/runtime/small_device.hpp"
 
 namespace gemm64 {
 namespace {

@@ -10,11 +10,11 @@
 #include <string>
 
 #include "host/device/vector_path.hpp"
-#include "host/execute/host_nodes.hpp"
+#include "host/graph/onnx/host_nodes.hpp"
 #include "host/kernels/strided.hpp"
-#include "tests/unit/execute/tensors.hpp"
 #include "tests/unit/onnx_text.hpp"
-#include "tests/unit/run/small_device.hpp"
+#include "tests/unit/runtime/small_device.hpp"
+#include "tests/unit/runtime/tensors.hpp"
 
 namespace gemm64 {
 namespace {

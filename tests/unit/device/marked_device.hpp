@@ -13,7 +13,7 @@
 #include "host/cycles/tlm_device.hpp"
 #include "host/util/error.hpp"
 #include "tests/unit/device/wrapped_device.hpp"
-#include "tests/unit/run/small_device.hpp"
+#include "tests/unit/runtime/small_device.hpp"
 
 namespace gemm64 {
 

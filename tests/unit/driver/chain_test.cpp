@@ -8,8 +8,8 @@
 #include "host/cycles/tlm_device.hpp"
 #include "host/numerics/reference.hpp"
 #include "host/util/error.hpp"
-#include "tests/unit/run/chains.hpp"
-#include "tests/unit/run/small_device.hpp"
+#include "tests/unit/runtime/chains.hpp"
+#include "tests/unit/runtime/small_device.hpp"
 
 namespace gemm64 {
 namespace {

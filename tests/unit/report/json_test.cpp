@@ -3,7 +3,7 @@
 
 #include <gtest/gtest.h>
 
-#include "tests/unit/run/reports.hpp"
+#include "tests/unit/runtime/reports.hpp"
 
 namespace gemm64 {
 namespace {

@@ -10,7 +10,7 @@
 #include "host/report/json.hpp"
 #include "tests/says.hpp"
 #include "tests/unit/report/shown.hpp"
-#include "tests/unit/run/reports.hpp"
+#include "tests/unit/runtime/reports.hpp"
 
 namespace gemm64 {
 namespace {

@@ -9,10 +9,10 @@
 #include <optional>
 #include <utility>
 
-#include "host/execute/host_nodes.hpp"
+#include "host/graph/onnx/host_nodes.hpp"
 #include "tests/says.hpp"
-#include "tests/unit/execute/quantized_graph_text.hpp"
-#include "tests/unit/run/small_device.hpp"
+#include "tests/unit/runtime/quantized_graph_text.hpp"
+#include "tests/unit/runtime/small_device.hpp"
 
 namespace gemm64 {
 namespace {

@@ -11,10 +11,10 @@
 #include <vector>
 
 #include "host/cycles/cycle_model.hpp"
+#include "host/cycles/program_prediction.hpp"
 #include "host/device/commands.hpp"
 #include "host/device/snapshot.hpp"
 #include "host/device/window_taps.hpp"
-#include "host/run/program_prediction.hpp"
 #include "tests/random.hpp"
 #include "tests/unit/tiling/known_programs.hpp"
 

@@ -7,7 +7,7 @@
 #include <set>
 #include <vector>
 
-#include "host/debug/tile_trace.hpp"
+#include "host/check/tile_trace.hpp"
 #include "host/tiling/program_walk.hpp"
 #include "host/util/error.hpp"
 

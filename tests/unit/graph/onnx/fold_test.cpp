@@ -3,8 +3,8 @@
 
 #include <gtest/gtest.h>
 
-#include "tests/unit/execute/tensors.hpp"
 #include "tests/unit/onnx_parser.hpp"
+#include "tests/unit/runtime/tensors.hpp"
 
 namespace gemm64 {
 namespace {

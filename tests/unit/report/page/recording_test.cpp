@@ -7,7 +7,7 @@
 
 #include <fstream>
 
-#include "host/debug/trace_events.hpp"
+#include "host/check/trace_events.hpp"
 #include "host/util/error.hpp"
 #include "tests/folder.hpp"
 #include "tests/says.hpp"

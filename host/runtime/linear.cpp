@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "host/runtime/linear.hpp"
+
+#include "host/kernels/gemm.hpp"
+
+namespace gemm64 {
+namespace {
+
+using onnx::TensorProto;
+
+ConstMapF matrix(const Tensor& tensor, std::int64_t rows, std::int64_t columns) {
+  return {tensor.values<float>(), rows, columns};
+}
+
+}  // namespace
+
+Tensor run_linear(const NodeContext& node, const Tensors& inputs, const LinearFunction& product) {
+  const Tensor& a = inputs[0];
+  const Tensor& b = inputs[1];
+  const bool is_gemm = node.node->op_type() == "Gemm";
+  const GemmForm form = is_gemm ? gemm_form(node) : GemmForm{};
+  const std::int64_t b_rows = b.dim(b.rank() - 2);
+  const std::int64_t b_columns = b.dim(b.rank() - 1);
+  const std::int64_t k = form.transpose_b ? b_columns : b_rows;
+  const std::int64_t n = form.transpose_b ? b_rows : b_columns;
+  const std::int64_t a_k = form.transpose_a ? a.dim(0) : a.dims().back();
+  if (a_k != k) throw failure(node, operands_do_not_fit(a, b));
+
+  const std::int64_t m = a.elements() / k;
+  MatrixF rows;
+  if (form.transpose_a) {
+    rows = matrix(a, k, m).transpose();
+  } else {
+    rows = matrix(a, m, k);
+  }
+  MatrixF transposed;
+  if (!form.transpose_b) transposed = matrix(b, k, n).transpose();
+  const float* weights = form.transpose_b ? b.values<float>() : transposed.data();
+  const MatrixF found = product(rows, ConstMapF(weights, n, k));
+
+  Dims dims = is_gemm ? Dims{m, n} : a.dims();
+  dims.back() = n;
+  Tensor result(TensorProto::FLOAT, dims);
+  Eigen::Map<MatrixF> values(result.mutable_values<float>(), m, n);
+  values = form.alpha == 1 ? found : MatrixF(form.alpha * found);
+  if (is_gemm) add_bias(node, form, optional_input(inputs, 2), result);
+  return result;
+}
+
+}  // namespace gemm64
