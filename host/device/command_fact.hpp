@@ -12,23 +12,6 @@
 
 namespace gemm64 {
 
-/// A field of a command.
-using CommandMember = std::uint32_t Command::*;
-
-/// A field of a command: where it lies, and which opcodes use it (a bit for each, 1 << value).
-struct CommandField {
-  const char* name;
-  std::uint32_t word, lsb, width;
-  std::uint32_t opcodes;
-  bool is_signed;
-  CommandMember member;  // null for the opcode
-
-  constexpr bool used_by(Opcode opcode) const {
-    return static_cast<std::uint32_t>(opcode) < 32 &&
-           (opcodes >> static_cast<std::uint32_t>(opcode) & 1) != 0;
-  }
-};
-
 /// What lies at a command's address.
 enum class Operand { kNone, kWeights, kActivations, kParameters, kOperands, kResults, kCounters };
 

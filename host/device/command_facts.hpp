@@ -6,68 +6,6 @@
 
 namespace gemm64 {
 
-/// Every field of a command.
-// clang-format off
-inline constexpr std::array<CommandField, 56> kCommandFields{{
-    {"OPCODE", 0, 0, 8, 0x7fe, false, nullptr},
-    {"FLAGS", 0, 8, 8, 0x45c, false, &Command::flags},
-    {"ROWS", 0, 16, 16, 0x61c, false, &Command::rows},
-    {"COUNT", 1, 0, 32, 0x6de, false, &Command::count},
-    {"PASSES", 2, 0, 32, 0x68e, false, &Command::passes},
-    {"BLOCKS", 3, 0, 32, 0x21c, false, &Command::blocks},
-    {"ADDRESS_LOW", 4, 0, 32, 0x2d6, false, &Command::address_low},
-    {"ADDRESS_HIGH", 5, 0, 32, 0x2d6, false, &Command::address_high},
-    {"FORMAT", 6, 0, 4, 0x010, false, &Command::format},
-    {"ZERO", 6, 8, 8, 0x510, false, &Command::zero},
-    {"LOW", 6, 16, 8, 0x010, false, &Command::low},
-    {"HIGH", 6, 24, 8, 0x010, false, &Command::high},
-    {"STRIDE", 7, 0, 32, 0x214, false, &Command::stride},
-    {"KERNEL_HEIGHT", 8, 0, 8, 0x500, false, &Command::kernel_height},
-    {"KERNEL_WIDTH", 8, 8, 8, 0x100, false, &Command::kernel_width},
-    {"STRIDE_HEIGHT", 8, 16, 8, 0x500, false, &Command::stride_height},
-    {"STRIDE_WIDTH", 8, 24, 8, 0x500, false, &Command::stride_width},
-    {"DILATION_HEIGHT", 9, 0, 8, 0x500, false, &Command::dilation_height},
-    {"DILATION_WIDTH", 9, 8, 8, 0x500, false, &Command::dilation_width},
-    {"PAD_TOP", 9, 16, 8, 0x500, false, &Command::pad_top},
-    {"PAD_LEFT", 9, 24, 8, 0x500, false, &Command::pad_left},
-    {"HEIGHT", 10, 0, 16, 0x500, false, &Command::height},
-    {"WIDTH", 10, 16, 16, 0x500, false, &Command::width},
-    {"OUT_HEIGHT", 11, 0, 16, 0x500, false, &Command::out_height},
-    {"OUT_WIDTH", 11, 16, 16, 0x500, false, &Command::out_width},
-    {"ROW_STEP", 12, 0, 16, 0x500, false, &Command::row_step},
-    {"IMAGE_STEP", 12, 16, 16, 0x500, false, &Command::image_step},
-    {"TAP_ROW_STEP", 13, 0, 16, 0x100, false, &Command::tap_row_step},
-    {"GROUP_PASSES", 13, 16, 16, 0x100, false, &Command::group_passes},
-    {"CAPACITY", 14, 0, 16, 0x104, false, &Command::capacity},
-    {"LEAD", 13, 0, 16, 0x400, false, &Command::lead},
-    {"SLOT", 14, 16, 16, 0x00c, false, &Command::slot},
-    {"PLACE", 15, 0, 32, 0x004, false, &Command::place},
-    {"OUT_ROW", 8, 0, 16, 0x008, false, &Command::out_row},
-    {"OUT_COLUMN", 8, 16, 16, 0x008, false, &Command::out_column},
-    {"IN_ROW", 9, 0, 32, 0x008, true, &Command::in_row},
-    {"IN_COLUMN", 10, 0, 32, 0x008, true, &Command::in_column},
-    {"NEW_PIXELS", 11, 0, 16, 0x008, false, &Command::new_pixels},
-    {"FREED_PIXELS", 11, 16, 16, 0x008, false, &Command::freed_pixels},
-    {"RESULT_SCALE", 8, 0, 32, 0x010, false, &Command::result_scale},
-    {"OPERAND_SCALE", 9, 0, 32, 0x010, false, &Command::operand_scale},
-    {"OFFSET", 10, 0, 32, 0x010, false, &Command::offset},
-    {"RESULT_ZERO", 11, 0, 8, 0x010, false, &Command::result_zero},
-    {"OPERAND_ZERO", 11, 8, 8, 0x010, false, &Command::operand_zero},
-    {"FUNCTION_MIN", 11, 16, 8, 0x010, false, &Command::function_min},
-    {"FUNCTION_MAX", 11, 24, 8, 0x010, false, &Command::function_max},
-    {"FIRST_LANE", 12, 0, 8, 0x010, false, &Command::first_lane},
-    {"LANES", 12, 8, 8, 0x010, false, &Command::lanes},
-    {"ADD", 12, 16, 1, 0x010, false, &Command::add},
-    {"MULTIPLY", 12, 17, 1, 0x010, false, &Command::multiply},
-    {"TABLE", 12, 18, 1, 0x010, false, &Command::table},
-    {"BROADCAST", 12, 19, 1, 0x010, false, &Command::broadcast},
-    {"KEEP", 12, 20, 1, 0x010, false, &Command::keep},
-    {"SWAP", 12, 21, 1, 0x010, false, &Command::swap},
-    {"OPERAND_MOVED", 12, 22, 1, 0x010, false, &Command::operand_moved},
-    {"RESULT_MOVED", 12, 23, 1, 0x010, false, &Command::result_moved},
-}};
-// clang-format on
-
 /// What holds for each opcode.
 // clang-format off
 inline constexpr std::array<CommandFact, 10> kCommandFacts{{

@@ -3,8 +3,10 @@
 #pragma once
 
 #include <array>
+#include <cctype>
 #include <cstddef>
 #include <cstdint>
+#include <sstream>
 #include <stdexcept>
 #include <string>
 
@@ -14,61 +16,32 @@ namespace gemm64 {
 inline constexpr std::uint32_t kVersionMajor = 3;
 inline constexpr std::uint32_t kVersionMinor = 7;
 
-/// Byte offsets of the registers.
+/// Byte offsets of the registers, whose purposes are in kRegisters.
 namespace reg {
-/// Always 0x67363463, so that a driver knows whom it talks to.
 inline constexpr std::uint32_t kId = 0x000;
-/// Version of registers and commands.
 inline constexpr std::uint32_t kVersion = 0x004;
-/// Shape of the array.
 inline constexpr std::uint32_t kArray = 0x008;
-/// Words of N activations that the scratchpad holds, without those that serve as tensor memory.
 inline constexpr std::uint32_t kScratchpadWords = 0x00c;
-/// Rows of N sums in each of the two accumulator banks.
 inline constexpr std::uint32_t kAccumulatorRows = 0x010;
-/// Shape of the bus ports.
 inline constexpr std::uint32_t kBus = 0x014;
-/// Bits of a memory address.
 inline constexpr std::uint32_t kAddressWidth = 0x018;
-/// Write 1 to act; reads as zero.
 inline constexpr std::uint32_t kControl = 0x020;
-/// What the accelerator is doing.
 inline constexpr std::uint32_t kStatus = 0x024;
-/// Causes of the interrupt; write 1 to clear. The line is high while any is set that
-/// INTERRUPT_ENABLE names.
 inline constexpr std::uint32_t kInterrupt = 0x028;
-/// Why the work stopped; zero where it did not.
 inline constexpr std::uint32_t kError = 0x02c;
-/// Cycles without any progress after which busy engines are stopped with an error; 0 waits for
-/// ever.
 inline constexpr std::uint32_t kWatchdog = 0x030;
-/// Address of the command ring, low half; a multiple of 64.
 inline constexpr std::uint32_t kRingBaseLow = 0x034;
-/// Address of the command ring, high half. Bits above the bus are refused (SLVERR).
 inline constexpr std::uint32_t kRingBaseHigh = 0x038;
-/// Commands in the ring, less one; the ring holds a power of two of them, at most 65536.
 inline constexpr std::uint32_t kRingMask = 0x03c;
-/// Index after the last valid command; writing it starts the work. Refused (SLVERR) during a soft
-/// reset.
 inline constexpr std::uint32_t kRingTail = 0x040;
-/// Index of the next command to be dispatched.
 inline constexpr std::uint32_t kRingHead = 0x044;
-/// Which causes raise the line; INTERRUPT tells of all.
 inline constexpr std::uint32_t kInterruptEnable = 0x048;
-/// Sets of parameters that the parameter buffer holds, one for each tile of N.
 inline constexpr std::uint32_t kParameterSets = 0x04c;
-/// Which faults of its own the accelerator was built to find.
 inline constexpr std::uint32_t kSelfCheck = 0x050;
-/// After CHECKSUM: the tile that ERROR.COMMAND computed, counted from 0 in the order of its tiles.
 inline constexpr std::uint32_t kFaultTile = 0x054;
-/// After CHECKSUM: the row of that tile, from 0.
 inline constexpr std::uint32_t kFaultRow = 0x058;
-/// After PARITY and UNWRITTEN: where the word lies.
 inline constexpr std::uint32_t kFaultMemory = 0x05c;
-/// Words at the end of the scratchpad that can serve as tensor memory; 0: none can.
 inline constexpr std::uint32_t kTensorWords = 0x060;
-/// Whether they do. Writing it also resets, as CONTROL.RESET does. Refused (SLVERR) while BUSY, and
-/// if TENSOR_WORDS is 0.
 inline constexpr std::uint32_t kTensorMemory = 0x064;
 }  // namespace reg
 
@@ -203,50 +176,15 @@ inline constexpr std::array<Register, 25> kRegisters{{
 
 /// What a command does.
 enum class Opcode : std::uint32_t {
-  /// Streams COUNT words from ADDRESS on into the weight buffer, the same ones PASSES times; N
-  /// words are a tile, a word is the N weights (along K) of one column.
   kLoadWeights = 1,
-  /// For each of BLOCKS blocks, the same PASSES times: streams COUNT tiles of ROWS words, STRIDE
-  /// words apart, into the scratchpad; a word is N activations (along K) of one row. A block begins
-  /// ROWS words after the block before it. With WINDOW: ROWS pixels of COUNT planes, STRIDE words
-  /// apart in memory, into the slots from SLOT on; BLOCKS and PASSES are 1.
   kLoadActivations = 2,
-  /// BLOCKS times PASSES times COUNT tiles: each takes ROWS words from the scratchpad and one tile
-  /// of weights. With WINDOW: a block of ROWS output pixels, PASSES times all taps of COUNT planes,
-  /// which the last SET_WINDOW describes; BLOCKS is 1 and ACCUMULATE set.
   kMatmul = 3,
-  /// For each of BLOCKS blocks of M: writes COUNT finished tiles of ROWS rows of N results to
-  /// memory, STRIDE rows apart. A block begins ROWS rows after the block before it. With 8-bit
-  /// results each tile takes a set of parameters. With VECTOR, of 8-bit results alone: they pass
-  /// the vector path, where a second operand, which LOAD_OPERANDS brings, is added or multiplied, a
-  /// table applied, and some lanes written only. Without ADD and MULTIPLY no operands are taken but
-  /// a table, and neither scales nor bounds apply: the results, or their entries of the table, are
-  /// written as they are.
   kStore = 4,
-  /// Waits until every engine is idle and every write is answered, then raises the interrupt.
   kFinish = 5,
-  /// Waits until at most COUNT of the STOREs before it are still open: a STORE is until every write
-  /// of it is answered. It waits for nothing else.
   kFence = 6,
-  /// Streams COUNT words from ADDRESS on into the parameter buffer, the same ones PASSES times.
-  /// Eight words are the set of one tile of N: the int32 biases of its N columns, then their
-  /// float32 scales, low byte first. Scales are finite and not negative: the sign is not looked at,
-  /// and what is infinite or NaN counts as the largest finite float32.
   kLoadParameters = 7,
-  /// Describes the convolution whose blocks the MATMULs with WINDOW after it are.
   kSetWindow = 8,
-  /// For each of BLOCKS blocks, the same PASSES times: streams COUNT runs of ROWS words, STRIDE
-  /// words apart, into the operand buffer; a word is N operands, one for each lane. A block begins
-  /// ROWS words after the block before it. STOREs take the words in their order: a table, then for
-  /// each tile its rows, or one word with BROADCAST.
   kLoadOperands = 9,
-  /// For each of COUNT planes: takes KERNEL_HEIGHT * KERNEL_HEIGHT words of weights, each the N
-  /// channels of a tap, row by row; then, for each of PASSES images, HEIGHT * WIDTH words of
-  /// activations, and gives a row of N sums for each output pixel, in their order. Blocks have ROWS
-  /// rows, the last one of a plane what is left. Sums have 22 bits. With MAXIMUM: the largest value
-  /// under the taps whose weight is odd. With ACCUMULATE an image gives one row. A sum is made when
-  /// the word after that of its last tap is there, too: the last sums of an image may need words of
-  /// the next.
   kDepthwise = 10,
 };
 
@@ -281,12 +219,8 @@ inline constexpr std::uint32_t kRetainWeights = 1u << 7;
 
 /// How results are written, as a command's FORMAT tells it.
 enum class ResultCode : std::uint32_t {
-  /// The sums as they are.
   kInt32 = 0,
-  /// clamp(rint(float32(sum + bias) · scale) + ZERO, LOW, HIGH), with one bias and scale a column.
-  /// sum + bias wraps in int32; halves round to even.
   kInt8 = 1,
-  /// The same, with ZERO, LOW and HIGH from 0 to 255.
   kUint8 = 2,
 };
 
@@ -473,416 +407,208 @@ struct Command {
     address_high = static_cast<std::uint32_t>(value >> 32);
   }
 
-  /// Writes the command as it lies in memory: words of 32 bits, low byte first, all else zero.
+  /// Writes the command as it is in memory: words of 32 bits, low byte first, all else zero.
   /// Throws std::out_of_range if a value is wider than its field.
-  void encode(std::uint8_t* bytes) const {
-    std::uint32_t words[kCommandBytes / 4] = {};
-    words[0] |= fit("OPCODE", static_cast<std::uint32_t>(opcode), 8);
-    words[0] |= fit("FLAGS", flags, 8) << 8;
-    words[0] |= fit("ROWS", rows, 16) << 16;
-    words[1] |= count;
-    words[2] |= passes;
-    words[3] |= blocks;
-    words[4] |= address_low;
-    words[5] |= address_high;
-    words[6] |= fit("FORMAT", format, 4);
-    words[6] |= fit("ZERO", zero, 8) << 8;
-    words[6] |= fit("LOW", low, 8) << 16;
-    words[6] |= fit("HIGH", high, 8) << 24;
-    words[7] |= stride;
-    if (opcode == Opcode::kSetWindow || opcode == Opcode::kDepthwise) {
-      words[8] |= fit("KERNEL_HEIGHT", kernel_height, 8);
-    }
-    if (opcode == Opcode::kSetWindow) {
-      words[8] |= fit("KERNEL_WIDTH", kernel_width, 8) << 8;
-    }
-    if (opcode == Opcode::kSetWindow || opcode == Opcode::kDepthwise) {
-      words[8] |= fit("STRIDE_HEIGHT", stride_height, 8) << 16;
-      words[8] |= fit("STRIDE_WIDTH", stride_width, 8) << 24;
-      words[9] |= fit("DILATION_HEIGHT", dilation_height, 8);
-      words[9] |= fit("DILATION_WIDTH", dilation_width, 8) << 8;
-      words[9] |= fit("PAD_TOP", pad_top, 8) << 16;
-      words[9] |= fit("PAD_LEFT", pad_left, 8) << 24;
-      words[10] |= fit("HEIGHT", height, 16);
-      words[10] |= fit("WIDTH", width, 16) << 16;
-      words[11] |= fit("OUT_HEIGHT", out_height, 16);
-      words[11] |= fit("OUT_WIDTH", out_width, 16) << 16;
-      words[12] |= fit("ROW_STEP", row_step, 16);
-      words[12] |= fit("IMAGE_STEP", image_step, 16) << 16;
-    }
-    if (opcode == Opcode::kSetWindow) {
-      words[13] |= fit("TAP_ROW_STEP", tap_row_step, 16);
-    }
-    words[13] |= fit("GROUP_PASSES", group_passes, 16) << 16;
-    words[14] |= fit("CAPACITY", capacity, 16);
-    if (opcode == Opcode::kDepthwise) {
-      words[13] |= fit("LEAD", lead, 16);
-    }
-    words[14] |= fit("SLOT", slot, 16) << 16;
-    words[15] |= place;
-    if (opcode == Opcode::kMatmul) {
-      words[8] |= fit("OUT_ROW", out_row, 16);
-      words[8] |= fit("OUT_COLUMN", out_column, 16) << 16;
-      words[9] |= in_row;
-      words[10] |= in_column;
-      words[11] |= fit("NEW_PIXELS", new_pixels, 16);
-      words[11] |= fit("FREED_PIXELS", freed_pixels, 16) << 16;
-    }
-    if (opcode == Opcode::kStore) {
-      words[8] |= result_scale;
-      words[9] |= operand_scale;
-      words[10] |= offset;
-      words[11] |= fit("RESULT_ZERO", result_zero, 8);
-      words[11] |= fit("OPERAND_ZERO", operand_zero, 8) << 8;
-      words[11] |= fit("FUNCTION_MIN", function_min, 8) << 16;
-      words[11] |= fit("FUNCTION_MAX", function_max, 8) << 24;
-      words[12] |= fit("FIRST_LANE", first_lane, 8);
-      words[12] |= fit("LANES", lanes, 8) << 8;
-      words[12] |= fit("ADD", add, 1) << 16;
-      words[12] |= fit("MULTIPLY", multiply, 1) << 17;
-      words[12] |= fit("TABLE", table, 1) << 18;
-      words[12] |= fit("BROADCAST", broadcast, 1) << 19;
-      words[12] |= fit("KEEP", keep, 1) << 20;
-      words[12] |= fit("SWAP", swap, 1) << 21;
-      words[12] |= fit("OPERAND_MOVED", operand_moved, 1) << 22;
-      words[12] |= fit("RESULT_MOVED", result_moved, 1) << 23;
-    }
-    std::uint32_t together = 0;
-    for (const std::uint32_t word : words) together ^= word;
-    together ^= together >> 16;
-    together ^= together >> 8;
-    together ^= together >> 4;
-    words[6] |= (together & 15u) << 4;
-    for (std::size_t i = 0; i < kCommandBytes; ++i) {
-      bytes[i] = static_cast<std::uint8_t>(words[i / 4] >> (8 * (i % 4)));
-    }
-  }
+  void encode(std::uint8_t* bytes) const;
+  /// Returns the command at `bytes`, as encode() writes it; accepts any opcode.
+  static Command decode(const std::uint8_t* bytes);
+};
 
-  /// The command that lies at `bytes`, as encode() writes it; any opcode is taken.
-  static Command decode(const std::uint8_t* bytes) {
-    std::uint32_t words[kCommandBytes / 4] = {};
-    for (std::size_t i = 0; i < kCommandBytes; ++i) {
-      words[i / 4] |= std::uint32_t{bytes[i]} << (8 * (i % 4));
-    }
-    Command command;
-    command.opcode = static_cast<Opcode>(Field{0, 8}.get(words[0]));
-    command.flags = Field{8, 8}.get(words[0]);
-    command.rows = Field{16, 16}.get(words[0]);
-    command.count = words[1];
-    command.passes = words[2];
-    command.blocks = words[3];
-    command.address_low = words[4];
-    command.address_high = words[5];
-    command.format = Field{0, 4}.get(words[6]);
-    command.zero = Field{8, 8}.get(words[6]);
-    command.low = Field{16, 8}.get(words[6]);
-    command.high = Field{24, 8}.get(words[6]);
-    command.stride = words[7];
-    if (command.opcode == Opcode::kSetWindow || command.opcode == Opcode::kDepthwise) {
-      command.kernel_height = Field{0, 8}.get(words[8]);
-    }
-    if (command.opcode == Opcode::kSetWindow) {
-      command.kernel_width = Field{8, 8}.get(words[8]);
-    }
-    if (command.opcode == Opcode::kSetWindow || command.opcode == Opcode::kDepthwise) {
-      command.stride_height = Field{16, 8}.get(words[8]);
-      command.stride_width = Field{24, 8}.get(words[8]);
-      command.dilation_height = Field{0, 8}.get(words[9]);
-      command.dilation_width = Field{8, 8}.get(words[9]);
-      command.pad_top = Field{16, 8}.get(words[9]);
-      command.pad_left = Field{24, 8}.get(words[9]);
-      command.height = Field{0, 16}.get(words[10]);
-      command.width = Field{16, 16}.get(words[10]);
-      command.out_height = Field{0, 16}.get(words[11]);
-      command.out_width = Field{16, 16}.get(words[11]);
-      command.row_step = Field{0, 16}.get(words[12]);
-      command.image_step = Field{16, 16}.get(words[12]);
-    }
-    if (command.opcode == Opcode::kSetWindow) {
-      command.tap_row_step = Field{0, 16}.get(words[13]);
-    }
-    command.group_passes = Field{16, 16}.get(words[13]);
-    command.capacity = Field{0, 16}.get(words[14]);
-    if (command.opcode == Opcode::kDepthwise) {
-      command.lead = Field{0, 16}.get(words[13]);
-    }
-    command.slot = Field{16, 16}.get(words[14]);
-    command.place = words[15];
-    if (command.opcode == Opcode::kMatmul) {
-      command.out_row = Field{0, 16}.get(words[8]);
-      command.out_column = Field{16, 16}.get(words[8]);
-      command.in_row = words[9];
-      command.in_column = words[10];
-      command.new_pixels = Field{0, 16}.get(words[11]);
-      command.freed_pixels = Field{16, 16}.get(words[11]);
-    }
-    if (command.opcode == Opcode::kStore) {
-      command.result_scale = words[8];
-      command.operand_scale = words[9];
-      command.offset = words[10];
-      command.result_zero = Field{0, 8}.get(words[11]);
-      command.operand_zero = Field{8, 8}.get(words[11]);
-      command.function_min = Field{16, 8}.get(words[11]);
-      command.function_max = Field{24, 8}.get(words[11]);
-      command.first_lane = Field{0, 8}.get(words[12]);
-      command.lanes = Field{8, 8}.get(words[12]);
-      command.add = Field{16, 1}.get(words[12]);
-      command.multiply = Field{17, 1}.get(words[12]);
-      command.table = Field{18, 1}.get(words[12]);
-      command.broadcast = Field{19, 1}.get(words[12]);
-      command.keep = Field{20, 1}.get(words[12]);
-      command.swap = Field{21, 1}.get(words[12]);
-      command.operand_moved = Field{22, 1}.get(words[12]);
-      command.result_moved = Field{23, 1}.get(words[12]);
-    }
-    return command;
-  }
+/// A field of a command.
+using CommandMember = std::uint32_t Command::*;
 
-  friend constexpr bool operator==(const Command& a, const Command& b) {
-    return a.opcode == b.opcode && a.flags == b.flags && a.rows == b.rows && a.count == b.count &&
-           a.passes == b.passes && a.blocks == b.blocks && a.address_low == b.address_low &&
-           a.address_high == b.address_high && a.format == b.format && a.zero == b.zero &&
-           a.low == b.low && a.high == b.high && a.stride == b.stride &&
-           a.kernel_height == b.kernel_height && a.kernel_width == b.kernel_width &&
-           a.stride_height == b.stride_height && a.stride_width == b.stride_width &&
-           a.dilation_height == b.dilation_height && a.dilation_width == b.dilation_width &&
-           a.pad_top == b.pad_top && a.pad_left == b.pad_left && a.height == b.height &&
-           a.width == b.width && a.out_height == b.out_height && a.out_width == b.out_width &&
-           a.row_step == b.row_step && a.image_step == b.image_step &&
-           a.tap_row_step == b.tap_row_step && a.group_passes == b.group_passes &&
-           a.capacity == b.capacity && a.lead == b.lead && a.slot == b.slot && a.place == b.place &&
-           a.out_row == b.out_row && a.out_column == b.out_column && a.in_row == b.in_row &&
-           a.in_column == b.in_column && a.new_pixels == b.new_pixels &&
-           a.freed_pixels == b.freed_pixels && a.result_scale == b.result_scale &&
-           a.operand_scale == b.operand_scale && a.offset == b.offset &&
-           a.result_zero == b.result_zero && a.operand_zero == b.operand_zero &&
-           a.function_min == b.function_min && a.function_max == b.function_max &&
-           a.first_lane == b.first_lane && a.lanes == b.lanes && a.add == b.add &&
-           a.multiply == b.multiply && a.table == b.table && a.broadcast == b.broadcast &&
-           a.keep == b.keep && a.swap == b.swap && a.operand_moved == b.operand_moved &&
-           a.result_moved == b.result_moved;
-  }
-  friend constexpr bool operator!=(const Command& a, const Command& b) { return !(a == b); }
+/// A field of a command: its place, and which opcodes use it (a bit for each, 1 << value).
+struct CommandField {
+  const char* name;
+  std::uint32_t word, lsb, width;
+  std::uint32_t opcodes;
+  bool shares;  // its bits with fields of other opcodes
+  bool is_signed;
+  CommandMember member;  // null for the opcode
 
- private:
-  static std::uint32_t fit(const char* field, std::uint32_t value, unsigned width) {
-    if (value >> width == 0) return value;
-    throw std::out_of_range(std::string("command field ") + field + ": " + std::to_string(value) +
-                            " does not fit in " + std::to_string(width) + " bits");
+  constexpr bool used_by(Opcode opcode) const {
+    return static_cast<std::uint32_t>(opcode) < 32 &&
+           (opcodes >> static_cast<std::uint32_t>(opcode) & 1) != 0;
   }
 };
 
-/// An opcode with its name and what it does.
+/// Every field of a command.
+// clang-format off
+inline constexpr std::array<CommandField, 56> kCommandFields{{
+    {"OPCODE", 0, 0, 8, 0x7fe, false, false, nullptr},
+    {"FLAGS", 0, 8, 8, 0x45c, false, false, &Command::flags},
+    {"ROWS", 0, 16, 16, 0x61c, false, false, &Command::rows},
+    {"COUNT", 1, 0, 32, 0x6de, false, false, &Command::count},
+    {"PASSES", 2, 0, 32, 0x68e, false, false, &Command::passes},
+    {"BLOCKS", 3, 0, 32, 0x21c, false, false, &Command::blocks},
+    {"ADDRESS_LOW", 4, 0, 32, 0x2d6, false, false, &Command::address_low},
+    {"ADDRESS_HIGH", 5, 0, 32, 0x2d6, false, false, &Command::address_high},
+    {"FORMAT", 6, 0, 4, 0x010, false, false, &Command::format},
+    {"ZERO", 6, 8, 8, 0x510, false, false, &Command::zero},
+    {"LOW", 6, 16, 8, 0x010, false, false, &Command::low},
+    {"HIGH", 6, 24, 8, 0x010, false, false, &Command::high},
+    {"STRIDE", 7, 0, 32, 0x214, false, false, &Command::stride},
+    {"KERNEL_HEIGHT", 8, 0, 8, 0x500, true, false, &Command::kernel_height},
+    {"KERNEL_WIDTH", 8, 8, 8, 0x100, true, false, &Command::kernel_width},
+    {"STRIDE_HEIGHT", 8, 16, 8, 0x500, true, false, &Command::stride_height},
+    {"STRIDE_WIDTH", 8, 24, 8, 0x500, true, false, &Command::stride_width},
+    {"DILATION_HEIGHT", 9, 0, 8, 0x500, true, false, &Command::dilation_height},
+    {"DILATION_WIDTH", 9, 8, 8, 0x500, true, false, &Command::dilation_width},
+    {"PAD_TOP", 9, 16, 8, 0x500, true, false, &Command::pad_top},
+    {"PAD_LEFT", 9, 24, 8, 0x500, true, false, &Command::pad_left},
+    {"HEIGHT", 10, 0, 16, 0x500, true, false, &Command::height},
+    {"WIDTH", 10, 16, 16, 0x500, true, false, &Command::width},
+    {"OUT_HEIGHT", 11, 0, 16, 0x500, true, false, &Command::out_height},
+    {"OUT_WIDTH", 11, 16, 16, 0x500, true, false, &Command::out_width},
+    {"ROW_STEP", 12, 0, 16, 0x500, true, false, &Command::row_step},
+    {"IMAGE_STEP", 12, 16, 16, 0x500, true, false, &Command::image_step},
+    {"TAP_ROW_STEP", 13, 0, 16, 0x100, true, false, &Command::tap_row_step},
+    {"GROUP_PASSES", 13, 16, 16, 0x100, false, false, &Command::group_passes},
+    {"CAPACITY", 14, 0, 16, 0x104, false, false, &Command::capacity},
+    {"LEAD", 13, 0, 16, 0x400, true, false, &Command::lead},
+    {"SLOT", 14, 16, 16, 0x00c, false, false, &Command::slot},
+    {"PLACE", 15, 0, 32, 0x004, false, false, &Command::place},
+    {"OUT_ROW", 8, 0, 16, 0x008, true, false, &Command::out_row},
+    {"OUT_COLUMN", 8, 16, 16, 0x008, true, false, &Command::out_column},
+    {"IN_ROW", 9, 0, 32, 0x008, true, true, &Command::in_row},
+    {"IN_COLUMN", 10, 0, 32, 0x008, true, true, &Command::in_column},
+    {"NEW_PIXELS", 11, 0, 16, 0x008, true, false, &Command::new_pixels},
+    {"FREED_PIXELS", 11, 16, 16, 0x008, true, false, &Command::freed_pixels},
+    {"RESULT_SCALE", 8, 0, 32, 0x010, true, false, &Command::result_scale},
+    {"OPERAND_SCALE", 9, 0, 32, 0x010, true, false, &Command::operand_scale},
+    {"OFFSET", 10, 0, 32, 0x010, true, false, &Command::offset},
+    {"RESULT_ZERO", 11, 0, 8, 0x010, true, false, &Command::result_zero},
+    {"OPERAND_ZERO", 11, 8, 8, 0x010, true, false, &Command::operand_zero},
+    {"FUNCTION_MIN", 11, 16, 8, 0x010, true, false, &Command::function_min},
+    {"FUNCTION_MAX", 11, 24, 8, 0x010, true, false, &Command::function_max},
+    {"FIRST_LANE", 12, 0, 8, 0x010, true, false, &Command::first_lane},
+    {"LANES", 12, 8, 8, 0x010, true, false, &Command::lanes},
+    {"ADD", 12, 16, 1, 0x010, true, false, &Command::add},
+    {"MULTIPLY", 12, 17, 1, 0x010, true, false, &Command::multiply},
+    {"TABLE", 12, 18, 1, 0x010, true, false, &Command::table},
+    {"BROADCAST", 12, 19, 1, 0x010, true, false, &Command::broadcast},
+    {"KEEP", 12, 20, 1, 0x010, true, false, &Command::keep},
+    {"SWAP", 12, 21, 1, 0x010, true, false, &Command::swap},
+    {"OPERAND_MOVED", 12, 22, 1, 0x010, true, false, &Command::operand_moved},
+    {"RESULT_MOVED", 12, 23, 1, 0x010, true, false, &Command::result_moved},
+}};
+// clang-format on
+
+/// An opcode with its name, what it does, and the fields that it uses: always, and with a flag.
 struct OpcodeEntry {
   Opcode value;
   const char* name;
   const char* purpose;
+  const char* fields;
+  std::uint32_t with;
+  const char* more;
 };
 
 /// Every opcode.
 // clang-format off
 inline constexpr std::array<OpcodeEntry, 10> kOpcodes{{
-    {Opcode::kLoadWeights, "LOAD_WEIGHTS", "Streams COUNT words from ADDRESS on into the weight buffer, the same ones PASSES times; N words are a tile, a word is the N weights (along K) of one column."},
-    {Opcode::kLoadActivations, "LOAD_ACTIVATIONS", "For each of BLOCKS blocks, the same PASSES times: streams COUNT tiles of ROWS words, STRIDE words apart, into the scratchpad; a word is N activations (along K) of one row. A block begins ROWS words after the block before it. With WINDOW: ROWS pixels of COUNT planes, STRIDE words apart in memory, into the slots from SLOT on; BLOCKS and PASSES are 1."},
-    {Opcode::kMatmul, "MATMUL", "BLOCKS times PASSES times COUNT tiles: each takes ROWS words from the scratchpad and one tile of weights. With WINDOW: a block of ROWS output pixels, PASSES times all taps of COUNT planes, which the last SET_WINDOW describes; BLOCKS is 1 and ACCUMULATE set."},
-    {Opcode::kStore, "STORE", "For each of BLOCKS blocks of M: writes COUNT finished tiles of ROWS rows of N results to memory, STRIDE rows apart. A block begins ROWS rows after the block before it. With 8-bit results each tile takes a set of parameters. With VECTOR, of 8-bit results alone: they pass the vector path, where a second operand, which LOAD_OPERANDS brings, is added or multiplied, a table applied, and some lanes written only. Without ADD and MULTIPLY no operands are taken but a table, and neither scales nor bounds apply: the results, or their entries of the table, are written as they are."},
-    {Opcode::kFinish, "FINISH", "Waits until every engine is idle and every write is answered, then raises the interrupt."},
-    {Opcode::kFence, "FENCE", "Waits until at most COUNT of the STOREs before it are still open: a STORE is until every write of it is answered. It waits for nothing else."},
-    {Opcode::kLoadParameters, "LOAD_PARAMETERS", "Streams COUNT words from ADDRESS on into the parameter buffer, the same ones PASSES times. Eight words are the set of one tile of N: the int32 biases of its N columns, then their float32 scales, low byte first. Scales are finite and not negative: the sign is not looked at, and what is infinite or NaN counts as the largest finite float32."},
-    {Opcode::kSetWindow, "SET_WINDOW", "Describes the convolution whose blocks the MATMULs with WINDOW after it are."},
-    {Opcode::kLoadOperands, "LOAD_OPERANDS", "For each of BLOCKS blocks, the same PASSES times: streams COUNT runs of ROWS words, STRIDE words apart, into the operand buffer; a word is N operands, one for each lane. A block begins ROWS words after the block before it. STOREs take the words in their order: a table, then for each tile its rows, or one word with BROADCAST."},
-    {Opcode::kDepthwise, "DEPTHWISE", "For each of COUNT planes: takes KERNEL_HEIGHT * KERNEL_HEIGHT words of weights, each the N channels of a tap, row by row; then, for each of PASSES images, HEIGHT * WIDTH words of activations, and gives a row of N sums for each output pixel, in their order. Blocks have ROWS rows, the last one of a plane what is left. Sums have 22 bits. With MAXIMUM: the largest value under the taps whose weight is odd. With ACCUMULATE an image gives one row. A sum is made when the word after that of its last tap is there, too: the last sums of an image may need words of the next."},
+    {Opcode::kLoadWeights, "LOAD_WEIGHTS", "Streams COUNT words from ADDRESS on into the weight buffer, the same ones PASSES times; N words are a tile, a word is the N weights (along K) of one column.", "COUNT PASSES ADDRESS_LOW ADDRESS_HIGH", 0, ""},
+    {Opcode::kLoadActivations, "LOAD_ACTIVATIONS", "For each of BLOCKS blocks, the same PASSES times: streams COUNT tiles of ROWS words, STRIDE words apart, into the scratchpad; a word is N activations (along K) of one row. A block begins ROWS words after the block before it. With WINDOW: ROWS pixels of COUNT planes, STRIDE words apart in memory, into the slots from SLOT on; BLOCKS and PASSES are 1.", "ROWS COUNT PASSES BLOCKS ADDRESS_LOW ADDRESS_HIGH STRIDE", flag::kWindow, "FLAGS CAPACITY SLOT PLACE"},
+    {Opcode::kMatmul, "MATMUL", "BLOCKS times PASSES times COUNT tiles: each takes ROWS words from the scratchpad and one tile of weights. With WINDOW: a block of ROWS output pixels, PASSES times all taps of COUNT planes, which the last SET_WINDOW describes; BLOCKS is 1 and ACCUMULATE set.", "FLAGS ROWS COUNT PASSES BLOCKS", flag::kWindow, "SLOT OUT_ROW OUT_COLUMN IN_ROW IN_COLUMN NEW_PIXELS FREED_PIXELS"},
+    {Opcode::kStore, "STORE", "For each of BLOCKS blocks of M: writes COUNT finished tiles of ROWS rows of N results to memory, STRIDE rows apart. A block begins ROWS rows after the block before it. With 8-bit results each tile takes a set of parameters. With VECTOR, of 8-bit results alone: they pass the vector path, where a second operand, which LOAD_OPERANDS brings, is added or multiplied, a table applied, and some lanes written only. Without ADD and MULTIPLY no operands are taken but a table, and neither scales nor bounds apply: the results, or their entries of the table, are written as they are.", "ROWS COUNT BLOCKS ADDRESS_LOW ADDRESS_HIGH FORMAT ZERO LOW HIGH STRIDE", flag::kVector, "FLAGS RESULT_SCALE OPERAND_SCALE OFFSET RESULT_ZERO OPERAND_ZERO FUNCTION_MIN FUNCTION_MAX FIRST_LANE LANES ADD MULTIPLY TABLE BROADCAST KEEP SWAP OPERAND_MOVED RESULT_MOVED"},
+    {Opcode::kFinish, "FINISH", "Waits until every engine is idle and every write is answered, then raises the interrupt.", "", 0, ""},
+    {Opcode::kFence, "FENCE", "Waits until at most COUNT of the STOREs before it are still open: a STORE is until every write of it is answered. It waits for nothing else.", "FLAGS COUNT ADDRESS_LOW ADDRESS_HIGH", 0, ""},
+    {Opcode::kLoadParameters, "LOAD_PARAMETERS", "Streams COUNT words from ADDRESS on into the parameter buffer, the same ones PASSES times. Eight words are the set of one tile of N: the int32 biases of its N columns, then their float32 scales, low byte first. Scales are finite and not negative: the sign is not looked at, and what is infinite or NaN counts as the largest finite float32.", "COUNT PASSES ADDRESS_LOW ADDRESS_HIGH", 0, ""},
+    {Opcode::kSetWindow, "SET_WINDOW", "Describes the convolution whose blocks the MATMULs with WINDOW after it are.", "ZERO KERNEL_HEIGHT KERNEL_WIDTH STRIDE_HEIGHT STRIDE_WIDTH DILATION_HEIGHT DILATION_WIDTH PAD_TOP PAD_LEFT HEIGHT WIDTH OUT_HEIGHT OUT_WIDTH ROW_STEP IMAGE_STEP TAP_ROW_STEP GROUP_PASSES CAPACITY", 0, ""},
+    {Opcode::kLoadOperands, "LOAD_OPERANDS", "For each of BLOCKS blocks, the same PASSES times: streams COUNT runs of ROWS words, STRIDE words apart, into the operand buffer; a word is N operands, one for each lane. A block begins ROWS words after the block before it. STOREs take the words in their order: a table, then for each tile its rows, or one word with BROADCAST.", "ROWS COUNT PASSES BLOCKS ADDRESS_LOW ADDRESS_HIGH STRIDE", 0, ""},
+    {Opcode::kDepthwise, "DEPTHWISE", "For each of COUNT planes: takes KERNEL_HEIGHT * KERNEL_HEIGHT words of weights, each the N channels of a tap, row by row; then, for each of PASSES images, HEIGHT * WIDTH words of activations, and gives a row of N sums for each output pixel, in their order. Blocks have ROWS rows, the last one of a plane what is left. Sums have 22 bits. With MAXIMUM: the largest value under the taps whose weight is odd. With ACCUMULATE an image gives one row. A sum is made when the word after that of its last tap is there, too: the last sums of an image may need words of the next.", "FLAGS ROWS COUNT PASSES ZERO KERNEL_HEIGHT STRIDE_HEIGHT STRIDE_WIDTH DILATION_HEIGHT DILATION_WIDTH PAD_TOP PAD_LEFT HEIGHT WIDTH OUT_HEIGHT OUT_WIDTH ROW_STEP IMAGE_STEP LEAD", 0, ""},
 }};
 // clang-format on
+
+inline void Command::encode(std::uint8_t* bytes) const {
+  std::uint32_t words[kCommandBytes / 4] = {};
+  for (const CommandField& field : kCommandFields) {
+    if (field.shares && !field.used_by(opcode)) continue;
+    const std::uint32_t value =
+        field.member == nullptr ? static_cast<std::uint32_t>(opcode) : this->*field.member;
+    if (field.width < 32 && value >> field.width != 0) {
+      throw std::out_of_range(std::string("command field ") + field.name + ": " +
+                              std::to_string(value) + " does not fit in " +
+                              std::to_string(field.width) + " bits");
+    }
+    words[field.word] |= value << field.lsb;
+  }
+  std::uint32_t together = 0;
+  for (const std::uint32_t word : words) together ^= word;
+  together ^= together >> 16;
+  together ^= together >> 8;
+  together ^= together >> 4;
+  words[6] |= (together & 15u) << 4;
+  for (std::size_t i = 0; i < kCommandBytes; ++i) {
+    bytes[i] = static_cast<std::uint8_t>(words[i / 4] >> (8 * (i % 4)));
+  }
+}
+
+inline Command Command::decode(const std::uint8_t* bytes) {
+  std::uint32_t words[kCommandBytes / 4] = {};
+  for (std::size_t i = 0; i < kCommandBytes; ++i) {
+    words[i / 4] |= std::uint32_t{bytes[i]} << (8 * (i % 4));
+  }
+  Command command;
+  for (const CommandField& field : kCommandFields) {
+    const std::uint32_t value = Field{field.lsb, field.width}.get(words[field.word]);
+    if (field.member == nullptr) {
+      command.opcode = static_cast<Opcode>(value);
+    } else if (!field.shares || field.used_by(command.opcode)) {
+      command.*field.member = value;
+    }
+  }
+  return command;
+}
+
+inline bool operator==(const Command& a, const Command& b) {
+  for (const CommandField& field : kCommandFields) {
+    if (field.member != nullptr && a.*field.member != b.*field.member) return false;
+  }
+  return a.opcode == b.opcode;
+}
+inline bool operator!=(const Command& a, const Command& b) { return !(a == b); }
 
 /// The command in words, with the fields that its opcode uses:
 /// "STORE rows=64 count=1 address=4096 format=0".
 inline std::string to_string(const Command& command) {
   std::string words;
-  const auto add = [&words](const char* field, std::uint64_t value) {
-    words += field + std::to_string(value);
+  const auto add = [&](const std::string& names) {
+    std::istringstream list(names);
+    for (std::string name; list >> name;) {
+      for (const CommandField& field : kCommandFields) {
+        if (name != field.name || field.member == nullptr) continue;
+        if (name == "ADDRESS_HIGH") continue;  // is in the other half
+        const bool halves = name == "ADDRESS_LOW";
+        for (char& letter : name) letter = static_cast<char>(std::tolower(letter));
+        const std::uint64_t value = halves ? command.address() : command.*field.member;
+        words += " " + (halves ? "address" : name) + "=" + std::to_string(value);
+        break;
+      }
+    }
   };
-  switch (command.opcode) {
-    case Opcode::kLoadWeights:
-      words = "LOAD_WEIGHTS";
-      add(" count=", command.count);
-      add(" passes=", command.passes);
-      add(" address=", command.address());
-      return words;
-    case Opcode::kLoadActivations:
-      words = "LOAD_ACTIVATIONS";
-      add(" rows=", command.rows);
-      add(" count=", command.count);
-      add(" passes=", command.passes);
-      add(" blocks=", command.blocks);
-      add(" address=", command.address());
-      add(" stride=", command.stride);
-      if ((command.flags & flag::kWindow) != 0) {
-        add(" flags=", command.flags);
-        add(" capacity=", command.capacity);
-        add(" slot=", command.slot);
-        add(" place=", command.place);
-      }
-      return words;
-    case Opcode::kMatmul:
-      words = "MATMUL";
-      add(" flags=", command.flags);
-      add(" rows=", command.rows);
-      add(" count=", command.count);
-      add(" passes=", command.passes);
-      add(" blocks=", command.blocks);
-      if ((command.flags & flag::kWindow) != 0) {
-        add(" slot=", command.slot);
-        add(" out_row=", command.out_row);
-        add(" out_column=", command.out_column);
-        add(" in_row=", command.in_row);
-        add(" in_column=", command.in_column);
-        add(" new_pixels=", command.new_pixels);
-        add(" freed_pixels=", command.freed_pixels);
-      }
-      return words;
-    case Opcode::kStore:
-      words = "STORE";
-      add(" rows=", command.rows);
-      add(" count=", command.count);
-      add(" blocks=", command.blocks);
-      add(" address=", command.address());
-      add(" format=", command.format);
-      add(" zero=", command.zero);
-      add(" low=", command.low);
-      add(" high=", command.high);
-      add(" stride=", command.stride);
-      if ((command.flags & flag::kVector) != 0) {
-        add(" flags=", command.flags);
-        add(" result_scale=", command.result_scale);
-        add(" operand_scale=", command.operand_scale);
-        add(" offset=", command.offset);
-        add(" result_zero=", command.result_zero);
-        add(" operand_zero=", command.operand_zero);
-        add(" function_min=", command.function_min);
-        add(" function_max=", command.function_max);
-        add(" first_lane=", command.first_lane);
-        add(" lanes=", command.lanes);
-        add(" add=", command.add);
-        add(" multiply=", command.multiply);
-        add(" table=", command.table);
-        add(" broadcast=", command.broadcast);
-        add(" keep=", command.keep);
-        add(" swap=", command.swap);
-        add(" operand_moved=", command.operand_moved);
-        add(" result_moved=", command.result_moved);
-      }
-      return words;
-    case Opcode::kFinish:
-      words = "FINISH";
-      return words;
-    case Opcode::kFence:
-      words = "FENCE";
-      add(" flags=", command.flags);
-      add(" count=", command.count);
-      add(" address=", command.address());
-      return words;
-    case Opcode::kLoadParameters:
-      words = "LOAD_PARAMETERS";
-      add(" count=", command.count);
-      add(" passes=", command.passes);
-      add(" address=", command.address());
-      return words;
-    case Opcode::kSetWindow:
-      words = "SET_WINDOW";
-      add(" zero=", command.zero);
-      add(" kernel_height=", command.kernel_height);
-      add(" kernel_width=", command.kernel_width);
-      add(" stride_height=", command.stride_height);
-      add(" stride_width=", command.stride_width);
-      add(" dilation_height=", command.dilation_height);
-      add(" dilation_width=", command.dilation_width);
-      add(" pad_top=", command.pad_top);
-      add(" pad_left=", command.pad_left);
-      add(" height=", command.height);
-      add(" width=", command.width);
-      add(" out_height=", command.out_height);
-      add(" out_width=", command.out_width);
-      add(" row_step=", command.row_step);
-      add(" image_step=", command.image_step);
-      add(" tap_row_step=", command.tap_row_step);
-      add(" group_passes=", command.group_passes);
-      add(" capacity=", command.capacity);
-      return words;
-    case Opcode::kLoadOperands:
-      words = "LOAD_OPERANDS";
-      add(" rows=", command.rows);
-      add(" count=", command.count);
-      add(" passes=", command.passes);
-      add(" blocks=", command.blocks);
-      add(" address=", command.address());
-      add(" stride=", command.stride);
-      return words;
-    case Opcode::kDepthwise:
-      words = "DEPTHWISE";
-      add(" flags=", command.flags);
-      add(" rows=", command.rows);
-      add(" count=", command.count);
-      add(" passes=", command.passes);
-      add(" zero=", command.zero);
-      add(" kernel_height=", command.kernel_height);
-      add(" stride_height=", command.stride_height);
-      add(" stride_width=", command.stride_width);
-      add(" dilation_height=", command.dilation_height);
-      add(" dilation_width=", command.dilation_width);
-      add(" pad_top=", command.pad_top);
-      add(" pad_left=", command.pad_left);
-      add(" height=", command.height);
-      add(" width=", command.width);
-      add(" out_height=", command.out_height);
-      add(" out_width=", command.out_width);
-      add(" row_step=", command.row_step);
-      add(" image_step=", command.image_step);
-      add(" lead=", command.lead);
-      return words;
+  for (const OpcodeEntry& entry : kOpcodes) {
+    if (entry.value != command.opcode) continue;
+    words = entry.name;
+    add(entry.fields);
+    if ((command.flags & entry.with) != 0) add(entry.more);
+    return words;
   }
-  add("unknown opcode ", static_cast<std::uint32_t>(command.opcode));
-  return words;
+  return "unknown opcode " + std::to_string(static_cast<std::uint32_t>(command.opcode));
 }
 
 /// Why the work stopped, as ERROR.CODE tells it.
 enum class ErrorCode : std::uint32_t {
-  /// No error.
   kNone = 0,
-  /// The command's OPCODE is not in the table.
   kBadOpcode = 1,
-  /// ROWS, COUNT, PASSES or BLOCKS is zero, ROWS is larger than an accumulator bank, FORMAT is not
-  /// in the table, LOW is larger than HIGH (8-bit results), a STORE with VECTOR has results of 32
-  /// bits, lanes beyond N or numbers that the vector path cannot take, or has KEEP and no settings
-  /// were loaded since the reset, or writes some lanes only of words in the tensor memory,
-  /// DEPTHWISE has a kernel, dilations or steps that cannot be, or a window does not fit the
-  /// scratchpad or the commands before it.
   kBadOperand = 2,
-  /// The address is no multiple of N or wider than the bus, or the command or its words pass the
-  /// end of the address space or, while there is one, of the tensor memory or of the addresses
-  /// before it; or it is of the tensor memory, and the command neither LOAD_ACTIVATIONS,
-  /// LOAD_OPERANDS nor STORE.
   kBadAddress = 3,
-  /// The memory answered SLVERR.
   kBusSlave = 4,
-  /// The memory answered DECERR: nothing lies at that address.
   kBusDecode = 5,
-  /// No progress for as long as WATCHDOG allows.
   kWatchdog = 6,
-  /// A FINISH, or a LOAD_ACTIVATIONS that begins anew, found pixels of a window that no MATMUL
-  /// claims or frees.
   kUnbalanced = 7,
-  /// A row of sums that left the array is not what its checksum says: a fault of the device, which
-  /// the same work may not meet again.
   kChecksum = 8,
-  /// A word that was read from one of the device's memories is not the one that was written there,
-  /// or a command not the one that was encoded: a fault of the device, too. Also a flip of a
-  /// register that stops the engines.
   kParity = 9,
-  /// A MATMUL, or a LOAD from the tensor memory, read a word of the scratchpad that was not written
-  /// since the reset, or a STORE a row of sums that was not computed since it was stored last, as
-  /// one with more rows than its block does: an error of the program, which only a device with
-  /// SELF_CHECK.PARITY finds.
   kUnwritten = 10,
 };
 

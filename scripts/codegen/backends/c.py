@@ -1,9 +1,26 @@
 # SPDX-License-Identifier: Apache-2.0
 """The driver's header in C."""
 
+import itertools
+import re
+
 from problem import Problem
-from .cpp import by_opcode, doc, put_check, quoted
+from .cpp import doc, put_check, quoted
 from .spec import WARNING
+
+
+def by_opcode(fields, line, condition, spelt):
+    """The line of each field; of those that share bits, where the opcode uses them."""
+    lines = []
+    for opcodes, group in itertools.groupby(fields, lambda entry: entry[0]["opcodes"]):
+        body = [line(*entry) for entry in group]
+        if opcodes is None:
+            lines += body
+            continue
+        either = " || ".join(condition + spelt(name) for name in opcodes)
+        indent = re.match(" *", body[0])[0]
+        lines += [f"{indent}if ({either}) {{", *("  " + part for part in body), f"{indent}}}"]
+    return lines
 
 
 def c_text(function, prefix, entries, comment):

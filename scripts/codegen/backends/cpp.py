@@ -1,7 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """The headers in C++: registers, reports, commands and their facts, the bridge."""
 
-import itertools
 import re
 import textwrap
 
@@ -29,18 +28,14 @@ def quoted(value):
 
 
 def enum(name, comment, entries):
-    lines = [*doc(comment), f"enum class {name} : std::uint32_t {{"]
-    for entry in entries:
-        if entry.get("purpose"):
-            lines += doc(entry["purpose"], "  ")
-        lines.append(f"  {constant(entry['name'])} = {entry['value']},")
-    return [*lines, "};", ""]
+    """Their purposes are in a table."""
+    return [*doc(comment), f"enum class {name} : std::uint32_t {{",
+            *(f"  {constant(entry['name'])} = {entry['value']}," for entry in entries), "};", ""]
 
 
 def cpp_registers(spec):
-    lines = ["/// Byte offsets of the registers.", "namespace reg {"]
+    lines = ["/// Byte offsets of the registers, whose purposes are in kRegisters.", "namespace reg {"]
     for register in spec["registers"]:
-        lines += doc(register["purpose"])
         lines.append(f"inline constexpr std::uint32_t {constant(register['name'])} = "
                      f"0x{register['offset']:03x};")
     lines += ["}  // namespace reg", "",
@@ -88,18 +83,93 @@ def put_check(check):
     return [*lines, f"words[{check['word']}] |= (together & {mask}u) << {check['lsb']};"]
 
 
-def by_opcode(fields, line, condition, spelt):
-    """The line of each field; of those that share bits, where the opcode uses them."""
-    lines = []
-    for opcodes, group in itertools.groupby(fields, lambda entry: entry[0]["opcodes"]):
-        body = [line(*entry) for entry in group]
-        if opcodes is None:
-            lines += body
-            continue
-        either = " || ".join(condition + spelt(name) for name in opcodes)
-        indent = re.match(" *", body[0])[0]
-        lines += [f"{indent}if ({either}) {{", *("  " + part for part in body), f"{indent}}}"]
-    return lines
+# What does not depend on the specification.
+COMMAND_CODE = """\
+inline void Command::encode(std::uint8_t* bytes) const {
+  std::uint32_t words[kCommandBytes / 4] = {};
+  for (const CommandField& field : kCommandFields) {
+    if (field.shares && !field.used_by(opcode)) continue;
+    const std::uint32_t value =
+        field.member == nullptr ? static_cast<std::uint32_t>(opcode) : this->*field.member;
+    if (field.width < 32 && value >> field.width != 0) {
+      throw std::out_of_range(std::string("command field ") + field.name + ": " +
+                              std::to_string(value) + " does not fit in " +
+                              std::to_string(field.width) + " bits");
+    }
+    words[field.word] |= value << field.lsb;
+  }
+  std::uint32_t together = 0;
+  for (const std::uint32_t word : words) together ^= word;
+  CHECK
+  for (std::size_t i = 0; i < kCommandBytes; ++i) {
+    bytes[i] = static_cast<std::uint8_t>(words[i / 4] >> (8 * (i % 4)));
+  }
+}
+
+inline Command Command::decode(const std::uint8_t* bytes) {
+  std::uint32_t words[kCommandBytes / 4] = {};
+  for (std::size_t i = 0; i < kCommandBytes; ++i) {
+    words[i / 4] |= std::uint32_t{bytes[i]} << (8 * (i % 4));
+  }
+  Command command;
+  for (const CommandField& field : kCommandFields) {
+    const std::uint32_t value = Field{field.lsb, field.width}.get(words[field.word]);
+    if (field.member == nullptr) {
+      command.opcode = static_cast<Opcode>(value);
+    } else if (!field.shares || field.used_by(command.opcode)) {
+      command.*field.member = value;
+    }
+  }
+  return command;
+}
+
+inline bool operator==(const Command& a, const Command& b) {
+  for (const CommandField& field : kCommandFields) {
+    if (field.member != nullptr && a.*field.member != b.*field.member) return false;
+  }
+  return a.opcode == b.opcode;
+}
+inline bool operator!=(const Command& a, const Command& b) { return !(a == b); }
+
+/// The command in words, with the fields that its opcode uses:
+/// "STORE rows=64 count=1 address=4096 format=0".
+inline std::string to_string(const Command& command) {
+  std::string words;
+  const auto add = [&](const std::string& names) {
+    std::istringstream list(names);
+    for (std::string name; list >> name;) {
+      for (const CommandField& field : kCommandFields) {
+        if (name != field.name || field.member == nullptr) continue;
+        if (name == "ADDRESS_HIGH") continue;  // is in the other half
+        const bool halves = name == "ADDRESS_LOW";
+        for (char& letter : name) letter = static_cast<char>(std::tolower(letter));
+        const std::uint64_t value = halves ? command.address() : command.*field.member;
+        words += " " + (halves ? "address" : name) + "=" + std::to_string(value);
+        break;
+      }
+    }
+  };
+  for (const OpcodeEntry& entry : kOpcodes) {
+    if (entry.value != command.opcode) continue;
+    words = entry.name;
+    add(entry.fields);
+    if ((command.flags & entry.with) != 0) add(entry.more);
+    return words;
+  }
+  return "unknown opcode " + std::to_string(static_cast<std::uint32_t>(command.opcode));
+}
+"""
+
+
+def signed_fields(commands):
+    """Names of the fields that hold negative numbers, too, whatever the command's FORMAT."""
+    return {rule.names[0] for o in commands["opcodes"] for rule in o["bounds"]
+            if rule.kind == "signed" and not any("=" in name for names in rule.given for name in names)}
+
+
+def member_of(field):
+    """A pointer to the field's member of Command; null for none, and for the opcode."""
+    return f"&Command::{field.lower()}" if field and field != "OPCODE" else "nullptr"
 
 
 def cpp_commands(spec):
@@ -136,92 +206,40 @@ def cpp_commands(spec):
                   f"  constexpr void set_{stem}(std::uint64_t value) {{",
                   f"    {stem}_low = static_cast<std::uint32_t>(value);",
                   f"    {stem}_high = static_cast<std::uint32_t>(value >> 32);", "  }"]
-    lines += ["",
-              "  /// Writes the command as it lies in memory: words of 32 bits, low byte first, all "
-              "else zero.",
+    lines += ["", "  /// Writes the command as it is in memory: words of 32 bits, low byte first, all else zero.",
               "  /// Throws std::out_of_range if a value is wider than its field.",
-              "  void encode(std::uint8_t* bytes) const {",
-              f"    std::uint32_t words[kCommandBytes / 4] = {{}};"]
-    def put(field, member):
-        value = "static_cast<std::uint32_t>(opcode)" if member == "opcode" else member
-        if field["width"] < 32:
-            value = f"fit(\"{field['name']}\", {value}, {field['width']})"
-        shift = f" << {field['lsb']}" if field["lsb"] else ""
-        return f"    words[{field['word']}] |= {value}{shift};"
-    lines += by_opcode(fields, put, "opcode == Opcode::", constant)
-    lines += ["    std::uint32_t together = 0;", "    for (const std::uint32_t word : words) together ^= word;",
-              *("    " + line for line in put_check(commands["check"]))]
-    lines += ["    for (std::size_t i = 0; i < kCommandBytes; ++i) {",
-              "      bytes[i] = static_cast<std::uint8_t>(words[i / 4] >> (8 * (i % 4)));",
-              "    }", "  }", "",
-              "  /// The command that lies at `bytes`, as encode() writes it; any opcode is taken.",
-              "  static Command decode(const std::uint8_t* bytes) {",
-              "    std::uint32_t words[kCommandBytes / 4] = {};",
-              "    for (std::size_t i = 0; i < kCommandBytes; ++i) {",
-              "      words[i / 4] |= std::uint32_t{bytes[i]} << (8 * (i % 4));", "    }",
-              "    Command command;"]
-    def get(field, member):
-        value = f"words[{field['word']}]"
-        if field["width"] < 32:
-            value = f"Field{{{field['lsb']}, {field['width']}}}.get({value})"
-        if member == "opcode":
-            value = f"static_cast<Opcode>({value})"
-        return f"    command.{member} = {value};"
-    lines += by_opcode(fields, get, "command.opcode == Opcode::", constant)
-    lines += ["    return command;", "  }", "",
-              "  friend constexpr bool operator==(const Command& a, const Command& b) {"]
-    lines += joined("    return ", [f"a.{member} == b.{member}" for _, member in fields], " &&")
-    lines += ["  }", "  friend constexpr bool operator!=(const Command& a, const Command& b) {"
-              " return !(a == b); }", "", " private:",
-              "  static std::uint32_t fit(const char* field, std::uint32_t value, unsigned width) {",
-              "    if (value >> width == 0) return value;",
-              "    throw std::out_of_range(std::string(\"command field \") + field + \": \" +"
-              " std::to_string(value) +",
-              "                            \" does not fit in \" + std::to_string(width) +"
-              " \" bits\");", "  }", "};", ""]
-    lines += ["/// An opcode with its name and what it does.", "struct OpcodeEntry {",
-              "  Opcode value;", "  const char* name;", "  const char* purpose;", "};", ""]
-    lines += table("OpcodeEntry", "kOpcodes", "Every opcode.", [
-        (f"Opcode::{constant(o['name'])}", quoted(o["name"]), quoted(o["purpose"]))
-        for o in commands["opcodes"]])
-    lines += ["/// The command in words, with the fields that its opcode uses:",
-              "/// \"STORE rows=64 count=1 address=4096 format=0\".",
-              "inline std::string to_string(const Command& command) {", "  std::string words;",
-              "  const auto add = [&words](const char* field, std::uint64_t value) {",
-              "    words += field + std::to_string(value);", "  };",
-              "  switch (command.opcode) {"]
+              "  void encode(std::uint8_t* bytes) const;",
+              "  /// Returns the command at `bytes`, as encode() writes it; accepts any opcode.",
+              "  static Command decode(const std::uint8_t* bytes);", "};", "",
+              "/// A field of a command.", "using CommandMember = std::uint32_t Command::*;", "",
+              *doc("A field of a command: its place, and which opcodes use it (a bit for each, 1 << value)."),
+              "struct CommandField {", "  const char* name;", "  std::uint32_t word, lsb, width;",
+              "  std::uint32_t opcodes;", "  bool shares;  // its bits with fields of other opcodes", "  bool is_signed;",
+              "  CommandMember member;  // null for the opcode", "",
+              "  constexpr bool used_by(Opcode opcode) const {",
+              "    return static_cast<std::uint32_t>(opcode) < 32 &&",
+              "           (opcodes >> static_cast<std::uint32_t>(opcode) & 1) != 0;", "  }", "};", ""]
+    signed = signed_fields(commands)
+    def users(field):
+        used = [o for o in commands["opcodes"] if field["name"] in ("OPCODE", *all_uses(o))]
+        return sum(1 << o["value"] for o in used)
+    lines += table("CommandField", "kCommandFields", "Every field of a command.", [
+        (quoted(f["name"]), str(f["word"]), str(f["lsb"]), str(f["width"]), f"0x{users(f):03x}",
+         str(f["opcodes"] is not None).lower(), str(f["name"] in signed).lower(), member_of(f["name"]))
+        for f in commands["fields"]])
+    lines += ["/// An opcode with its name, what it does, and the fields that it uses: always, and with a flag.",
+              "struct OpcodeEntry {", "  Opcode value;", "  const char* name;", "  const char* purpose;",
+              "  const char* fields;", "  std::uint32_t with;", "  const char* more;", "};", ""]
+    rows = []
     for opcode in commands["opcodes"]:
-        lines += [f"    case Opcode::{constant(opcode['name'])}:",
-                  f"      words = \"{opcode['name']}\";"]
-        uses = [use.lower() for use in opcode["uses"]]
-        for use in uses:
-            shown, value = use, f"command.{use}"
-            if use.endswith("_high") and use[:-5] + "_low" in uses:
-                continue  # told together with the low half
-            if use.endswith("_low") and use[:-4] + "_high" in uses:
-                shown, value = use[:-4], f"command.{use[:-4]}()"
-            lines.append(f"      add(\" {shown}=\", {value});")
-        for flag, more in opcode["with"].items():
-            lines += [f"      if ((command.flags & flag::{constant(flag)}) != 0) {{",
-                      *(f"        add(\" {use.lower()}=\", command.{use.lower()});" for use in more),
-                      "      }"]
-        lines.append("      return words;")
-    lines += ["  }", "  add(\"unknown opcode \","
-              " static_cast<std::uint32_t>(command.opcode));", "  return words;", "}", ""]
-    return lines
-
-
-def joined(lead, parts, operator):
-    """`lead a && b && c;` broken before column 100, as clang-format breaks it."""
-    lines, line = [], lead + parts[0]
-    for index, part in enumerate(parts[1:], 1):
-        tail = 1 if index == len(parts) - 1 else len(operator)
-        if len(line) + len(operator) + 1 + len(part) + tail > 100:
-            lines.append(line + operator)
-            line = " " * len(lead) + part
-        else:
-            line += f"{operator} {part}"
-    return [*lines, line + ";"]
+        if len(opcode["with"]) > 1:
+            raise Problem(f"opcode {opcode['name']}: one flag at most may add fields")
+        flag, more = next(iter(opcode["with"].items()), (None, []))
+        rows.append((f"Opcode::{constant(opcode['name'])}", quoted(opcode["name"]), quoted(opcode["purpose"]),
+                     quoted(" ".join(opcode["uses"])), f"flag::{constant(flag)}" if flag else "0",
+                     quoted(" ".join(more))))
+    lines += table("OpcodeEntry", "kOpcodes", "Every opcode.", rows)
+    return [*lines, *COMMAND_CODE[:-1].replace("CHECK", "\n  ".join(put_check(commands["check"]))).split("\n"), ""]
 
 
 def cpp_reports(spec):
@@ -260,8 +278,8 @@ def cpp_reports(spec):
 def cpp(spec):
     version = spec["version"]
     lines = ["// SPDX-License-Identifier: Apache-2.0", f"// {WARNING}", "#pragma once", "",
-             "#include <array>", "#include <cstddef>", "#include <cstdint>",
-             "#include <stdexcept>", "#include <string>", "", "namespace gemm64 {", "",
+             "#include <array>", "#include <cctype>", "#include <cstddef>", "#include <cstdint>",
+             "#include <sstream>", "#include <stdexcept>", "#include <string>", "", "namespace gemm64 {", "",
              "/// Version of registers and commands that this header was made for.",
              f"inline constexpr std::uint32_t kVersionMajor = {version['major']};",
              f"inline constexpr std::uint32_t kVersionMinor = {version['minor']};", ""]
@@ -277,10 +295,15 @@ def cpp(spec):
     return "\n".join([*lines, "}  // namespace gemm64", ""])
 
 
-def signed_fields(commands):
-    """Names of the fields that hold negative numbers, too, whatever the command's FORMAT."""
-    return {rule.names[0] for o in commands["opcodes"] for rule in o["bounds"]
-            if rule.kind == "signed" and not any("=" in name for names in rule.given for name in names)}
+def declared(type, names):
+    """Members that are zero, as many in a line of 100 columns as there is space for."""
+    lines = []
+    for name in names:
+        if lines and len(lines[-1]) + len(f", {name} = 0") <= 100:
+            lines[-1] = f"{lines[-1][:-1]}, {name} = 0;"
+        else:
+            lines.append(f"  {type} {name} = 0;")
+    return lines
 
 
 def cpp_types(spec):
@@ -296,36 +319,39 @@ def cpp_types(spec):
              "constexpr void require(const Command& command, Opcode opcode) {",
              "  if (command.opcode == opcode) return;",
              "  throw std::invalid_argument(to_string(command) + \" is not a \" + name(opcode));", "}", ""]
-    def body(head, statements):
-        if len(statements) == 1:
-            return [f"{head} {{ {statements[0]} }}"]
-        return [f"{head} {{", *("    " + statement for statement in statements), "  }"]
+    lines += ["/// Copies an address, which has two halves in a Command.",
+              "template <class Typed>", "constexpr void copy_address(const Command& from, Typed& to) {",
+              "  to.address = from.address();", "}", "template <class Typed>",
+              "constexpr void copy_address(const Typed& from, Command& to) {", "  to.set_address(from.address);", "}", "",
+              "/// What the structs have in common.", "template <class Own, Opcode opcode>", "struct CommandOf {",
+              "  static constexpr Opcode kOpcode = opcode;",
+              "  constexpr operator Command() const {  // NOLINT(google-explicit-constructor)",
+              "    Command command;", "    command.opcode = kOpcode;",
+              "    Own::copy(static_cast<const Own&>(*this), command);", "    return command;", "  }", "",
+              " protected:", "  constexpr void take(const Command& command) {", "    require(command, kOpcode);",
+              "    Own::copy(command, static_cast<Own&>(*this));", "  }", "};", ""]
     for opcode in commands["opcodes"]:
         kind = constant(opcode["name"])[1:] + "Command"
-        members, loads, stores = [], [], []
-        uses = list(dict.fromkeys(all_uses(opcode)))
-        for field in (f["name"] for f in commands["fields"] if f["name"] in uses):
-            member = field.lower()
-            if member.endswith("_high") and field[:-5] + "_LOW" in uses:
-                continue  # together with the low half
-            if member.endswith("_low") and field[:-4] + "_HIGH" in uses:
-                member = member[:-4]
-                members.append(("std::uint64_t", member))
-                loads.append(f"{member} = command.{member}();")
-                stores.append(f"command.set_{member}({member});")
-                continue
-            members.append(("std::int32_t" if field in signed else "std::uint32_t", member))
-            loads.append(f"{member} = " + (f"static_cast<std::int32_t>(command.{member});" if field in signed else f"command.{member};"))
-            stores.append(f"command.{member} = " + (f"static_cast<std::uint32_t>({member});" if field in signed else f"{member};"))
-        lines += [f"/// {opcode['name']}", f"struct {kind} {{",
-                  f"  static constexpr Opcode kOpcode = Opcode::{constant(opcode['name'])};", "",
-                  *(f"  {type} {member} = 0;" for type, member in members), *([""] if members else []),
-                  f"  {kind}() = default;",
+        uses = [f["name"].lower() for f in commands["fields"] if f["name"] in all_uses(opcode)]
+        members, copies = {"std::uint32_t": [], "std::int32_t": [], "std::uint64_t": []}, []
+        for member in uses:
+            if member == "address_low":
+                members["std::uint64_t"].append("address")
+                copies.append("copy_address(from, to);")
+            elif member != "address_high":
+                members["std::int32_t" if member.upper() in signed else "std::uint32_t"].append(member)
+                copies.append(f"to.{member} = from.{member};")
+        unnamed = not copies  # parameters that nothing reads
+        lines += [f"/// {opcode['name']}",
+                  f"struct {kind} : CommandOf<{kind}, Opcode::{constant(opcode['name'])}> {{",
+                  *(line for type, names in members.items() if names for line in declared(type, names)),
+                  *([] if unnamed else [""]), f"  {kind}() = default;",
                   "  /// Throws std::invalid_argument if it is another command.",
-                  *body(f"  constexpr explicit {kind}(const Command& command)", ["require(command, kOpcode);", *loads]),
-                  "  constexpr operator Command() const {  // NOLINT(google-explicit-constructor)",
-                  "    Command command;", "    command.opcode = kOpcode;",
-                  *("    " + store for store in stores), "    return command;", "  }", "};", ""]
+                  f"  constexpr explicit {kind}(const Command& command) {{ take(command); }}",
+                  "  template <class From, class To>",
+                  "  static constexpr void copy(const From&, To&) {}" if unnamed else
+                  "  static constexpr void copy(const From& from, To& to) {",
+                  *("    " + copy for copy in copies), *([] if unnamed else ["  }"]), "};", ""]
     return "\n".join([*lines, "}  // namespace gemm64", ""])
 
 
@@ -334,16 +360,6 @@ def cpp_facts(spec):
     commands = spec["commands"]
     lines = ["// SPDX-License-Identifier: Apache-2.0", f"// {WARNING}", "#pragma once", "",
              "#include \"host/device/command_fact.hpp\"", "", "namespace gemm64 {", ""]
-    def member(name):
-        return f"&Command::{name.lower()}" if name else "nullptr"
-    def users(field):
-        if field["name"] == "OPCODE":
-            return sum(1 << o["value"] for o in commands["opcodes"])
-        return sum(1 << o["value"] for o in commands["opcodes"] if field["name"] in all_uses(o))
-    signed = signed_fields(commands)
-    lines += table("CommandField", "kCommandFields", "Every field of a command.", [
-        (quoted(f["name"]), str(f["word"]), str(f["lsb"]), str(f["width"]), f"0x{users(f):03x}",
-         str(f["name"] in signed).lower(), "nullptr" if f["name"] == "OPCODE" else member(f["name"])) for f in commands["fields"]])
     opcodes = commands["opcodes"]
     rows = []
     for o in opcodes:
@@ -355,7 +371,7 @@ def cpp_facts(spec):
             f"Operand::{constant(memory['operand'])}" if memory else "Operand::kNone",
             str(memory.get("access") == "write").lower(),
             f"flag::{constant(memory['with'])}" if memory.get("with") else "0",
-            *(member(memory.get(part)) for part in WALK), str(bool(memory.get("of"))).lower(),
+            *(member_of(memory.get(part)) for part in WALK), str(bool(memory.get("of"))).lower(),
             f"Tile::{constant(tile)}" if tile in TILES else "Tile::kRows" if tile else "Tile::kOne"))
     lines += table("CommandFact", "kCommandFacts", "What holds for each opcode.", rows)
     return "\n".join([*lines, "}  // namespace gemm64", ""])
