@@ -362,50 +362,20 @@ struct gemm64_command {
 static inline int gemm64_encode(const struct gemm64_command *command, uint8_t *bytes) {
   uint32_t words[GEMM64_COMMAND_BYTES / 4] = {0};
   uint32_t i, together = 0;
-  if (command->opcode >> 8 != 0) return -1;
-  if (command->flags >> 8 != 0) return -1;
-  if (command->rows >> 16 != 0) return -1;
-  if (command->format >> 4 != 0) return -1;
-  if (command->zero >> 8 != 0) return -1;
-  if (command->low >> 8 != 0) return -1;
-  if (command->high >> 8 != 0) return -1;
-  if (command->kernel_height >> 8 != 0) return -1;
-  if (command->kernel_width >> 8 != 0) return -1;
-  if (command->stride_height >> 8 != 0) return -1;
-  if (command->stride_width >> 8 != 0) return -1;
-  if (command->dilation_height >> 8 != 0) return -1;
-  if (command->dilation_width >> 8 != 0) return -1;
-  if (command->pad_top >> 8 != 0) return -1;
-  if (command->pad_left >> 8 != 0) return -1;
-  if (command->height >> 16 != 0) return -1;
-  if (command->width >> 16 != 0) return -1;
-  if (command->out_height >> 16 != 0) return -1;
-  if (command->out_width >> 16 != 0) return -1;
-  if (command->row_step >> 16 != 0) return -1;
-  if (command->image_step >> 16 != 0) return -1;
-  if (command->tap_row_step >> 16 != 0) return -1;
-  if (command->group_passes >> 16 != 0) return -1;
-  if (command->capacity >> 16 != 0) return -1;
-  if (command->lead >> 16 != 0) return -1;
-  if (command->slot >> 16 != 0) return -1;
-  if (command->out_row >> 16 != 0) return -1;
-  if (command->out_column >> 16 != 0) return -1;
-  if (command->new_pixels >> 16 != 0) return -1;
-  if (command->freed_pixels >> 16 != 0) return -1;
-  if (command->result_zero >> 8 != 0) return -1;
-  if (command->operand_zero >> 8 != 0) return -1;
-  if (command->function_min >> 8 != 0) return -1;
-  if (command->function_max >> 8 != 0) return -1;
-  if (command->first_lane >> 8 != 0) return -1;
-  if (command->lanes >> 8 != 0) return -1;
-  if (command->add >> 1 != 0) return -1;
-  if (command->multiply >> 1 != 0) return -1;
-  if (command->table >> 1 != 0) return -1;
-  if (command->broadcast >> 1 != 0) return -1;
-  if (command->keep >> 1 != 0) return -1;
-  if (command->swap >> 1 != 0) return -1;
-  if (command->operand_moved >> 1 != 0) return -1;
-  if (command->result_moved >> 1 != 0) return -1;
+  if ((command->opcode >> 8 | command->flags >> 8 | command->rows >> 16 | command->format >> 4 |
+       command->zero >> 8 | command->low >> 8 | command->high >> 8 | command->kernel_height >> 8 |
+       command->kernel_width >> 8 | command->stride_height >> 8 | command->stride_width >> 8 |
+       command->dilation_height >> 8 | command->dilation_width >> 8 | command->pad_top >> 8 |
+       command->pad_left >> 8 | command->height >> 16 | command->width >> 16 |
+       command->out_height >> 16 | command->out_width >> 16 | command->row_step >> 16 |
+       command->image_step >> 16 | command->tap_row_step >> 16 | command->group_passes >> 16 |
+       command->capacity >> 16 | command->lead >> 16 | command->slot >> 16 | command->out_row >> 16
+       | command->out_column >> 16 | command->new_pixels >> 16 | command->freed_pixels >> 16 |
+       command->result_zero >> 8 | command->operand_zero >> 8 | command->function_min >> 8 |
+       command->function_max >> 8 | command->first_lane >> 8 | command->lanes >> 8 |
+       command->add >> 1 | command->multiply >> 1 | command->table >> 1 | command->broadcast >> 1 |
+       command->keep >> 1 | command->swap >> 1 | command->operand_moved >> 1 |
+       command->result_moved >> 1) != 0) return -1;
   words[0] |= command->opcode;
   words[0] |= command->flags << 8;
   words[0] |= command->rows << 16;
@@ -490,146 +460,88 @@ static inline int gemm64_encode(const struct gemm64_command *command, uint8_t *b
 /* An opcode's name. */
 static inline const char *gemm64_opcode_name(uint32_t value) {
   switch (value) {
-    case GEMM64_OP_LOAD_WEIGHTS:
-      return "LOAD_WEIGHTS";
-    case GEMM64_OP_LOAD_ACTIVATIONS:
-      return "LOAD_ACTIVATIONS";
-    case GEMM64_OP_MATMUL:
-      return "MATMUL";
-    case GEMM64_OP_STORE:
-      return "STORE";
-    case GEMM64_OP_FINISH:
-      return "FINISH";
-    case GEMM64_OP_FENCE:
-      return "FENCE";
-    case GEMM64_OP_LOAD_PARAMETERS:
-      return "LOAD_PARAMETERS";
-    case GEMM64_OP_SET_WINDOW:
-      return "SET_WINDOW";
-    case GEMM64_OP_LOAD_OPERANDS:
-      return "LOAD_OPERANDS";
-    case GEMM64_OP_DEPTHWISE:
-      return "DEPTHWISE";
-    default:
-      return "unknown";
+    case GEMM64_OP_LOAD_WEIGHTS: return "LOAD_WEIGHTS";
+    case GEMM64_OP_LOAD_ACTIVATIONS: return "LOAD_ACTIVATIONS";
+    case GEMM64_OP_MATMUL: return "MATMUL";
+    case GEMM64_OP_STORE: return "STORE";
+    case GEMM64_OP_FINISH: return "FINISH";
+    case GEMM64_OP_FENCE: return "FENCE";
+    case GEMM64_OP_LOAD_PARAMETERS: return "LOAD_PARAMETERS";
+    case GEMM64_OP_SET_WINDOW: return "SET_WINDOW";
+    case GEMM64_OP_LOAD_OPERANDS: return "LOAD_OPERANDS";
+    case GEMM64_OP_DEPTHWISE: return "DEPTHWISE";
+    default: return "unknown";
   }
 }
 
 /* The name of an error's code. */
 static inline const char *gemm64_error_name(uint32_t value) {
   switch (value) {
-    case GEMM64_ERROR_NONE:
-      return "NONE";
-    case GEMM64_ERROR_BAD_OPCODE:
-      return "BAD_OPCODE";
-    case GEMM64_ERROR_BAD_OPERAND:
-      return "BAD_OPERAND";
-    case GEMM64_ERROR_BAD_ADDRESS:
-      return "BAD_ADDRESS";
-    case GEMM64_ERROR_BUS_SLAVE:
-      return "BUS_SLAVE";
-    case GEMM64_ERROR_BUS_DECODE:
-      return "BUS_DECODE";
-    case GEMM64_ERROR_WATCHDOG:
-      return "WATCHDOG";
-    case GEMM64_ERROR_UNBALANCED:
-      return "UNBALANCED";
-    case GEMM64_ERROR_CHECKSUM:
-      return "CHECKSUM";
-    case GEMM64_ERROR_PARITY:
-      return "PARITY";
-    case GEMM64_ERROR_UNWRITTEN:
-      return "UNWRITTEN";
-    default:
-      return "unknown";
+    case GEMM64_ERROR_NONE: return "NONE";
+    case GEMM64_ERROR_BAD_OPCODE: return "BAD_OPCODE";
+    case GEMM64_ERROR_BAD_OPERAND: return "BAD_OPERAND";
+    case GEMM64_ERROR_BAD_ADDRESS: return "BAD_ADDRESS";
+    case GEMM64_ERROR_BUS_SLAVE: return "BUS_SLAVE";
+    case GEMM64_ERROR_BUS_DECODE: return "BUS_DECODE";
+    case GEMM64_ERROR_WATCHDOG: return "WATCHDOG";
+    case GEMM64_ERROR_UNBALANCED: return "UNBALANCED";
+    case GEMM64_ERROR_CHECKSUM: return "CHECKSUM";
+    case GEMM64_ERROR_PARITY: return "PARITY";
+    case GEMM64_ERROR_UNWRITTEN: return "UNWRITTEN";
+    default: return "unknown";
   }
 }
 
 /* What an error's code means. */
 static inline const char *gemm64_error_text(uint32_t value) {
   switch (value) {
-    case GEMM64_ERROR_NONE:
-      return "No error.";
-    case GEMM64_ERROR_BAD_OPCODE:
-      return "The command's OPCODE is not in the table.";
-    case GEMM64_ERROR_BAD_OPERAND:
-      return "ROWS, COUNT, PASSES or BLOCKS is zero, ROWS is larger than an accumulator bank, FORMAT is not in the table, LOW is larger than HIGH (8-bit results), a STORE with VECTOR has results of 32 bits, lanes beyond N or numbers that the vector path cannot take, or has KEEP and no settings were loaded since the reset, or writes some lanes only of words in the tensor memory, DEPTHWISE has a kernel, dilations or steps that cannot be, or a window does not fit the scratchpad or the commands before it.";
-    case GEMM64_ERROR_BAD_ADDRESS:
-      return "The address is no multiple of N or wider than the bus, or the command or its words pass the end of the address space or, while there is one, of the tensor memory or of the addresses before it; or it is of the tensor memory, and the command neither LOAD_ACTIVATIONS, LOAD_OPERANDS nor STORE.";
-    case GEMM64_ERROR_BUS_SLAVE:
-      return "The memory answered SLVERR.";
-    case GEMM64_ERROR_BUS_DECODE:
-      return "The memory answered DECERR: nothing lies at that address.";
-    case GEMM64_ERROR_WATCHDOG:
-      return "No progress for as long as WATCHDOG allows.";
-    case GEMM64_ERROR_UNBALANCED:
-      return "A FINISH, or a LOAD_ACTIVATIONS that begins anew, found pixels of a window that no MATMUL claims or frees.";
-    case GEMM64_ERROR_CHECKSUM:
-      return "A row of sums that left the array is not what its checksum says: a fault of the device, which the same work may not meet again.";
-    case GEMM64_ERROR_PARITY:
-      return "A word that was read from one of the device's memories is not the one that was written there, or a command not the one that was encoded: a fault of the device, too. Also a flip of a register that stops the engines.";
-    case GEMM64_ERROR_UNWRITTEN:
-      return "A MATMUL, or a LOAD from the tensor memory, read a word of the scratchpad that was not written since the reset, or a STORE a row of sums that was not computed since it was stored last, as one with more rows than its block does: an error of the program, which only a device with SELF_CHECK.PARITY finds.";
-    default:
-      return "unknown";
+    case GEMM64_ERROR_NONE: return "No error.";
+    case GEMM64_ERROR_BAD_OPCODE: return "The command's OPCODE is not in the table.";
+    case GEMM64_ERROR_BAD_OPERAND: return "ROWS, COUNT, PASSES or BLOCKS is zero, ROWS is larger than an accumulator bank, FORMAT is not in the table, LOW is larger than HIGH (8-bit results), a STORE with VECTOR has results of 32 bits, lanes beyond N or numbers that the vector path cannot take, or has KEEP and no settings were loaded since the reset, or writes some lanes only of words in the tensor memory, DEPTHWISE has a kernel, dilations or steps that cannot be, or a window does not fit the scratchpad or the commands before it.";
+    case GEMM64_ERROR_BAD_ADDRESS: return "The address is no multiple of N or wider than the bus, or the command or its words pass the end of the address space or, while there is one, of the tensor memory or of the addresses before it; or it is of the tensor memory, and the command neither LOAD_ACTIVATIONS, LOAD_OPERANDS nor STORE.";
+    case GEMM64_ERROR_BUS_SLAVE: return "The memory answered SLVERR.";
+    case GEMM64_ERROR_BUS_DECODE: return "The memory answered DECERR: nothing lies at that address.";
+    case GEMM64_ERROR_WATCHDOG: return "No progress for as long as WATCHDOG allows.";
+    case GEMM64_ERROR_UNBALANCED: return "A FINISH, or a LOAD_ACTIVATIONS that begins anew, found pixels of a window that no MATMUL claims or frees.";
+    case GEMM64_ERROR_CHECKSUM: return "A row of sums that left the array is not what its checksum says: a fault of the device, which the same work may not meet again.";
+    case GEMM64_ERROR_PARITY: return "A word that was read from one of the device's memories is not the one that was written there, or a command not the one that was encoded: a fault of the device, too. Also a flip of a register that stops the engines.";
+    case GEMM64_ERROR_UNWRITTEN: return "A MATMUL, or a LOAD from the tensor memory, read a word of the scratchpad that was not written since the reset, or a STORE a row of sums that was not computed since it was stored last, as one with more rows than its block does: an error of the program, which only a device with SELF_CHECK.PARITY finds.";
+    default: return "unknown";
   }
 }
 
 /* What is in a memory of the device. */
 static inline const char *gemm64_memory_name(uint32_t value) {
   switch (value) {
-    case GEMM64_MEMORY_COMMANDS:
-      return "commands fetched";
-    case GEMM64_MEMORY_WEIGHTS:
-      return "weight buffer";
-    case GEMM64_MEMORY_SCRATCHPAD:
-      return "scratchpad";
-    case GEMM64_MEMORY_SUMS_0:
-      return "accumulator bank 0";
-    case GEMM64_MEMORY_SUMS_1:
-      return "accumulator bank 1";
-    case GEMM64_MEMORY_BIASES:
-      return "biases";
-    case GEMM64_MEMORY_SCALES:
-      return "scales";
-    case GEMM64_MEMORY_OPERANDS:
-      return "second operands";
-    case GEMM64_MEMORY_TABLE:
-      return "table of the vector path";
-    case GEMM64_MEMORY_LANE_WEIGHTS:
-      return "weights of the lanes";
-    case GEMM64_MEMORY_LANE_LINES:
-      return "rows of the lanes";
-    case GEMM64_MEMORY_LANES:
-      return "window and sums of the lanes";
-    case GEMM64_MEMORY_REQUANTIZER:
-      return "requantizer";
-    case GEMM64_MEMORY_VECTOR:
-      return "vector path";
-    default:
-      return "unknown";
+    case GEMM64_MEMORY_COMMANDS: return "commands fetched";
+    case GEMM64_MEMORY_WEIGHTS: return "weight buffer";
+    case GEMM64_MEMORY_SCRATCHPAD: return "scratchpad";
+    case GEMM64_MEMORY_SUMS_0: return "accumulator bank 0";
+    case GEMM64_MEMORY_SUMS_1: return "accumulator bank 1";
+    case GEMM64_MEMORY_BIASES: return "biases";
+    case GEMM64_MEMORY_SCALES: return "scales";
+    case GEMM64_MEMORY_OPERANDS: return "second operands";
+    case GEMM64_MEMORY_TABLE: return "table of the vector path";
+    case GEMM64_MEMORY_LANE_WEIGHTS: return "weights of the lanes";
+    case GEMM64_MEMORY_LANE_LINES: return "rows of the lanes";
+    case GEMM64_MEMORY_LANES: return "window and sums of the lanes";
+    case GEMM64_MEMORY_REQUANTIZER: return "requantizer";
+    case GEMM64_MEMORY_VECTOR: return "vector path";
+    default: return "unknown";
   }
 }
 
 /* An engine's name. */
 static inline const char *gemm64_engine_name(uint32_t value) {
   switch (value) {
-    case GEMM64_ENGINE_COMMANDS:
-      return "commands";
-    case GEMM64_ENGINE_WEIGHTS:
-      return "weights";
-    case GEMM64_ENGINE_ACTIVATIONS:
-      return "activations";
-    case GEMM64_ENGINE_COMPUTE:
-      return "compute";
-    case GEMM64_ENGINE_RESULTS:
-      return "results";
-    case GEMM64_ENGINE_PARAMETERS:
-      return "parameters";
-    case GEMM64_ENGINE_OPERANDS:
-      return "operands";
-    default:
-      return "unknown";
+    case GEMM64_ENGINE_COMMANDS: return "commands";
+    case GEMM64_ENGINE_WEIGHTS: return "weights";
+    case GEMM64_ENGINE_ACTIVATIONS: return "activations";
+    case GEMM64_ENGINE_COMPUTE: return "compute";
+    case GEMM64_ENGINE_RESULTS: return "results";
+    case GEMM64_ENGINE_PARAMETERS: return "parameters";
+    case GEMM64_ENGINE_OPERANDS: return "operands";
+    default: return "unknown";
   }
 }
 

@@ -3,6 +3,7 @@
 
 import itertools
 import re
+import textwrap
 
 from problem import Problem
 from .cpp import doc, put_check, quoted
@@ -29,8 +30,8 @@ def c_text(function, prefix, entries, comment):
     lines[-1] += " */"
     lines += [f"static inline const char *{function}(uint32_t value) {{", "  switch (value) {"]
     for name, words in entries:
-        lines += [f"    case {prefix}{name}:", f"      return {quoted(words)};"]
-    return [*lines, "    default:", '      return "unknown";', "  }", "}", ""]
+        lines.append(f"    case {prefix}{name}: return {quoted(words)};")
+    return [*lines, '    default: return "unknown";', "  }", "}", ""]
 
 
 def c_header(spec):
@@ -81,9 +82,9 @@ def c_header(spec):
     def put(field, member):
         shift = f" << {field['lsb']}" if field["lsb"] else ""
         return f"  words[{field['word']}] |= {member}{shift};"
-    for field in commands["fields"]:
-        if field["width"] < 32:
-            lines.append(f"  if (command->{field['name'].lower()} >> {field['width']} != 0) return -1;")
+    beyond = " | ".join(f"command->{f['name'].lower()}~>>~{f['width']}" for f in commands["fields"] if f["width"] < 32)
+    lines += [line.replace("~", " ") for line in textwrap.wrap(
+        f"if (({beyond}) != 0) return -1;", 100, initial_indent="  ", subsequent_indent="       ", break_long_words=False)]
     lines += by_opcode([(f, "command->" + f["name"].lower()) for f in commands["fields"]], put,
                        "command->opcode == GEMM64_OP_", str)
     lines += ["  for (i = 0; i < GEMM64_COMMAND_BYTES / 4; ++i) together ^= words[i];",
