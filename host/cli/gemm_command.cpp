@@ -14,7 +14,7 @@
 #include "host/numerics/mersenne_twister.hpp"
 #include "host/numerics/npy.hpp"
 #include "host/report/progress.hpp"
-#include "host/runtime/sliced_gemm.hpp"
+#include "host/runtime/float_gemm.hpp"
 #include "host/util/claimed_files.hpp"
 #include "host/util/error.hpp"
 #include "host/util/lost_outputs.hpp"

@@ -24,7 +24,6 @@
 #include "host/graph/onnx/linear_layer.hpp"
 #include "host/graph/onnx/work.hpp"
 #include "host/runtime/float64_reference.hpp"
-#include "host/runtime/passes.hpp"
 #include "host/runtime/wall_clock.hpp"
 #include "host/util/error.hpp"
 #include "host/util/text.hpp"

@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <ctime>
 #include <stdexcept>
 #include <utility>
 
@@ -11,11 +12,22 @@
 #include "host/cycles/program_prediction.hpp"
 #include "host/numerics/reference.hpp"
 #include "host/runtime/simulated_cycles.hpp"
-#include "host/runtime/thread_clock.hpp"
 #include "host/tiling/packing.hpp"
 #include "host/util/error.hpp"
 
 namespace gemm64 {
+namespace {
+
+/// Seconds of processor time that this thread has had. A simulation is measured by it: other work
+/// of the machine meanwhile, this program's included, does not count.
+double thread_seconds() {
+  std::timespec time{};
+  clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time);
+  return static_cast<double>(time.tv_sec) + static_cast<double>(time.tv_nsec) * 1e-9;
+}
+
+}  // namespace
+
 JobRunner::JobRunner(Device& device, Driver& driver, const RunOptions& options)
     : device_(device), driver_(driver), options_(options) {}
 
@@ -164,8 +176,12 @@ LayerReport JobRunner::run(const Job& job, const MatrixI8& a, const MatrixI8& w,
   if (options_.one_program) {
     layer.published = published_cycles(plan.shape, geometry.n);
     sums = expected;
-    listed_.push_back(
-        {job, pack_weights(job, w), {}, a, w, {}, {}, {}, std::move(expected), {}, false, {}});
+    ProgramLayer listed;
+    listed.job = job;
+    listed.a = a;
+    listed.w = w;
+    listed.expected = std::move(expected);
+    listed_.push_back({std::move(listed), pack_weights(job, w), {}});
     return layer;
   }
   if (options_.alone && options_.alone->index != index) {
@@ -278,16 +294,13 @@ ProgramResults JobRunner::run_program(std::vector<ProgramLayer> layers,
                               options_.check == CheckLevel::kLayers &&
                               !layer.job.plan.results().takes_parameters();
     if (by_reference) layer.expected = reference_gemm(layer.a, layer.w);
-    list.push_back({std::move(layer.job), std::move(packed), std::move(parameters),
-                    std::move(layer.a), std::move(layer.w), std::move(layer.operands),
-                    std::move(layer.bias), std::move(layer.scale), std::move(layer.expected),
-                    std::move(layer.expect), by_reference, layer.shared_tiles});
+    list.push_back({std::move(layer), std::move(packed), std::move(parameters), by_reference});
   }
   if (options_.alone && options_.alone->index - jobs_ >= list.size()) {
     jobs_ += list.size();
     for (LayerReport& report : results.layers) report.skipped = true;
     for (Listed& one : list) {
-      results.values.push_back(one.by_reference ? std::move(one.expected) : MatrixI32());
+      results.values.push_back(one.by_reference ? std::move(one.layer.expected) : MatrixI32());
     }
     return results;
   }
@@ -302,8 +315,8 @@ std::vector<MatrixI32> JobRunner::run_list(const std::vector<Listed>& listed,
   std::vector<Job> jobs;
   std::vector<JobOperands> operands;
   for (const Listed& one : listed) {
-    jobs.push_back(one.job);
-    operands.push_back({one.packed, one.a, &one.parameters, &one.operands});
+    jobs.push_back(one.layer.job);
+    operands.push_back({one.packed, one.layer.a, &one.parameters, &one.layer.operands});
   }
   const JobProgram list = make_job_program(jobs, geometry);
   const ProgramPrediction predicted = predict_program(list, geometry, options_.memory);
@@ -359,9 +372,9 @@ std::vector<MatrixI32> JobRunner::run_list(const std::vector<Listed>& listed,
     total += static_cast<double>(layer.counters[counter::kTotalClocks]);
   }
   for (std::size_t i = 0; i < listed.size() && total != 0; ++i) {
-    const std::uint64_t cycles = layers[i].counters[counter::kTotalClocks];
-    layers[i].simulated_cycles = cycles;
-    layers[i].seconds = seconds * static_cast<double>(cycles) / total;
+    const std::uint64_t own = layers[i].counters[counter::kTotalClocks];
+    layers[i].simulated_cycles = own;
+    layers[i].seconds = seconds * static_cast<double>(own) / total;
   }
   return check_list(listed, list, operands, std::move(results), layers, progress);
 }
@@ -408,7 +421,7 @@ std::vector<MatrixI32> JobRunner::check_list(const std::vector<Listed>& listed,
   std::vector<bool> differs;  // from what was expected ahead
   for (std::size_t i = 0; i < listed.size(); ++i) {
     LayerReport& layer = layers.at(i);
-    const Listed& one = listed[i];
+    const ProgramLayer& one = listed[i].layer;
     if (list.is_on_chip(i)) results[i].sums = one.expected;
     const bool is_compared = one.expected.size() != 0;
     const std::optional<std::size_t>&source = one.job.source, &operand = one.job.operand;
@@ -417,8 +430,8 @@ std::vector<MatrixI32> JobRunner::check_list(const std::vector<Listed>& listed,
       if (!from) return false;
       bool other = false;
       for (std::size_t j = 0; j < i; ++j) {
-        const auto& map = listed[*from].job.map;
-        if (j == *from || (map && listed[j].job.map == map)) other = other || differs[j];
+        const auto& map = listed[*from].layer.job.map;
+        if (j == *from || (map && listed[j].layer.job.map == map)) other = other || differs[j];
       }
       return other;
     };
@@ -446,16 +459,16 @@ std::vector<MatrixI32> JobRunner::check_list(const std::vector<Listed>& listed,
       differs.push_back(true);
     }
     ++jobs_;
-    const auto* const parameters = one.parameters.empty() ? nullptr : &one.parameters;
-    look_again(layer, {list.jobs[i], one.packed, a, one.w, parameters, &list, &operands, i},
+    const auto* const parameters = listed[i].parameters.empty() ? nullptr : &listed[i].parameters;
+    look_again(layer, {list.jobs[i], listed[i].packed, a, one.w, parameters, &list, &operands, i},
                progress);
   }
   std::vector<MatrixI32> values(listed.size());
   for (std::size_t i = 0; i < listed.size(); ++i) {
     if (list.is_on_chip(i) || (!differs[i] && !listed[i].by_reference)) continue;
-    const auto& shared = listed[i].shared_tiles;
-    values[i] =
-        shared ? shared->own(listed[i].job.plan, results[i].sums) : std::move(results[i].sums);
+    const auto& shared = listed[i].layer.shared_tiles;
+    values[i] = shared ? shared->own(listed[i].layer.job.plan, results[i].sums)
+                       : std::move(results[i].sums);
   }
   return values;
 }

@@ -68,18 +68,12 @@ class JobRunner {
   RunReport report(const std::string& model, std::uint64_t batch) const;
 
  private:
-  /// A job of the one program, with all that its run and the check of it take.
+  /// A layer of a list, as it lies in memory.
   struct Listed {
-    Job job;
+    ProgramLayer layer;
     SharedBytes packed;
     std::vector<std::uint8_t> parameters;  // of 8-bit results
-    MatrixI8 a, w, operands;
-    std::vector<std::int32_t> bias;  // of 8-bit results
-    std::vector<float> scale;
-    MatrixI32 expected;
-    Expect expect;
-    bool by_reference = false;  // is `expected` the reference's, and not the caller's?
-    std::optional<SharedTiles> shared_tiles;
+    bool by_reference = false;             // is `expected` the reference's, and not the caller's?
   };
 
   /// Runs a list as one program, fills in its layers, and returns the values that are not as

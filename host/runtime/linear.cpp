@@ -1,12 +1,47 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "host/runtime/linear.hpp"
 
-#include "host/kernels/gemm.hpp"
+#include <fmt/format.h>
+
+#include "host/kernels/strided.hpp"
+#include "host/kernels/visit.hpp"
 
 namespace gemm64 {
 namespace {
 
-using onnx::TensorProto;
+/// Gemm is alpha * A * B + beta * C, A and B transposed where it says so.
+struct GemmForm {
+  float alpha = 1;
+  float beta = 1;
+  bool transpose_a = false;
+  bool transpose_b = false;
+};
+
+GemmForm gemm_form(const NodeContext& node) {
+  return {attribute(*node.node, "alpha", 1.0F), attribute(*node.node, "beta", 1.0F),
+          attribute(*node.node, "transA", std::int64_t{0}) != 0,
+          attribute(*node.node, "transB", std::int64_t{0}) != 0};
+}
+
+void add_bias(const NodeContext& node, const GemmForm& form, const Tensor& bias, Tensor& result) {
+  if (!bias.present() || form.beta == 0) return;
+  require_same_type(node, result, bias);
+  Dims dims;
+  if (!broadcast_dims(bias.dims(), result.dims(), dims) || dims != result.dims()) {
+    throw failure(node, fmt::format("its bias, {}, does not broadcast to {}", describe(bias),
+                                    dims_text(result.dims())));
+  }
+  Tensor addends(bias.type(), dims);
+  copy_strided(addends.mutable_raw(), bias.raw(), dims, broadcast_strides(bias.dims(), dims),
+               bias.element_size());
+  for (std::int64_t i = 0; i < result.elements(); ++i) {
+    result.mutable_values<float>()[i] += form.beta * addends.values<float>()[i];
+  }
+}
+
+std::string operands_do_not_fit(const Tensor& a, const Tensor& b) {
+  return fmt::format("its operands, {} and {}, do not fit together", describe(a), describe(b));
+}
 
 ConstMapF matrix(const Tensor& tensor, std::int64_t rows, std::int64_t columns) {
   return {tensor.values<float>(), rows, columns};
@@ -40,7 +75,7 @@ Tensor run_linear(const NodeContext& node, const Tensors& inputs, const LinearFu
 
   Dims dims = is_gemm ? Dims{m, n} : a.dims();
   dims.back() = n;
-  Tensor result(TensorProto::FLOAT, dims);
+  Tensor result(onnx::TensorProto::FLOAT, dims);
   Eigen::Map<MatrixF> values(result.mutable_values<float>(), m, n);
   values = form.alpha == 1 ? found : MatrixF(form.alpha * found);
   if (is_gemm) add_bias(node, form, optional_input(inputs, 2), result);

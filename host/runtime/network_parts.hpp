@@ -10,7 +10,6 @@
 
 #include "host/runtime/input_passes.hpp"
 #include "host/runtime/network_run.hpp"
-#include "host/runtime/passes.hpp"
 
 namespace gemm64 {
 

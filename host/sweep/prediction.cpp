@@ -15,7 +15,7 @@
 #include "host/graph/onnx/supported.hpp"
 #include "host/graph/onnx/work.hpp"
 #include "host/runtime/device_schedule.hpp"
-#include "host/runtime/passes.hpp"
+#include "host/runtime/network_run.hpp"
 #include "host/util/error.hpp"
 #include "host/util/text.hpp"
 

@@ -7,8 +7,6 @@
 
 #include <cstdlib>
 
-#include "host/runtime/quantized_gemm.hpp"
-#include "host/runtime/sliced_gemm.hpp"
 #include "host/util/error.hpp"
 #include "tests/unit/runtime/small_device.hpp"
 
