@@ -11,10 +11,8 @@ const CommandRule* broken_rule(const Command& command, const Geometry& geometry,
                                std::optional<bool> at_once) {
   for (const CommandRule& rule : command_rules()) {
     if (rule.opcode != command.opcode || (at_once && rule.at_once != *at_once)) continue;
-    if (!rule.applies(command, geometry)) continue;
-    if (!rule.holds(rule.left_value(command, geometry), rule.right_value(command, geometry))) {
-      return &rule;
-    }
+    const RuleSides sides = rule.sides(command, geometry);
+    if (sides.applies && !rule.holds(sides.left, sides.right)) return &rule;
   }
   return nullptr;
 }
@@ -23,11 +21,10 @@ std::string rule_refusal(const Command& command, const Geometry& geometry,
                          std::optional<bool> at_once) {
   const CommandRule* const rule = broken_rule(command, geometry, at_once);
   if (rule == nullptr) return "";
-  const std::int64_t value = rule->left_value(command, geometry);
+  const auto [applies, value, right] = rule->sides(command, geometry);
   std::string is = fmt::format("{}", value);
   if (rule->is_float) is = fmt::format("{}", from_bits(static_cast<std::uint32_t>(value)));
-  const std::string limit =
-      rule->names_limit ? fmt::format(", {}", rule->right_value(command, geometry)) : "";
+  const std::string limit = rule->names_limit ? fmt::format(", {}", right) : "";
   return fmt::format("{} is {}; {}it must be {}{}", rule->left, is, rule->when, rule->limit, limit);
 }
 

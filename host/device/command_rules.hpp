@@ -13,10 +13,14 @@
 
 namespace gemm64 {
 
+/// Whether a rule applies to a command, and the values of its sides.
+struct RuleSides {
+  bool applies;
+  std::int64_t left, right;
+};
+
 /// What a field, or an expression of fields, must be; else the command is refused.
 struct CommandRule {
-  using Value = std::int64_t (*)(const Command&, const Geometry&);
-
   Opcode opcode;
   bool at_once;                   // the RTL refuses it in the cycle of its dispatch, else after it
   const char* left;               // "FIRST_LANE + LANES"
@@ -25,9 +29,8 @@ struct CommandRule {
   bool names_limit;               // the limit has a value of its own
   bool is_float;                  // values are the bits of float32 numbers
   std::uint32_t Command::*field;  // the first that it names; null if that is a flag
-  Value left_value, right_value;
   bool (*holds)(std::int64_t left, std::int64_t right);
-  bool (*applies)(const Command&, const Geometry&);
+  RuleSides (*sides)(const Command&, const Geometry&);
 };
 
 /// All rules, those of an opcode together.

@@ -10,6 +10,11 @@
 
 namespace gemm64 {
 
+constexpr bool at_least(std::int64_t left, std::int64_t right) { return left >= right; }
+constexpr bool at_most(std::int64_t left, std::int64_t right) { return left <= right; }
+constexpr bool below(std::int64_t left, std::int64_t right) { return left < right; }
+constexpr bool equals(std::int64_t left, std::int64_t right) { return left == right; }
+
 constexpr std::int64_t wide(std::uint32_t value) { return value; }
 
 /// A field of `width` bits in two's complement.

@@ -132,9 +132,9 @@ std::uint32_t draw_value(const CommandField& field, const Geometry& geometry,
 /// Moves the field that a rule names to the rule's limit, or next to it.
 void move_to_limit(Command& command, const CommandRule& rule, const Geometry& geometry,
                    std::mt19937& random) {
-  if (rule.field == nullptr || !rule.applies(command, geometry)) return;
-  const std::int64_t left = rule.left_value(command, geometry);
-  const std::int64_t missing = rule.right_value(command, geometry) - left;
+  const RuleSides sides = rule.sides(command, geometry);
+  if (rule.field == nullptr || !sides.applies) return;
+  const std::int64_t missing = sides.right - sides.left;
   command.*rule.field += static_cast<std::uint32_t>(missing + draw(random, 0, 2) - 1);
   for (const CommandField& field : kCommandFields) {
     if (field.member == rule.field && field.width < 32) {

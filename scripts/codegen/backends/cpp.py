@@ -384,7 +384,7 @@ def cpp_rules(spec):
         "// SPDX-License-Identifier: Apache-2.0", f"// {WARNING}", '#include "host/device/command_rules.hpp"',
         '#include "host/device/command_values.hpp"', "", "namespace gemm64 {", "", "// clang-format off",
         "const std::vector<CommandRule>& command_rules() {", "  static const std::vector<CommandRule> rules{",
-        *("    {" + ",\n     ".join([", ".join(row[:8]), *row[8:]]) + "}," for row in rows), "  };", "  return rules;", "}",
+        *("    {" + ", ".join(row[:-1]) + ",\n     " + row[-1] + "}," for row in rows), "  };", "  return rules;", "}",
         "// clang-format on", "", "}  // namespace gemm64", ""])
 
 

@@ -123,20 +123,18 @@ class Rule:
             right, holds = "0", " || ".join(f"left == {number}" for number in self.numbers)
         else:
             right = str(float_bits(2.0 ** self.exponent)) if self.right is None else self.written(self.right, self.cpp_leaf)
-            holds = f"left {'==' if self.relation == '=' else self.relation} right"
-
-        def function(body, kind="std::int64_t"):
-            names = ["const Command& c" if re.search(r"\bc[.,]", body) else "const Command&",
-                     "const Geometry& g" if "g." in body else "const Geometry&"]
-            return f"[]({', '.join(names)}) -> {kind} {{ return {body}; }}"
+            holds = {">=": "at_least", "<=": "at_most", "<": "below", "=": "equals"}[self.relation]
         limit = RELATIONS[self.relation] + self.right_text.replace("**", "^").replace("|", ", ")
-        sides = ", ".join(f"std::int64_t {side}" if side in holds else "std::int64_t" for side in ("left", "right"))
+        if self.relation in ("multiple", "of"):
+            holds = f"[](std::int64_t left, std::int64_t) {{ return {holds}; }}"
+        sides = f"{{{' && '.join(terms) or 'true'}, {self.written(self.left, self.cpp_leaf)}, {right}}}"
+        names = ["const Command& c" if re.search(r"\bc[.,]", sides) else "const Command&",
+                 "const Geometry& g" if "g." in sides else "const Geometry&"]
         return [f"Opcode::{self.opcode['cpp']}", str(self.at_once).lower(), f'"{self.left_text}"', f'"{when}{" " if when else ""}"',
                 f'"{limit}"', str(self.right is not None and bool(re.search("[A-Z]", self.right_text))).lower(),
                 str(self.kind in ("float", "magnitude") or self.relation == "multiple").lower(),
-                f"&Command::{self.names[0].lower()}" if self.names else "nullptr",
-                function(self.written(self.left, self.cpp_leaf)), function(right),
-                f"[]({sides}) {{ return {holds}; }}", function(" && ".join(terms) or "true", "bool")]
+                f"&Command::{self.names[0].lower()}" if self.names else "nullptr", holds,
+                f"[]({', '.join(names)}) -> RuleSides {{ return {sides}; }}"]
 
     # -------------------------------------------------------------------------------------- Verilog
 
