@@ -58,69 +58,36 @@ struct Field {
   constexpr std::uint32_t put(std::uint32_t value) const { return (value << lsb) & mask(); }
 };
 
-/// Fields, named after their register: field::kStatusBusy.get(word).
+/// Fields, named after their register: field::kStatusBusy.get(word). docs/reference/registers.md
+/// explains them.
 namespace field {
-/// Grows when something is added.
 inline constexpr Field kVersionMinor{0, 16};
-/// Grows when something changes its meaning.
 inline constexpr Field kVersionMajor{16, 16};
-/// Rows (the K dimension) and columns (the N dimension) of the array; bytes of a word and of a bus
-/// beat.
 inline constexpr Field kArrayN{0, 8};
-/// Rows whose products are added before a partial-sum register.
 inline constexpr Field kArrayStageRows{8, 8};
-/// Tiles that the weight buffer holds ahead of the array.
 inline constexpr Field kArrayWeightTiles{16, 16};
-/// Read bursts that each reader keeps outstanding.
 inline constexpr Field kBusReads{0, 8};
-/// Write bursts outstanding.
 inline constexpr Field kBusWrites{8, 8};
-/// Commands fetched ahead.
 inline constexpr Field kBusCommands{16, 8};
-/// Beats of the longest burst.
 inline constexpr Field kBusBurstBeats{24, 8};
-/// Soft reset: lets the bus transfers under way end, then returns every engine, the ring and the
-/// error to their reset state.
 inline constexpr Field kControlReset{0, 1};
-/// Sets every counter to zero.
 inline constexpr Field kControlClearCounters{1, 1};
-/// Commands are waiting or under way.
 inline constexpr Field kStatusBusy{0, 1};
-/// An error stopped the work; only a reset helps.
 inline constexpr Field kStatusHalted{1, 1};
-/// A soft reset waits for bus transfers to end.
 inline constexpr Field kStatusResetting{2, 1};
-/// A FINISH command was reached.
 inline constexpr Field kInterruptDone{0, 1};
-/// The work stopped with an error.
 inline constexpr Field kInterruptError{1, 1};
-/// What went wrong (table of errors).
 inline constexpr Field kErrorCode{0, 4};
-/// Which engine found it (table of engines).
 inline constexpr Field kErrorEngine{4, 4};
-/// Which command it was: its number since the last reset, from 0.
 inline constexpr Field kErrorCommand{16, 16};
-/// INTERRUPT.DONE raises the line.
 inline constexpr Field kInterruptEnableDone{0, 1};
-/// INTERRUPT.ERROR raises the line.
 inline constexpr Field kInterruptEnableError{1, 1};
-/// Those of the array, by a column of checksums: error CHECKSUM.
 inline constexpr Field kSelfCheckChecksum{0, 1};
-/// Those of its memories and of the lanes, by a check beside each word: error PARITY.
 inline constexpr Field kSelfCheckParity{1, 1};
-/// Those of commands on their way and fetched, by their CHECK: error PARITY.
 inline constexpr Field kSelfCheckCommands{2, 1};
-/// Those of rows of 8-bit results in the requantizer and on the vector path: error PARITY.
 inline constexpr Field kSelfCheckRows{3, 1};
-/// Which memory (table of memories).
 inline constexpr Field kFaultMemoryNumber{0, 8};
-/// Its word; of sums the row, of parameters four times the set and the word of biases or scales, of
-/// lanes LINE times the rows above and the column, or 16 times the multiplier and the address; 0 of
-/// what is no memory.
 inline constexpr Field kFaultMemoryWord{8, 24};
-/// 1: addresses with the highest of ADDRESS_WIDTH bits set are words of the tensor memory:
-/// LOAD_ACTIVATIONS and LOAD_OPERANDS read there and STORE writes there, and nothing crosses a
-/// port.
 inline constexpr Field kTensorMemoryEnable{0, 1};
 }  // namespace field
 
@@ -245,158 +212,21 @@ inline constexpr std::array<ResultFormatEntry, 3> kResultFormats{{
 /// Bytes of a command in the ring.
 inline constexpr std::size_t kCommandBytes = 64;
 
-/// One command, as the driver means it; what an opcode does not use stays zero.
+/// One command, as the driver means it; what an opcode does not use stays zero. Its fields are
+/// explained in docs/reference/registers.md and in host/driver/gemm64_registers.h.
 struct Command {
-  /// What to do (table of opcodes).
   Opcode opcode{};
-  /// Bits that vary it (table of flags).
-  std::uint32_t flags = 0;
-  /// Rows of M, or output pixels, in a block; 1 to ACCUMULATOR_ROWS. LOAD_ACTIVATIONS with WINDOW:
-  /// pixels; 1 to CAPACITY.
-  std::uint32_t rows = 0;
-  /// Words (LOAD_WEIGHTS, LOAD_PARAMETERS) or tiles of K (LOAD_ACTIVATIONS, MATMUL; planes with
-  /// WINDOW) in a pass, planes (DEPTHWISE), tiles of results for each block of M (STORE), STOREs
-  /// still open (FENCE).
-  std::uint32_t count = 0;
-  /// LOAD_WEIGHTS, LOAD_PARAMETERS: how often the same COUNT words are read, from ADDRESS each
-  /// time; once for each block of M. LOAD_ACTIVATIONS: how often the same tiles of a block are
-  /// read; once for each tile of N, or once for all of them where MATMUL has RETAIN. MATMUL: tiles
-  /// of N in a block. DEPTHWISE: images of a plane.
-  std::uint32_t passes = 0;
-  /// How many blocks of M follow each other, each with all its passes or tiles.
-  std::uint32_t blocks = 0;
-  /// Memory address, low half; a multiple of N.
-  std::uint32_t address_low = 0;
-  /// Memory address, high half.
-  std::uint32_t address_high = 0;
-  /// How results are written (table of result formats).
-  std::uint32_t format = 0;
-  /// Zero point of 8-bit results, signed as they are (STORE), or of the pixels beyond the border
-  /// (SET_WINDOW, DEPTHWISE).
-  std::uint32_t zero = 0;
-  /// Least 8-bit result, signed as they are; at most HIGH.
-  std::uint32_t low = 0;
-  /// Largest 8-bit result, signed as they are; at least LOW.
-  std::uint32_t high = 0;
-  /// Rows in memory from the start of a tile to that of the next. A row is N activations, or N
-  /// results in their format.
-  std::uint32_t stride = 0;
-  /// Rows of taps, at least 1. DEPTHWISE: 3, 5 or 7, and as many columns.
-  std::uint32_t kernel_height = 0;
-  /// Taps in a row, at least 1.
-  std::uint32_t kernel_width = 0;
-  /// Input rows from an output row to the next.
-  std::uint32_t stride_height = 0;
-  /// Input columns from an output column to the next; at most CAPACITY.
-  std::uint32_t stride_width = 0;
-  /// Input rows from a row of taps to the next. DEPTHWISE: at least 1, and DILATION_HEIGHT * WIDTH
-  /// at most 128.
-  std::uint32_t dilation_height = 0;
-  /// Input columns from a tap to the next; at most CAPACITY. DEPTHWISE: 1 to 6 with a KERNEL_HEIGHT
-  /// of 3, 1 or 2 with 5, and 1 with 7.
-  std::uint32_t dilation_width = 0;
-  /// Rows of the border above the input.
-  std::uint32_t pad_top = 0;
-  /// Columns of the border left of it. Below and to the right the border has no end.
-  std::uint32_t pad_left = 0;
-  /// Rows of an input image.
-  std::uint32_t height = 0;
-  /// Columns of an input image.
-  std::uint32_t width = 0;
-  /// Rows of an output image.
-  std::uint32_t out_height = 0;
-  /// Columns of an output image.
-  std::uint32_t out_width = 0;
-  /// Slots, modulo CAPACITY, from what a tap meets at the last output pixel of a row to what it
-  /// meets at the first of the next. DEPTHWISE: words, STRIDE_HEIGHT * WIDTH - (OUT_WIDTH - 1) *
-  /// STRIDE_WIDTH, at least 0.
-  std::uint32_t row_step = 0;
-  /// The same from the last output pixel of an image to the first of the next. DEPTHWISE: HEIGHT *
-  /// WIDTH - (OUT_HEIGHT - 1) * STRIDE_HEIGHT * WIDTH - (OUT_WIDTH - 1) * STRIDE_WIDTH, at least 0.
-  std::uint32_t image_step = 0;
-  /// Slots, modulo CAPACITY, from what the last tap of a row meets to what the first of the next
-  /// row meets at the same output pixel.
-  std::uint32_t tap_row_step = 0;
-  /// Passes that read the same planes, at least 1; those after them read the planes that follow.
-  std::uint32_t group_passes = 0;
-  /// Pixels of each plane that the scratchpad holds, at least 1; in all commands of a convolution
-  /// the same.
-  std::uint32_t capacity = 0;
-  /// Words before that which the last tap meets at the first output pixel: ((KERNEL_HEIGHT - 1) *
-  /// DILATION_HEIGHT - PAD_TOP) * WIDTH + (KERNEL_HEIGHT - 1) * DILATION_WIDTH - PAD_LEFT; neither
-  /// difference is negative.
-  std::uint32_t lead = 0;
-  /// Below CAPACITY. LOAD_ACTIVATIONS: slot of the first pixel; pixel p of the tensor has slot p
-  /// modulo CAPACITY. Without START new pixels follow those before. MATMUL: slot of what the first
-  /// tap meets at the first output pixel, as if there were no border.
-  std::uint32_t slot = 0;
-  /// Word of the scratchpad at which the first plane that is loaded begins; planes lie CAPACITY
-  /// words apart. At 0 the pixels are new, and wait for room; above they come to those of the
-  /// LOAD_ACTIVATIONS before.
-  std::uint32_t place = 0;
-  /// Row of the block's first output pixel, in its image.
-  std::uint32_t out_row = 0;
-  /// Its column.
-  std::uint32_t out_column = 0;
-  /// Input row that the first tap meets there, signed, of 18 bits: OUT_ROW * STRIDE_HEIGHT -
-  /// PAD_TOP.
-  std::uint32_t in_row = 0;
-  /// Input column that the first tap meets there, signed, of 18 bits: OUT_COLUMN * STRIDE_WIDTH -
-  /// PAD_LEFT.
-  std::uint32_t in_column = 0;
-  /// Pixels that were loaded for this block: so many words of a plane must have come before it is
-  /// read for the first time.
-  std::uint32_t new_pixels = 0;
-  /// Pixels, the oldest ones, that no block after this one needs.
-  std::uint32_t freed_pixels = 0;
-  /// float32 from 2**-7 to below 2**4: with ADD, what an 8-bit result is multiplied by.
-  std::uint32_t result_scale = 0;
-  /// float32: what the operand is multiplied by (ADD, from 2**-7 to below 2**4), or the product
-  /// (MULTIPLY, from 2**-12 to below a half).
-  std::uint32_t operand_scale = 0;
-  /// float32: what is added; a multiple of 2**-31, in magnitude below 2**14.
-  std::uint32_t offset = 0;
-  /// MULTIPLY: zero point of the 8-bit result, signed as results are.
-  std::uint32_t result_zero = 0;
-  /// MULTIPLY: zero point of the operand, signed as results are.
-  std::uint32_t operand_zero = 0;
-  /// ADD, MULTIPLY: the least value that is written, signed as results are; at most FUNCTION_MAX.
-  std::uint32_t function_min = 0;
-  /// ADD, MULTIPLY: the largest value that is written.
-  std::uint32_t function_max = 0;
-  /// The first lane that is written, below N; bytes of lanes before it stay as they are in memory.
-  std::uint32_t first_lane = 0;
-  /// How many lanes are written; 0: all from FIRST_LANE on. FIRST_LANE + LANES is at most N.
-  std::uint32_t lanes = 0;
-  /// 1: clamp(rint(fma(result, RESULT_SCALE, fma(operand, OPERAND_SCALE, OFFSET))), FUNCTION_MIN,
-  /// FUNCTION_MAX) is written, in float32.
-  std::uint32_t add = 0;
-  /// 1: clamp(rint((result - RESULT_ZERO) * (operand - OPERAND_ZERO) * OPERAND_SCALE + OFFSET),
-  /// FUNCTION_MIN, FUNCTION_MAX) is written, the product and the sum each rounded to float32. Not
-  /// with ADD.
-  std::uint32_t multiply = 0;
-  /// 1: a table takes the place of each 8-bit result by the byte at its index, before ADD or
-  /// MULTIPLY. The index is the result's byte as a number from 0 to 255, of int8 results too: that
-  /// of -1 is 255. Without KEEP the table is the first 256 bytes of the STORE's operands.
-  std::uint32_t table = 0;
-  /// 1: a tile has one word of operands, which serves all its rows; otherwise one for each row.
-  std::uint32_t broadcast = 0;
-  /// 1: lanes, scales, zero points, bounds, signs and table are those of the last STORE with VECTOR
-  /// and without KEEP, as are all other bits of this word; there must have been one since the
-  /// reset. ROWS, COUNT, BLOCKS, ADDRESS, STRIDE, FORMAT, ZERO, LOW and HIGH are those of the STORE
-  /// itself, so its FORMAT must be the same as that of the STORE whose settings it keeps. No table
-  /// is read.
-  std::uint32_t keep = 0;
-  /// 1: with ADD, the operand takes the place of the result and the result that of the operand.
-  std::uint32_t swap = 0;
-  /// 1: the highest bit of each operand is flipped as it comes, so that int8 values are those of
-  /// uint8, less 128. It changes neither the bytes of a table nor OPERAND_ZERO, which counts after
-  /// it.
-  std::uint32_t operand_moved = 0;
-  /// 1: the highest bit of each value is flipped as it is written, so that uint8 results lie in
-  /// memory as int8, less 128; also without ADD and MULTIPLY. FUNCTION_MIN and FUNCTION_MAX count
-  /// before it.
-  std::uint32_t result_moved = 0;
+  std::uint32_t flags = 0, rows = 0, count = 0, passes = 0, blocks = 0, address_low = 0;
+  std::uint32_t address_high = 0, format = 0, zero = 0, low = 0, high = 0, stride = 0;
+  std::uint32_t kernel_height = 0, kernel_width = 0, stride_height = 0, stride_width = 0;
+  std::uint32_t dilation_height = 0, dilation_width = 0, pad_top = 0, pad_left = 0, height = 0;
+  std::uint32_t width = 0, out_height = 0, out_width = 0, row_step = 0, image_step = 0;
+  std::uint32_t tap_row_step = 0, group_passes = 0, capacity = 0, lead = 0, slot = 0, place = 0;
+  std::uint32_t out_row = 0, out_column = 0, in_row = 0, in_column = 0, new_pixels = 0;
+  std::uint32_t freed_pixels = 0, result_scale = 0, operand_scale = 0, offset = 0, result_zero = 0;
+  std::uint32_t operand_zero = 0, function_min = 0, function_max = 0, first_lane = 0, lanes = 0;
+  std::uint32_t add = 0, multiply = 0, table = 0, broadcast = 0, keep = 0, swap = 0;
+  std::uint32_t operand_moved = 0, result_moved = 0;
 
   /// Both halves of the address.
   constexpr std::uint64_t address() const {

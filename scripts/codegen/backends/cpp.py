@@ -51,11 +51,11 @@ def cpp_registers(spec):
               "  constexpr std::uint32_t put(std::uint32_t value) const {"
               " return (value << lsb) & mask(); }",
               "};", "",
-              "/// Fields, named after their register: field::kStatusBusy.get(word).",
+              *doc("Fields, named after their register: field::kStatusBusy.get(word). docs/reference/registers.md "
+                   "explains them."),
               "namespace field {"]
     for register in spec["registers"]:
         for field in register["fields"]:
-            lines += doc(field["purpose"])
             lines.append(f"inline constexpr Field {constant(register['name'], field['name'])}"
                          f"{{{field['lsb']}, {field['width']}}};")
     lines += ["}  // namespace field", "",
@@ -191,13 +191,12 @@ def cpp_commands(spec):
          str(f["signed"]).lower(), quoted(f["purpose"])) for f in commands["result_formats"]])
     lines += ["/// Bytes of a command in the ring.",
               f"inline constexpr std::size_t kCommandBytes = {commands['bytes']};", "",
-              "/// One command, as the driver means it; what an opcode does not use stays zero.",
+              *doc("One command, as the driver means it; what an opcode does not use stays zero. Its fields are "
+                   "explained in docs/reference/registers.md and in host/driver/gemm64_registers.h."),
               "struct Command {"]
     fields = [(f, f["name"].lower()) for f in commands["fields"]]
-    for field, member in fields:
-        lines += doc(field["purpose"], "  ")
-        kind = "Opcode opcode{}" if member == "opcode" else f"std::uint32_t {member} = 0"
-        lines.append(f"  {kind};")
+    lines += ["  Opcode opcode{};",
+              *declared("std::uint32_t", [member for _, member in fields if member != "opcode"])]
     names = {member for _, member in fields}
     for stem in sorted(n[:-4] for n in names if n.endswith("_low") and n[:-4] + "_high" in names):
         lines += ["", f"  /// Both halves of the {stem}.",
