@@ -60,7 +60,6 @@ class RunLog {
   nlohmann::ordered_json last_report() const;
   std::vector<NotClaimed> not_claimed() const;
   std::vector<HostLayer> between() const;
-  bool is_profiled() const { return profiled_; }
   void start_profile();
   std::vector<ProfileEvent> take_events();
 

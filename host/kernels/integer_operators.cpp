@@ -6,14 +6,40 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
+#include <utility>
 
-#include "host/kernels/dynamic_range.hpp"
 #include "host/kernels/integer_product.hpp"
+#include "host/kernels/quantization.hpp"
 #include "host/kernels/strided.hpp"
 
 namespace gemm64 {
 namespace host {
 namespace {
+
+/// Returns uint8 values of a float32 tensor, by the smallest range that holds them and 0 (ONNX's
+/// DynamicQuantizeLinear), and that range. Throws UsageError where it is not float32.
+std::pair<Tensor, Quantization> quantize_by_range(const NodeContext& node, const Tensor& x) {
+  if (x.type() != onnx::TensorProto::FLOAT) {
+    throw failure(node, fmt::format("its input is {}; float32 is needed", describe(x)));
+  }
+  const float* from = x.values<float>();
+  float low = 0;
+  float high = 0;
+  for (std::int64_t i = 0; i < x.elements(); ++i) {
+    low = std::min(low, from[i]);
+    high = std::max(high, from[i]);
+  }
+  Quantization range;
+  range.scale = high == low ? 1.0F : (high - low) / 255.0F;
+  range.zero =
+      static_cast<std::int32_t>(std::nearbyint(std::clamp(0.0F - low / range.scale, 0.0F, 255.0F)));
+  Tensor values(onnx::TensorProto::UINT8, x.dims());
+  std::transform(
+      from, from + x.elements(), values.mutable_values<std::uint8_t>(),
+      [&](float value) { return to_quantized<std::uint8_t>(value / range.scale, range.zero); });
+  return {values, range};
+}
 
 /// Input `values` with the zero points of input `zero`.
 IntegerOperand operand(const NodeContext& node, const Tensors& inputs, std::size_t values,
