@@ -12,6 +12,7 @@
 #include "host/analysis/operands.hpp"
 #include "host/compile/executable.hpp"
 #include "host/graph/onnx/checked.hpp"
+#include "host/graph/onnx/control_flow.hpp"
 #include "host/graph/onnx/linear_layer.hpp"
 #include "host/graph/onnx/operator.hpp"
 #include "host/graph/onnx/supported.hpp"
@@ -366,6 +367,7 @@ void Analyst::add_layer(const onnx::NodeProto& node, int index) {
     throw UsageError(
         fmt::format("{}: node '{}': its sizes make {}", model_.name(), layer.name, error.what()));
   }
+  if (is_control_flow(node)) layer.unknown = operator_name(node) + " " + model_.why_kept(node);
   if (!layer.unknown.empty()) {
     analysis_.unknown.push_back(
         fmt::format("{} ({}): {}", layer.name, layer.op_type, layer.unknown));

@@ -9,6 +9,7 @@
 #include "host/analysis/columns.hpp"
 #include "host/analysis/module_outputs.hpp"
 #include "host/analysis/open_model.hpp"
+#include "host/cli/child_process.hpp"
 #include "host/cli/commands.hpp"
 #include "host/cli/options.hpp"
 #include "host/cli/values.hpp"
@@ -162,7 +163,9 @@ void add_analyze_command(CLI::App& app, int& result) {
   command->add_option("--json", options->json, "writes everything to this file");
   command->add_option("--csv", options->csv, "writes the table by layer to this file");
   add_page_option(*command, options->page, "--report,--plot");
-  command->callback([options, &result] { result = analyze_model(*options); });
+  command->callback([options, &result] {
+    result = run_in_child(options->model, [&] { return analyze_model(*options); });
+  });
 }
 
 }  // namespace gemm64

@@ -87,7 +87,7 @@ int run_in_child(const std::string& model, const std::function<int()>& action) {
     if (errno != EINTR) throw UsageError("ONNX Runtime's process is lost");
   }
   if (!WIFSIGNALED(status)) return WEXITSTATUS(status);
-  print_error(fmt::format("{}: ONNX Runtime crashed over it ({}); check the file with onnx.checker",
+  print_error(fmt::format("{}: ONNX Runtime crashed ({}); check the network with onnx.checker",
                           printable(model), strsignal(WTERMSIG(status))));
   return kBadInput;
 }

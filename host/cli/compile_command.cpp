@@ -5,6 +5,7 @@
 #include <memory>
 #include <utility>
 
+#include "host/cli/child_process.hpp"
 #include "host/cli/commands.hpp"
 #include "host/cli/network_source.hpp"
 #include "host/cli/values.hpp"
@@ -168,7 +169,9 @@ void add_compile_command(CLI::App& app, int& result) {
   add_setting(*command, run_settings(), "convolutions", *options);
   add_setting(*command, run_settings(), "depthwise", *options);
   command->add_option("--json", options->json, "writes the report to this file");
-  command->callback([options, &result] { result = compile_network(*options); });
+  command->callback([options, &result] {
+    result = run_in_child(options->model, [&] { return compile_network(*options); });
+  });
 }
 
 }  // namespace gemm64

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <memory>
 
+#include "host/cli/child_process.hpp"
 #include "host/cli/dut_options.hpp"
 #include "host/cli/options.hpp"
 #include "host/cli/values.hpp"
@@ -142,7 +143,10 @@ void add_dut_run_command(CLI::App& dut, int& result) {
   command->footer(
       "Exit codes: 0 every sum equals Eigen's, 1 one does not or the array gave no answer, 2 bad "
       "usage or input, 3 an output was lost.");
-  command->callback([options, &result] { result = run(*options); });
+  command->callback([options, &result] {
+    const auto action = [&] { return run(*options); };
+    result = options->model.empty() ? action() : run_in_child(options->model, action);
+  });
 }
 
 }  // namespace gemm64

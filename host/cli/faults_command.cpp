@@ -11,6 +11,7 @@
 #include <utility>
 #include <vector>
 
+#include "host/cli/child_process.hpp"
 #include "host/cli/commands.hpp"
 #include "host/cli/network_faults.hpp"
 #include "host/cli/options.hpp"
@@ -271,7 +272,11 @@ void add_faults_command(CLI::App& app, int& result) {
       ->capture_default_str()
       ->needs(model);
   add_progress_option(*command);
-  command->callback([options, &result] { result = faults(*options); });
+  command->callback([options, &result] {
+    const std::string& model = options->network.model;
+    const auto action = [&] { return faults(*options); };
+    result = model.empty() ? action() : run_in_child(model, action);
+  });
   command->footer(
       "Exit codes: 0 nothing hung, went unnoticed, was misdiagnosed or differed (with --model: "
       "each "

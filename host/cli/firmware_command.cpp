@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "host/check/cosim.hpp"
+#include "host/cli/child_process.hpp"
 #include "host/cli/commands.hpp"
 #include "host/cli/firmware_modes.hpp"
 #include "host/cli/firmware_network.hpp"
@@ -221,7 +222,8 @@ void add_firmware_command(CLI::App& app, int& result) {
       "(of AlexNet in the run of one product at a time), for Perfetto");
   command->callback([options, &result] {
     if (options->model.empty() && options->batch == 0) options->batch = kAlexNetImages;
-    result = run_firmware_command(*options);
+    const auto action = [&] { return run_firmware_command(*options); };
+    result = options->model.empty() ? action() : run_in_child(options->model, action);
   });
 }
 

@@ -4,6 +4,7 @@
 #include <filesystem>
 #include <memory>
 
+#include "host/cli/child_process.hpp"
 #include "host/cli/commands.hpp"
 #include "host/cli/failure_file.hpp"
 #include "host/cli/gemm_command.hpp"
@@ -69,7 +70,9 @@ void add_replay_command(CLI::App& app, int& result) {
       "--view", options->view,
       "what the save file shows: overview, array, commands, axi, accumulator or lanes");
   command->add_option("--json", options->json, "writes the report to this file");
-  command->callback([options, &result] { result = replay(*options); });
+  command->callback([options, &result] {
+    result = run_in_child(options->file, [&] { return replay(*options); });
+  });
   command->footer(
       "Exit codes: 0 it did not fail again, 1 it did, 2 bad usage or input, 3 an output was lost.");
 }

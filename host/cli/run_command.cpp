@@ -237,7 +237,8 @@ void add_model_options(CLI::App& command, NetworkOptions& options) {
                       "the network's input: .npy, idx, PNG, JPEG, a folder (default: random)\n"
                       "A .npy file, an idx file (plain or .gz), PNG or JPEG images, or a folder of "
                       "them, which are resized and normalised; NAME=FILE where the network has "
-                      "several inputs. Random inputs come from --seed.")
+                      "several inputs. NAME=FOLDER with 0.npy, 1.npy, ... for a sequence. Random "
+                      "inputs come from --seed.")
           ->needs(model);
   command
       .add_option("--images", options.images,
@@ -260,7 +261,7 @@ void add_model_options(CLI::App& command, NetworkOptions& options) {
   command
       .add_option("-o,--output", options.outputs,
                   "writes outputs as .npy: FILE the first, NAME=FILE another, FOLDER/ all\n"
-                  "Those of a folder are called NAME.npy.")
+                  "Those of a folder are called NAME.npy. A sequence goes to NAME=FOLDER/.")
       ->allow_extra_args(false)
       ->needs(model);
   command

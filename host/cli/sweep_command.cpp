@@ -6,6 +6,7 @@
 #include <mutex>
 #include <optional>
 
+#include "host/cli/child_process.hpp"
 #include "host/cli/commands.hpp"
 #include "host/cli/options.hpp"
 #include "host/cli/values.hpp"
@@ -235,7 +236,9 @@ void add_sweep_command(CLI::App& app, int& result) {
       ->delimiter(',');
   add_progress_option(*command);
   command->footer(kExample);
-  command->callback([options, &result] { result = run_sweep(*options); });
+  command->callback([options, &result] {
+    result = run_in_child(options->file, [&] { return run_sweep(*options); });
+  });
 }
 
 }  // namespace gemm64

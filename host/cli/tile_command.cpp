@@ -4,6 +4,7 @@
 #include <memory>
 #include <utility>
 
+#include "host/cli/child_process.hpp"
 #include "host/cli/commands.hpp"
 #include "host/cli/options.hpp"
 #include "host/cli/values.hpp"
@@ -80,7 +81,9 @@ void add_tile_command(CLI::App& app, int& result) {
       "Or sizes that the file leaves open by their names, as batch=1,sequence=128. Repeat it for "
       "more.");
   command->add_option("--json", options->json, "writes the table to this file");
-  command->callback([options, &result] { result = tile(*options); });
+  command->callback([options, &result] {
+    result = run_in_child(options->model, [&] { return tile(*options); });
+  });
 }
 
 }  // namespace gemm64

@@ -20,6 +20,7 @@
 #include "host/ep/own_provider.hpp"
 #include "host/ep/run_log.hpp"
 #include "host/ep/session_accelerator.hpp"
+#include "host/graph/onnx/control_flow.hpp"
 #include "host/graph/onnx/host_session.hpp"
 #include "host/graph/onnx/linear_layer.hpp"
 #include "host/graph/onnx/work.hpp"
@@ -94,12 +95,12 @@ class PassesAhead {
 };
 
 /// ONNX Runtime has no bound on the iterations of a Loop.
-void refuse_loops(const OnnxModel& model) {
+void refuse_endless_loops(const OnnxModel& model) {
   const auto& nodes = model.graph().node();
   for (int i = 0; i < nodes.size(); ++i) {
-    if (nodes[i].op_type() != "Loop" || !nodes[i].domain().empty()) continue;
-    throw UsageError(fmt::format("{}: not supported: Loop {} ({})", model.name(),
-                                 model.why_kept(nodes[i]), node_label(nodes[i], i)));
+    if (model.why_kept(nodes[i]) != kEndless) continue;
+    throw UsageError(fmt::format("{}: Loop {} ({}); bound its trip count or compute its condition",
+                                 model.name(), kEndless, node_label(nodes[i], i)));
   }
 }
 
@@ -137,7 +138,7 @@ class NetworkSession::Impl {
 
   void open(const OnnxModel& model, const OnnxModel* exact, const std::vector<std::string>& dumped,
             const Executable* compiled) {
-    refuse_loops(model);
+    refuse_endless_loops(model);
     model_ = &model;
     exact_model_ = exact;
     if (compiled != nullptr) {

@@ -11,6 +11,7 @@
 #include <stdexcept>
 
 #include "host/graph/proto/tensor_data.hpp"
+#include "host/kernels/object_tensors.hpp"
 #include "host/util/error.hpp"
 #include "host/util/text.hpp"
 
@@ -113,9 +114,26 @@ std::pair<const void*, std::size_t> plain_data(const TensorProto& proto) {
 }
 
 void require_tensor_type(int type) {
-  if (is_computable(type)) return;
-  throw UsageError(fmt::format("tensors of {} are not supported; only numbers and bool are",
+  if (is_computable(type) || has_objects(static_cast<DataType>(type))) return;
+  throw UsageError(fmt::format("tensors of {} are not supported; numbers, bool and texts are",
                                data_type_name(type)));
+}
+
+/// Copies `count` elements; `from` and `to` count in elements.
+void copy_elements(const Tensor& source, std::int64_t from, std::int64_t count, Tensor& target,
+                   std::int64_t to) {
+  if (count == 0) return;
+  if (!has_objects(source.type())) {
+    const auto offset = [&](std::int64_t i) {
+      return static_cast<std::size_t>(i) * source.element_size();
+    };
+    std::memcpy(target.mutable_raw() + offset(to), source.raw() + offset(from), offset(count));
+    return;
+  }
+  visit_objects(source.type(), [&](auto* of_type) {
+    using T = std::remove_const_t<std::remove_pointer_t<decltype(of_type)>>;
+    std::copy_n(source.values<T>() + from, count, target.mutable_values<T>() + to);
+  });
 }
 
 }  // namespace
@@ -130,6 +148,15 @@ Tensor::Tensor(DataType type, Dims dims) : type_(type), dims_(std::move(dims)), 
     }
     largest *= std::max<std::int64_t>(dim, 1);
     elements_ *= dim;
+  }
+  if (has_objects(type)) {
+    visit_objects(type, [this](auto* of_type) {
+      using T = std::remove_const_t<std::remove_pointer_t<decltype(of_type)>>;
+      const auto objects = std::make_shared<std::vector<T>>(static_cast<std::size_t>(elements_));
+      element_size_ = sizeof(T);
+      data_ = std::shared_ptr<void>(objects, objects->data());
+    });
+    return;
   }
   element_size_ = static_cast<std::size_t>(std::max<std::int64_t>(element_bytes(type), 1));
   data_ = allocate(bytes());
@@ -153,7 +180,11 @@ Tensor Tensor::from_proto(const onnx::TensorProto& proto) {
     return tensor;
   }
   Tensor tensor(static_cast<DataType>(proto.data_type()), dims);
-  if (share_bytes(proto.data_type())) {
+  if (proto.data_type() == TensorProto::STRING) {
+    check_data(proto, false, fmt::format("tensor '{}'", printable(proto.name())));
+    std::copy(proto.string_data().begin(), proto.string_data().end(),
+              tensor.mutable_values<std::string>());
+  } else if (share_bytes(proto.data_type())) {
     check_data(proto, false, fmt::format("tensor '{}'", printable(proto.name())));
     unpack(proto, element_bits(proto.data_type()), tensor);
   } else if (data != nullptr && size == expected) {
@@ -174,7 +205,11 @@ TensorProto Tensor::to_proto() const {
   TensorProto proto;
   proto.set_data_type(type_);
   for (const std::int64_t dim : dims_) proto.add_dims(dim);
-  if (share_bytes(type_)) {
+  if (type_ == TensorProto::STRING) {
+    const auto* const texts = values<std::string>();
+    std::for_each(texts, texts + elements_,
+                  [&proto](const std::string& text) { proto.add_string_data(text); });
+  } else if (share_bytes(type_)) {
     proto.set_raw_data(packed(*this, element_bits(type_)));
   } else {
     proto.set_raw_data(raw(), bytes());
@@ -200,13 +235,10 @@ void Tensor::require(DataType type) const {
 
 Tensor rows(const Tensor& tensor, std::int64_t first, std::int64_t count) {
   Dims dims = tensor.dims();
-  const std::size_t row = dims.at(0) == 0 ? 0 : tensor.bytes() / static_cast<std::size_t>(dims[0]);
+  const std::int64_t row = dims.at(0) == 0 ? 0 : tensor.elements() / dims[0];
   dims[0] = count;
   Tensor result(tensor.type(), dims);
-  if (result.bytes() != 0) {
-    std::memcpy(result.mutable_raw(), tensor.raw() + static_cast<std::size_t>(first) * row,
-                result.bytes());
-  }
+  copy_elements(tensor, first * row, result.elements(), result, 0);
   return result;
 }
 
@@ -225,10 +257,10 @@ Tensor stacked(const std::vector<Tensor>& parts) {
     dims[0] += more[0];
   }
   Tensor whole(parts[0].type(), dims);
-  std::byte* to = whole.mutable_raw();
+  std::int64_t to = 0;
   for (const Tensor& part : parts) {
-    if (part.bytes() != 0) std::memcpy(to, part.raw(), part.bytes());
-    to += part.bytes();
+    copy_elements(part, 0, part.elements(), whole, to);
+    to += part.elements();
   }
   return whole;
 }

@@ -13,6 +13,7 @@
 #include "host/util/error.hpp"
 #include "host/util/file_kind.hpp"
 #include "host/util/text.hpp"
+#include "host/util/utf8.hpp"
 
 namespace gemm64 {
 namespace {
@@ -33,10 +34,35 @@ void swap_bytes(char* values, std::uint64_t count, std::size_t bytes) {
   }
 }
 
+/// Appends a character in UTF-8; one that is none becomes U+FFFD.
+void append_character(std::string& text, char32_t code) {
+  constexpr char32_t kReplacement = 0xfffd;
+  if (code > 0x10ffff || (code >= 0xd800 && code < 0xe000)) code = kReplacement;
+  if (code < 0x80) {
+    text += static_cast<char>(code);
+    return;
+  }
+  const unsigned more = code < 0x800 ? 1 : code < 0x10000 ? 2 : 3;  // bytes after the first
+  text += static_cast<char>(0xff00U >> (more + 1) | code >> 6 * more);
+  for (unsigned i = more; i-- > 0;) text += static_cast<char>(0x80 | (code >> 6 * i & 0x3f));
+}
+
+/// The characters of a text in UTF-8; U+FFFD for a byte that belongs to none.
+std::u32string characters(std::string_view text) {
+  std::u32string found;
+  while (!text.empty()) {
+    const Character next = first_character(text);
+    found += next.bytes == 0 ? U'\ufffd' : next.code;
+    text.remove_prefix(std::max<std::size_t>(next.bytes, 1));
+  }
+  return found;
+}
+
 /// Values that stand column by column, at `from`, row by row to `to`.
-template <class Word>
+template <std::size_t kBytes>
 void reorder(const char* from, char* to, const std::vector<std::int64_t>& shape,
-             std::uint64_t elements) {
+             std::uint64_t elements, std::size_t bytes) {
+  if (kBytes != 0) bytes = kBytes;  // known when it is compiled
   std::vector<std::uint64_t> steps(shape.size());
   std::uint64_t step = 1;
   for (std::size_t axis = 0; axis < shape.size(); ++axis) {
@@ -46,7 +72,7 @@ void reorder(const char* from, char* to, const std::vector<std::int64_t>& shape,
   std::vector<std::int64_t> index(shape.size());
   std::uint64_t at = 0;
   for (std::uint64_t i = 0; i < elements; ++i) {
-    std::memcpy(to + i * sizeof(Word), from + at * sizeof(Word), sizeof(Word));
+    std::memcpy(to + i * bytes, from + at * bytes, bytes);
     for (std::size_t axis = shape.size(); axis-- > 0;) {
       at += steps[axis];
       if (++index[axis] < shape[axis]) break;
@@ -151,26 +177,55 @@ void NpyFile::read(void* to) {
   if (fortran_ && shape_.size() > 1 && elements_ != 0) {
     const std::string columns = piped_.empty() ? file_.read_up_to(wanted) : std::move(piped_);
     need(wanted, columns.size());
-    const auto move = type_.bytes == 1   ? reorder<std::uint8_t>
-                      : type_.bytes == 2 ? reorder<std::uint16_t>
-                      : type_.bytes == 4 ? reorder<std::uint32_t>
-                                         : reorder<std::uint64_t>;
-    move(columns.data(), values, shape_, elements_);
+    const auto move = type_.bytes == 1   ? reorder<1>
+                      : type_.bytes == 2 ? reorder<2>
+                      : type_.bytes == 4 ? reorder<4>
+                      : type_.bytes == 8 ? reorder<8>
+                                         : reorder<0>;
+    move(columns.data(), values, shape_, elements_, type_.bytes);
   } else if (!piped_.empty()) {
     std::memcpy(values, piped_.data(), static_cast<std::size_t>(wanted));
   } else {
     need(wanted, file_.read_some(values, static_cast<std::size_t>(wanted)));
   }
-  if (type_.swapped) swap_bytes(values, elements_, type_.bytes);
+  if (type_.swapped) {
+    const std::size_t word = type_.text != '\0' ? sizeof(char32_t) : type_.bytes;
+    swap_bytes(values, wanted / word, word);
+  }
   if (type_.element == Element::kBool) {
     std::transform(values, values + elements_, values, [](char c) { return c != 0 ? '\1' : '\0'; });
   }
 }
 
-void write_npy(OutputFile& file, Element element, const std::vector<std::int64_t>& shape,
-               const void* values) {
+std::vector<std::string> NpyFile::read_texts() {
+  if (type_.text == '\0') {
+    throw UsageError(fmt::format("{}: holds {}; texts are needed", name(), describe()));
+  }
+  std::string all(elements_ * type_.bytes, '\0');
+  read(all.data());
+  std::vector<std::string> texts(elements_);
+  for (std::size_t i = 0; i < texts.size(); ++i) {
+    const char* const begin = all.data() + i * type_.bytes;
+    if (type_.text == 'S') {
+      texts[i].assign(begin, type_.bytes);
+    } else {
+      for (std::size_t at = 0; at < type_.bytes; at += sizeof(char32_t)) {
+        char32_t code = 0;
+        std::memcpy(&code, begin + at, sizeof code);
+        append_character(texts[i], code);
+      }
+    }
+    texts[i].erase(texts[i].find_last_not_of('\0') + 1);
+  }
+  return texts;
+}
+
+namespace {
+
+void write_header(OutputFile& file, const std::string& descr,
+                  const std::vector<std::int64_t>& shape) {
   std::string header = fmt::format("{{'descr': '{}', 'fortran_order': False, 'shape': {}, }}",
-                                   descr_of(element), shape_text(shape));
+                                   descr, shape_text(shape));
   const std::size_t before = kPrefix + length_bytes(1);
   const std::size_t end = (before + header.size() + kAlignment) / kAlignment * kAlignment;
   header.resize(end - before - 1, ' ');
@@ -180,10 +235,34 @@ void write_npy(OutputFile& file, Element element, const std::vector<std::int64_t
   prefix += '\0';
   prefix += static_cast<char>(header.size() & 0xffU);
   prefix += static_cast<char>(header.size() >> 8);
+  file.stream() << prefix << header;
+}
+
+}  // namespace
+
+void write_npy(OutputFile& file, const std::vector<std::int64_t>& shape,
+               const std::vector<std::string>& texts) {
+  std::vector<std::u32string> rows;
+  std::size_t most = 1;  // NumPy has no text of no characters
+  for (const std::string& text : texts) {
+    rows.push_back(characters(text));
+    most = std::max(most, rows.back().size());
+  }
+  write_header(file, fmt::format("{}U{}", descr_of(Element::kFloat32)[0], most), shape);
+  for (std::u32string& row : rows) {
+    row.resize(most);
+    file.stream().write(reinterpret_cast<const char*>(row.data()),
+                        static_cast<std::streamsize>(most * sizeof(char32_t)));
+  }
+  file.commit();
+}
+
+void write_npy(OutputFile& file, Element element, const std::vector<std::int64_t>& shape,
+               const void* values) {
+  write_header(file, descr_of(element), shape);
   const auto elements =
       std::accumulate(shape.begin(), shape.end(), std::int64_t{1}, std::multiplies<>());
   const auto bytes = elements * static_cast<std::int64_t>(bytes_of(element));
-  file.stream() << prefix << header;
   file.stream().write(static_cast<const char*>(values), bytes);
   file.commit();
 }

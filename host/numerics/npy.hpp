@@ -34,6 +34,8 @@ class NpyFile {
   /// Reads all values, in row-major order and in this machine's bytes, to where there is room for
   /// elements() of type().bytes each. To be called once, for a type that is an element.
   void read(void* to);
+  /// The same for texts, in UTF-8. Throws UsageError if the file holds something else.
+  std::vector<std::string> read_texts();
 
  private:
   void parse_header(const std::string& header);
@@ -55,6 +57,10 @@ std::string shape_text(const std::vector<std::int64_t>& shape);
 /// lost.
 void write_npy(OutputFile& file, NpyType::Element element, const std::vector<std::int64_t>& shape,
                const void* values);
+
+/// The same of texts of UTF-8.
+void write_npy(OutputFile& file, const std::vector<std::int64_t>& shape,
+               const std::vector<std::string>& texts);
 
 /// Reads an array of two dimensions, none of them 0, of T (std::int8_t or float). Throws UsageError
 /// if the file cannot be read or holds something else.

@@ -65,10 +65,13 @@ NpyType npy_type(const std::string& descr) {
   const bool tail = next != end && !((kind == 'M' || kind == 'm') && *next == '[');
   if (tail || (no_number && kind != 'O') || (error != std::errc() && !no_number)) throw unknown();
   const bool swapped = (order == '<' || order == '>') && order != kOwnOrder && bytes > 1;
-  if (kind == 'S') return {Element::kNone, fmt::format("bytes of length {}", bytes), bytes, false};
-  if (kind == 'U')
-    return {Element::kNone, fmt::format("text of {} characters", bytes), 4 * bytes, false};
-  if (kind == 'V') return {Element::kNone, fmt::format("void of {} bytes", bytes), bytes, false};
+  if (kind == 'S') {
+    return {Element::kNone, fmt::format("bytes of length {}", bytes), bytes, false, kind};
+  }
+  if (kind == 'U') {
+    return {Element::kNone, fmt::format("text of {} characters", bytes), 4 * bytes, swapped, kind};
+  }
+  if (kind == 'V') return {Element::kNone, fmt::format("void of {} bytes", bytes), bytes};
   for (const Code& code : kCodes) {
     if (code.kind == kind && code.bytes == bytes) return {code.element, code.name, bytes, swapped};
   }

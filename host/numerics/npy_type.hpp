@@ -28,6 +28,7 @@ struct NpyType {
   std::string name;  // "float32", "complex128", "text of 5 characters"
   std::size_t bytes = 0;
   bool swapped = false;  // its bytes stand in the other order than this machine's
+  char text = '\0';      // 'U' or 'S' for texts of UTF-32 or bytes, padded with zeros to `bytes`
 };
 
 /// The type of a 'descr' such as "<f4". Throws UsageError if NumPy has no such type.

@@ -7,8 +7,6 @@
 #include <unistd.h>
 
 #include <atomic>
-#include <csetjmp>
-#include <csignal>
 #include <cstdint>
 #include <fstream>
 #include <mutex>
@@ -67,42 +65,6 @@ class MemoryBound {
   bool is_set_ = false;
 };
 
-/// Where to go on after a division of integers that the processor refuses, on this thread.
-thread_local sigjmp_buf* after_fault = nullptr;
-
-struct sigaction earlier_action;
-
-void at_fault(int signal) {
-  if (after_fault != nullptr) siglongjmp(*after_fault, 1);
-  sigaction(signal, &earlier_action, nullptr);  // and the instruction runs again
-}
-
-/// Calls `action`, in which ONNX Runtime computes constants. It crashes at INT64_MIN / -1, of which
-/// this makes an Error. What was allocated until then is lost.
-template <class Action>
-void call_checked(const Action& action) {
-  static const bool is_installed = [] {
-    struct sigaction handler {};
-    handler.sa_handler = at_fault;
-    handler.sa_flags = SA_NODEFER;
-    return sigaction(SIGFPE, &handler, &earlier_action) == 0;
-  }();
-  static_cast<void>(is_installed);
-  sigjmp_buf here;
-  if (sigsetjmp(here, 1) != 0) {
-    after_fault = nullptr;
-    throw Error(ORT_FAIL, "a constant is a quotient of integers that overflows");
-  }
-  after_fault = &here;
-  try {
-    action();
-  } catch (...) {
-    after_fault = nullptr;
-    throw;
-  }
-  after_fault = nullptr;
-}
-
 std::atomic<std::uint64_t> analyzed{0};
 
 }  // namespace
@@ -125,7 +87,7 @@ onnx::ModelProto analyze(const onnx::ModelProto& model) {
     open();
   } else {
     const MemoryBound bound;
-    call_checked(open);
+    open();
   }
   onnx::ModelProto made;
   if (lseek(file.descriptor(), 0, SEEK_SET) != 0 ||

@@ -55,11 +55,28 @@ std::vector<std::pair<std::string, std::string>> pairs(const Api& api,
   return list;
 }
 
+namespace {
+
+// UINT2, INT2 and FLOAT8E8M0, in ONNX and in ONNX Runtime.
+constexpr std::pair<int, int> kOtherNumbers[] = {{25, 24}, {26, 25}, {24, 26}};
+
+}  // namespace
+
+ONNXTensorElementDataType runtime_type(int element_type) {
+  for (const auto& [onnx, runtime] : kOtherNumbers) {
+    if (onnx == element_type) return static_cast<ONNXTensorElementDataType>(runtime);
+  }
+  return static_cast<ONNXTensorElementDataType>(element_type);
+}
+
 ValueType read_type(const Api& api, const OrtTensorTypeAndShapeInfo& info) {
   ValueType type;
   ONNXTensorElementDataType element = ONNX_TENSOR_ELEMENT_DATA_TYPE_UNDEFINED;
   api.check(api->GetTensorElementType(&info, &element));
   type.element_type = static_cast<int>(element);
+  for (const auto& [onnx, runtime] : kOtherNumbers) {
+    if (runtime == static_cast<int>(element)) type.element_type = onnx;
+  }
   std::size_t rank = 0;
   api.check(api->GetDimensionsCount(&info, &rank));
   type.dims.resize(rank);

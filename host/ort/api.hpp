@@ -67,6 +67,8 @@ struct ValueType {
   std::vector<std::int64_t> dims;
   std::vector<std::string> names;  // of open sizes; empty where one has none
 };
+/// Returns ONNX Runtime's number of an element type of ONNX, which is another one for a few.
+ONNXTensorElementDataType runtime_type(int element_type);
 ValueType read_type(const Api& api, const OrtTensorTypeAndShapeInfo& info);
 /// The type of a tensor that there is.
 ValueType type_of(const Api& api, const OrtValue& value);

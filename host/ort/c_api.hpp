@@ -91,7 +91,7 @@ enum OrtOpAttrType {
 };
 /// Element types; the numbers of onnx::TensorProto::DataType.
 enum ONNXTensorElementDataType : int { ONNX_TENSOR_ELEMENT_DATA_TYPE_UNDEFINED };
-enum ONNXType { ONNX_TYPE_UNKNOWN, ONNX_TYPE_TENSOR };
+enum ONNXType { ONNX_TYPE_UNKNOWN, ONNX_TYPE_TENSOR, ONNX_TYPE_SEQUENCE };
 enum OrtHardwareDeviceType {
   OrtHardwareDeviceType_CPU,
   OrtHardwareDeviceType_GPU,
@@ -291,16 +291,20 @@ struct OrtApi {
                                     OrtAllocator* allocator, char** value);
   OrtStatus* (*SessionGetOutputName)(const OrtSession* session, std::size_t index,
                                      OrtAllocator* allocator, char** value);
-  void* unused_38[11];
+  void* unused_38[10];
+  OrtStatus* (*CreateTensorAsOrtValue)(OrtAllocator* allocator, const std::int64_t* shape,
+                                       std::size_t shape_len, ONNXTensorElementDataType type,
+                                       OrtValue** out);
   OrtStatus* (*CreateTensorWithDataAsOrtValue)(const OrtMemoryInfo* info, void* p_data,
                                                std::size_t p_data_len, const std::int64_t* shape,
                                                std::size_t shape_len,
                                                ONNXTensorElementDataType type, OrtValue** out);
   void* unused_50[1];
   OrtStatus* (*GetTensorMutableData)(OrtValue* value, void** out);
-  void* unused_52[1];
+  OrtStatus* (*FillStringTensor)(OrtValue* value, const char* const* s, std::size_t s_len);
   OrtStatus* (*GetStringTensorDataLength)(const OrtValue* value, std::size_t* len);
-  void* unused_54[1];
+  OrtStatus* (*GetStringTensorContent)(const OrtValue* value, void* s, std::size_t s_len,
+                                       std::size_t* offsets, std::size_t offsets_len);
   OrtStatus* (*CastTypeInfoToTensorInfo)(const OrtTypeInfo* type_info,
                                          const OrtTensorTypeAndShapeInfo** out);
   OrtStatus* (*GetOnnxTypeFromTypeInfo)(const OrtTypeInfo* type_info, ONNXType* out);
@@ -314,14 +318,21 @@ struct OrtApi {
                                       const char** dim_params, std::size_t dim_params_length);
   OrtStatus* (*GetTensorShapeElementCount)(const OrtTensorTypeAndShapeInfo* info, std::size_t* out);
   OrtStatus* (*GetTensorTypeAndShape)(const OrtValue* value, OrtTensorTypeAndShapeInfo** out);
-  void* unused_66[3];
+  void* unused_66[1];
+  OrtStatus* (*GetValueType)(const OrtValue* value, ONNXType* out);
+  void* unused_68[1];
   OrtStatus* (*CreateCpuMemoryInfo)(OrtAllocatorType type, OrtMemType mem_type,
                                     OrtMemoryInfo** out);
   void* unused_70[6];
   OrtStatus* (*AllocatorFree)(OrtAllocator* ort_allocator, void* p);
   void* unused_77[1];
   OrtStatus* (*GetAllocatorWithDefaultOptions)(OrtAllocator** out);
-  void* unused_79[9];
+  void* unused_79[1];
+  OrtStatus* (*GetValue)(const OrtValue* value, int index, OrtAllocator* allocator, OrtValue** out);
+  OrtStatus* (*GetValueCount)(const OrtValue* value, std::size_t* out);
+  OrtStatus* (*CreateValue)(const OrtValue* const* in, std::size_t num_values, ONNXType value_type,
+                            OrtValue** out);
+  void* unused_83[5];
   OrtStatus* (*KernelContext_GetInputCount)(const OrtKernelContext* context, std::size_t* out);
   OrtStatus* (*KernelContext_GetOutputCount)(const OrtKernelContext* context, std::size_t* out);
   OrtStatus* (*KernelContext_GetInput)(const OrtKernelContext* context, std::size_t index,

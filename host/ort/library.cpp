@@ -7,8 +7,12 @@
 #include <atomic>
 #include <cstdlib>
 #include <cstring>
+#include <functional>
 
+#include "host/graph/proto/tensor_data.hpp"
+#include "host/kernels/object_tensors.hpp"
 #include "host/ort/find.hpp"
+#include "host/ort/guarded_call.hpp"
 
 namespace gemm64::ort {
 namespace {
@@ -47,9 +51,9 @@ Owned<OrtValue> shared_value(const Api& api, const void* data, std::size_t bytes
                                                         OrtDeviceAllocator, OrtMemTypeDefault),
       api->ReleaseMemoryInfo);
   OrtValue* value = nullptr;
-  api.check(api->CreateTensorWithDataAsOrtValue(
-      memory.get(), const_cast<void*>(data), bytes, dims.data(), dims.size(),
-      static_cast<ONNXTensorElementDataType>(type), &value));
+  api.check(api->CreateTensorWithDataAsOrtValue(memory.get(), const_cast<void*>(data), bytes,
+                                                dims.data(), dims.size(), runtime_type(type),
+                                                &value));
   return {value, api->ReleaseValue};
 }
 
@@ -61,15 +65,106 @@ std::vector<const char*> texts(const std::vector<std::string>& names) {
 
 }  // namespace
 
+namespace {
+
+OrtAllocator* default_allocator(const Api& api) {
+  OrtAllocator* allocator = nullptr;
+  api.check(api->GetAllocatorWithDefaultOptions(&allocator));
+  return allocator;
+}
+
+/// A value with memory of its own, to be filled.
+Owned<OrtValue> new_value(const Api& api, const Tensor& tensor) {
+  OrtValue* value = nullptr;
+  api.check(api->CreateTensorAsOrtValue(default_allocator(api), tensor.dims().data(),
+                                        tensor.dims().size(), runtime_type(tensor.type()), &value));
+  return {value, api->ReleaseValue};
+}
+
+Owned<OrtValue> to_sequence(const Api& api, const Tensor& tensor) {
+  std::vector<Owned<OrtValue>> items;
+  std::vector<const OrtValue*> values;
+  for (std::int64_t i = 0; i < tensor.elements(); ++i) {
+    items.push_back(to_value(api, tensor.values<Tensor>()[i]));
+    values.push_back(items.back().get());
+  }
+  OrtValue* value = nullptr;
+  api.check(api->CreateValue(values.data(), values.size(), ONNX_TYPE_SEQUENCE, &value));
+  return {value, api->ReleaseValue};
+}
+
+Tensor from_sequence(const Api& api, const OrtValue& value) {
+  std::size_t count = 0;
+  api.check(api->GetValueCount(&value, &count));
+  std::vector<Tensor> items;
+  for (std::size_t i = 0; i < count; ++i) {
+    OrtValue* item = nullptr;
+    api.check(api->GetValue(&value, static_cast<int>(i), default_allocator(api), &item));
+    const Owned<OrtValue> owned(item, api->ReleaseValue);
+    items.push_back(to_tensor(api, *item));
+  }
+  return make_sequence(items);
+}
+
+void read_texts(const Api& api, const OrtValue& value, Tensor& tensor) {
+  const auto count = static_cast<std::size_t>(tensor.elements());
+  std::size_t bytes = 0;
+  api.check(api->GetStringTensorDataLength(&value, &bytes));
+  std::string all(bytes, '\0');
+  std::vector<std::size_t> begins(count);
+  if (count == 0) return;
+  api.check(api->GetStringTensorContent(&value, all.data(), bytes, begins.data(), count));
+  for (std::size_t i = 0; i < count; ++i) {
+    const std::size_t end = i + 1 < count ? begins[i + 1] : bytes;
+    tensor.mutable_values<std::string>()[i] = all.substr(begins[i], end - begins[i]);
+  }
+}
+
+/// Do elements share bytes in ONNX Runtime's memory? Each has a byte of its own in a Tensor.
+bool is_packed(DataType type) { return element_bits(type) % 8 != 0; }
+
+}  // namespace
+
 Owned<OrtValue> to_value(const Api& api, const Tensor& tensor) {
-  return shared_value(api, tensor.raw(), tensor.bytes(), tensor.dims(), tensor.type());
+  if (is_sequence(tensor)) return to_sequence(api, tensor);
+  const bool has_texts = tensor.type() == onnx::TensorProto::STRING;
+  if (!has_texts && !is_packed(tensor.type())) {
+    return shared_value(api, tensor.raw(), tensor.bytes(), tensor.dims(), tensor.type());
+  }
+  Owned<OrtValue> value = new_value(api, tensor);
+  const onnx::TensorProto proto = tensor.to_proto();
+  if (has_texts) {
+    std::vector<const char*> all;
+    for (const std::string& text : proto.string_data()) all.push_back(text.c_str());
+    api.check(api->FillStringTensor(value.get(), all.data(), all.size()));
+  } else {
+    void* data = nullptr;
+    api.check(api->GetTensorMutableData(value.get(), &data));
+    std::memcpy(data, proto.raw_data().data(), proto.raw_data().size());
+  }
+  return value;
 }
 
 Tensor to_tensor(const Api& api, const OrtValue& value) {
+  ONNXType kind = ONNX_TYPE_UNKNOWN;
+  api.check(api->GetValueType(&value, &kind));
+  if (kind == ONNX_TYPE_SEQUENCE) return from_sequence(api, value);
   const ValueType type = type_of(api, value);
   Tensor tensor(static_cast<DataType>(type.element_type), type.dims);
+  if (tensor.type() == onnx::TensorProto::STRING) {
+    read_texts(api, value, tensor);
+    return tensor;
+  }
   void* data = nullptr;
   api.check(api->GetTensorMutableData(const_cast<OrtValue*>(&value), &data));
+  if (is_packed(tensor.type())) {
+    onnx::TensorProto proto;
+    proto.set_data_type(tensor.type());
+    *proto.mutable_dims() = {type.dims.begin(), type.dims.end()};
+    proto.set_raw_data(data,
+                       static_cast<std::size_t>(TensorType{tensor.type(), type.dims}.bytes()));
+    return Tensor::from_proto(proto);
+  }
   if (tensor.bytes() != 0) std::memcpy(tensor.mutable_raw(), data, tensor.bytes());
   return tensor;
 }
@@ -190,28 +285,48 @@ void SessionOptions::add_initializers(const std::vector<const onnx::TensorProto*
       api->AddExternalInitializers(options_.get(), names.data(), values.data(), names.size()));
 }
 
+namespace {
+
+/// In another program, signals are that program's.
+OrtSession* opened(const Api& api, const std::function<OrtStatus*(OrtSession**)>& open) {
+  OrtSession* made = nullptr;
+  const auto action = [&] { api.check(open(&made)); };
+  if (is_in_other_program()) {
+    action();
+  } else {
+    call_guarded(action);
+  }
+  return made;
+}
+
+}  // namespace
+
 Session::Session(const Environment& environment, const std::string& file,
                  const SessionOptions& options)
-    : api_(environment.api()), session_(nullptr, api_->ReleaseSession) {
-  OrtSession* made = nullptr;
-  api_.check(api_->CreateSession(&environment.get(), file.c_str(), &options.get(), &made));
-  session_.reset(made);
+    : api_(environment.api()),
+      session_(opened(api_,
+                      [&](OrtSession** made) {
+                        return api_->CreateSession(&environment.get(), file.c_str(), &options.get(),
+                                                   made);
+                      }),
+               api_->ReleaseSession) {
   read_names();
 }
 
 Session::Session(const Environment& environment, std::string_view contents,
                  const SessionOptions& options)
-    : api_(environment.api()), session_(nullptr, api_->ReleaseSession) {
-  OrtSession* made = nullptr;
-  api_.check(api_->CreateSessionFromArray(&environment.get(), contents.data(), contents.size(),
-                                          &options.get(), &made));
-  session_.reset(made);
+    : api_(environment.api()),
+      session_(opened(api_,
+                      [&](OrtSession** made) {
+                        return api_->CreateSessionFromArray(&environment.get(), contents.data(),
+                                                            contents.size(), &options.get(), made);
+                      }),
+               api_->ReleaseSession) {
   read_names();
 }
 
 void Session::read_names() {
-  OrtAllocator* allocator = nullptr;
-  api_.check(api_->GetAllocatorWithDefaultOptions(&allocator));
+  OrtAllocator* const allocator = default_allocator(api_);
   const auto read = [&](auto count, auto get, std::vector<std::string>& names) {
     std::size_t size = 0;
     api_.check(count(session_.get(), &size));
@@ -237,9 +352,17 @@ std::map<std::string, Tensor> Session::run(const std::map<std::string, Tensor>& 
     values.push_back(owned.back().get());
   }
   std::vector<OrtValue*> found(named.size(), nullptr);
-  OrtStatus* const status =
-      api_->Run(session_.get(), nullptr, texts(names).data(), values.data(), values.size(),
-                texts(named).data(), named.size(), found.data());
+  const std::vector<const char*> input_names = texts(names), output_names = texts(named);
+  OrtStatus* status = nullptr;
+  const auto run = [&] {
+    status = api_->Run(session_.get(), nullptr, input_names.data(), values.data(), values.size(),
+                       output_names.data(), named.size(), found.data());
+  };
+  if (runs_are_guarded()) {
+    call_guarded(run);
+  } else {
+    run();
+  }
   std::vector<Owned<OrtValue>> results;
   for (OrtValue* const value : found) results.emplace_back(value, api_->ReleaseValue);
   api_.check(status);

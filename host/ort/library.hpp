@@ -17,9 +17,10 @@ namespace gemm64::ort {
 /// Names and values of options.
 using Options = std::vector<std::pair<std::string, std::string>>;
 
-/// A value of ONNX Runtime's that shares the tensor's memory, which outlives it.
+/// A value of ONNX Runtime's that shares the tensor's memory, which outlives it; a copy of texts
+/// and of types smaller than a byte.
 Owned<OrtValue> to_value(const Api& api, const Tensor& tensor);
-/// A copy of a value. Throws Error where it is no tensor of numbers.
+/// A copy of a value. Throws Error if it is neither a tensor nor a sequence of tensors.
 Tensor to_tensor(const Api& api, const OrtValue& value);
 
 class Library {

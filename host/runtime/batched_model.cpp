@@ -9,6 +9,7 @@
 
 #include "host/graph/onnx/shapes.hpp"
 #include "host/graph/onnx/supported.hpp"
+#include "host/kernels/object_tensors.hpp"
 #include "host/runtime/known_inputs.hpp"
 #include "host/runtime/memory_need.hpp"
 #include "host/util/error.hpp"
@@ -95,6 +96,7 @@ std::map<std::string, Dims> other_shapes(const OnnxModel& model, const InputSour
                                          std::int64_t images, std::int64_t at_once) {
   std::map<std::string, Dims> shapes;
   for (const auto& [name, source] : sources) {
+    if (source.type == kSequence) continue;
     Dims dims = source.dims;
     if (images != 0 && !dims.empty()) dims[0] = at_once;
     const std::optional<TensorType> type = model.type(name);

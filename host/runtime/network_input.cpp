@@ -6,6 +6,7 @@
 #include <algorithm>
 
 #include "host/graph/proto/tensor_data.hpp"
+#include "host/graph/proto/value_form.hpp"
 #include "host/numerics/idx.hpp"
 #include "host/numerics/image_file.hpp"
 #include "host/numerics/initialize.hpp"
@@ -81,9 +82,16 @@ InputSource images_source(const OnnxModel& model, const std::string& name,
   return image_files_source(taken, type, options.pixels, what);
 }
 
+/// The elements of an input that is a sequence of tensors, from a folder.
+InputSource sequence_source(const ValueForm& form, const std::string& folder) {
+  const Tensor tensor = load_sequence(folder, static_cast<DataType>(form.tensor.elem_type()));
+  return {tensor.type(), {}, true, [tensor](std::int64_t, std::int64_t) { return tensor; }, {},
+          folder};
+}
+
 InputSource array_source(const OnnxModel& model, const std::string& name, const std::string& file,
                          const InputOptions& options) {
-  const auto& type = info_of(model, name).type().tensor_type();
+  const onnx::TypeProto::Tensor type = value_form(info_of(model, name).type()).tensor;
   Tensor tensor = load_tensor(file, static_cast<DataType>(type.elem_type()));
   if (options.batch != 0 && (tensor.rank() == 0 || tensor.dim(0) < options.batch)) {
     throw UsageError(fmt::format("{}: is {}; --batch {} needs a first size of at least that", file,
@@ -133,18 +141,29 @@ std::string file_of(const std::string& text) {
   return text.substr(equals + 1);
 }
 
-/// What a person names as one file: the images of a folder, or the file itself.
+/// What a person names as one file: the images and arrays of a folder, or the file itself.
 std::vector<std::string> expanded(const std::string& file) {
   std::error_code error;
   if (!std::filesystem::is_directory(file, error)) return {file};
-  std::vector<std::string> images;
+  std::vector<std::string> found;
   for (std::filesystem::directory_iterator at(file, error), end; !error && at != end;
        at.increment(error)) {
-    if (is_image_file(at->path())) images.push_back(at->path().string());
+    const bool is_array = at->path().extension() == ".npy";
+    if (is_array || is_image_file(at->path())) found.push_back(at->path().string());
   }
   if (error) throw UsageError(fmt::format("{}: cannot be read: {}", file, error.message()));
+  std::sort(found.begin(), found.end());
+  return found;
+}
+
+/// The images of a folder, or the file itself.
+std::vector<std::string> images_in(const std::string& file) {
+  std::vector<std::string> images = expanded(file);
+  if (images == std::vector{file}) return images;
+  images.erase(std::remove_if(images.begin(), images.end(),
+                              [](const std::string& one) { return !is_image_file(one); }),
+               images.end());
   if (images.empty()) throw UsageError(fmt::format("{}: holds no PNG or JPEG images", file));
-  std::sort(images.begin(), images.end());
   return images;
 }
 
@@ -160,11 +179,18 @@ InputSources open_inputs(const OnnxModel& model, const InputOptions& options,
   std::map<std::string, std::vector<std::string>> given;
   for (const std::string& text : options.files) {
     const auto [name, file] = parse(text, model, names);
-    for (std::string& one : expanded(file)) given[name].push_back(std::move(one));
+    const bool is_sequence = value_form(info_of(model, name).type()).is_sequence;
+    for (std::string& one : is_sequence ? std::vector{file} : images_in(file)) {
+      given[name].push_back(std::move(one));
+    }
   }
   InputSources inputs;
   bool any_images = false;
   for (const auto& [name, files] : given) {
+    if (const ValueForm form = value_form(info_of(model, name).type()); form.is_sequence) {
+      inputs.emplace(name, sequence_source(form, files[0]));
+      continue;
+    }
     const bool images = std::all_of(files.begin(), files.end(),
                                     [](const std::string& file) { return is_image_file(file); });
     if (!images && files.size() > 1) {

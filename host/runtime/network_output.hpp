@@ -15,7 +15,8 @@
 namespace gemm64 {
 
 /// Each text is FILE, for the network's first output, NAME=FILE, or FOLDER/ (or a folder that
-/// exists) for all outputs, NAME.npy each.
+/// exists) for all outputs, NAME.npy each. A sequence goes to a folder, NAME=FOLDER/ or
+/// FOLDER/NAME.
 class NetworkOutputs {
  public:
   /// Claims and opens the files that the texts name. Throws UsageError where one cannot be written
@@ -32,7 +33,8 @@ class NetworkOutputs {
  private:
   struct File {
     std::string output;  // empty: the first
-    std::unique_ptr<OutputFile> file;
+    std::string path;
+    std::unique_ptr<OutputFile> file;  // nullptr if the path is the folder of a sequence
   };
   void add(const std::string& output, const std::string& path, ClaimedFiles& files);
 

@@ -4,8 +4,12 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
+#include <filesystem>
+#include <vector>
 
 #include "host/graph/proto/tensor_data.hpp"
+#include "host/kernels/object_tensors.hpp"
 #include "host/kernels/small_types.hpp"
 #include "host/numerics/npy.hpp"
 #include "host/util/console.hpp"
@@ -92,35 +96,81 @@ Tensor widened(const Tensor& tensor) {
   }
 }
 
+/// Values of a type that NumPy does not know, from those of the wider one. Throws UsageError if a
+/// value is none of that type.
+Tensor narrowed(const Tensor& wide, DataType type, const std::string& path) {
+  if (type == onnx::TensorProto::BFLOAT16) {
+    return converted<Eigen::bfloat16>(wide,
+                                      [&](std::int64_t i) { return wide.values<float>()[i]; });
+  }
+  const auto same = [](float a, float b) {
+    return std::isnan(a) ? std::isnan(b) : a == b && std::signbit(a) == std::signbit(b);
+  };
+  const auto value = [&wide](std::int64_t i) -> float {
+    if (wide.type() == onnx::TensorProto::INT8) return wide.values<std::int8_t>()[i];
+    if (wide.type() == onnx::TensorProto::UINT8) return wide.values<std::uint8_t>()[i];
+    return wide.values<float>()[i];
+  };
+  const int patterns = 1 << element_bits(type);
+  std::vector<float> all;
+  for (int bits = 0; bits < patterns; ++bits) {
+    all.push_back(decode_small(type, static_cast<std::uint8_t>(bits)));
+  }
+  Tensor tensor(type, wide.dims());
+  for (std::int64_t i = 0; i < wide.elements(); ++i) {
+    const float wanted = value(i);
+    const auto found = std::find_if(all.begin(), all.end(),
+                                    [&](float candidate) { return same(wanted, candidate); });
+    if (found == all.end()) {
+      throw UsageError(fmt::format("{}: its value {}, {}, is no {}; round it first", path, i,
+                                   wanted, data_type_name(type)));
+    }
+    tensor.mutable_raw()[i] = static_cast<std::byte>(found - all.begin());
+  }
+  return tensor;
+}
+
+bool is_known(DataType type) {
+  return type != onnx::TensorProto::BFLOAT16 && element_of(type) != Element::kNone;
+}
+
 }  // namespace
 
 Tensor load_tensor(const std::string& path, DataType type) {
   NpyFile file(path);
-  if (element_of(type) == Element::kNone) {
-    throw UsageError(
-        fmt::format("{}: the network takes {} here, which no .npy file holds; only a constant can "
-                    "be that",
-                    path, data_type_name(type)));
+  if (type == onnx::TensorProto::STRING) return Tensor::of(file.shape(), file.read_texts());
+  if (!is_computable(type)) {
+    throw UsageError(fmt::format("{}: the network takes {} here, which is not supported", path,
+                                 data_type_name(type)));
   }
-  file.require(element_of(type));
-  const bool wide = type == onnx::TensorProto::BFLOAT16;
-  Tensor tensor(wide ? onnx::TensorProto::FLOAT : type, file.shape());
+  const DataType held = is_known(type) ? type : wider(type);
+  file.require(element_of(held));
+  Tensor tensor(held, file.shape());
   file.read(tensor.mutable_raw());
-  if (!wide) return tensor;
-  return converted<Eigen::bfloat16>(tensor,
-                                    [&](std::int64_t i) { return tensor.values<float>()[i]; });
+  return held == type ? tensor : narrowed(tensor, type, path);
 }
 
 void save_tensor(OutputFile& file, const Tensor& tensor) {
-  const bool known =
-      tensor.type() != onnx::TensorProto::BFLOAT16 && element_of(tensor.type()) != Element::kNone;
-  if (!known) {
+  if (tensor.type() == onnx::TensorProto::STRING) {
+    const auto* const texts = tensor.values<std::string>();
+    return write_npy(file, tensor.dims(), {texts, texts + tensor.elements()});
+  }
+  if (!is_known(tensor.type())) {
     const DataType type = wider(tensor.type());
     print_error(fmt::format("{} holds {}, since no .npy file holds {}", file.path().string(),
                             data_type_name(type), data_type_name(tensor.type())));
     return save_tensor(file, widened(tensor));
   }
   write_npy(file, element_of(tensor.type()), tensor.dims(), tensor.raw());
+}
+
+Tensor load_sequence(const std::string& folder, DataType type) {
+  std::vector<Tensor> items;
+  for (;;) {
+    const auto file = std::filesystem::path(folder) / fmt::format("{}.npy", items.size());
+    if (!std::filesystem::exists(file)) return make_sequence(items);
+    items.push_back(load_tensor(file.string(), type));
+  }
 }
 
 std::string file_name(std::string name) {

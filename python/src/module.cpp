@@ -5,6 +5,7 @@
 
 #include <stdexcept>
 
+#include "host/ort/guarded_call.hpp"
 #include "host/util/error.hpp"
 #include "python/src/bindings.hpp"
 #include "python/src/network_session.hpp"
@@ -18,6 +19,7 @@ std::string dump(const nlohmann::ordered_json& json) {
 }  // namespace gemm64::python
 
 NB_MODULE(_gemm64, module) {
+  gemm64::ort::guard_runs();
   module.attr("VERSION") = GEMM64_VERSION;
   const nanobind::exception<gemm64::UsageError> usage(module, "InvalidArgument", PyExc_ValueError);
   // Each registers itself with the module.

@@ -448,17 +448,31 @@ class Failures(HostTest):
             with self.subTest(file=file.name):
                 self.refuse(str(file), "--model", file)
 
-    def test_crash_ends_with_a_message(self):
+    def crashing_model(self):
         """ONNX Runtime's division of the lowest integer by -1 is a signal."""
         low = numpy.array([-2**63], numpy.int64)
         g = Graph()
         x = g.node("Cast", "x", to=TensorProto.INT64)
-        y = g.node("Div", g.node("Add", g.constant(low), x), g.node("Sub", x, g.constant(numpy.array([1], numpy.int64))))
-        onnx.save(model_of(g.graph("div", [("x", TensorProto.FLOAT, [1])], [(y, TensorProto.INT64, [1])])),
+        quotient = g.node("Div", g.node("Add", g.constant(low), x),
+                          g.node("Sub", x, g.constant(numpy.array([1], numpy.int64))))
+        y = g.node("MatMul", g.node("Cast", quotient, to=TensorProto.FLOAT),
+                   g.constant(numpy.ones((1, 4), numpy.float32)))
+        onnx.save(model_of(g.graph("div", [("x", TensorProto.FLOAT, [1, 1])], [(y, TensorProto.FLOAT, [1, 4])])),
                   self.folder / "div.onnx")
-        numpy.save(self.folder / "zero.npy", numpy.zeros(1, numpy.float32))
-        self.refuse("div.onnx: ONNX Runtime crashed over it (Floating point exception)", "--model", "div.onnx", "--input",
-                    "zero.npy", "--allow-host-only")
+        numpy.save(self.folder / "zero.npy", numpy.zeros((1, 1), numpy.float32))
+
+    def test_crash_ends_with_a_message(self):
+        self.crashing_model()
+        (self.folder / "sweep.json").write_text(json.dumps({
+            "mode": "run", "device": "tlm", "networks": ["div.onnx"], "batches": [1], "designs": {"array": [4]}}))
+        for command in (("run", "--model", "div.onnx", "--input", "zero.npy"),
+                        ("quantize", "div.onnx", "--calibrate", "zero.npy", "-o", "q.onnx"),
+                        ("faults", "--model", "div.onnx", "--calibrate", "zero.npy", "--count", "1"),
+                        ("sweep", "sweep.json")):
+            with self.subTest(command=command[0]):
+                code, _, complaint = self.run_program(*command)
+                self.assertEqual(code, 2, complaint)
+                self.assertIn("ONNX Runtime crashed (Floating point exception)", complaint)
 
     def test_failure_of_a_node_names_it_and_keeps_files(self):
         """After a layer of the device; outputs of an earlier run stay as they are."""

@@ -9,6 +9,7 @@ than --least are equal."""
 
 import argparse
 import collections
+import os
 import pathlib
 import sys
 import warnings
@@ -17,7 +18,10 @@ import numpy
 import onnx
 from onnx.backend.test.loader import load_model_tests
 
-import provider
+# As in gemm64's own sessions: else ONNX Runtime refuses opsets that are newer than its own whole.
+os.environ.setdefault("ALLOW_RELEASED_ONNX_OPSET_ONLY", "0")
+
+import provider  # pylint: disable=wrong-import-position
 
 
 def cases():
@@ -32,8 +36,17 @@ def cases():
                     continue
                 data = list(data_sets(case.model_dir, model))
             for inputs, _ in data or []:
-                yield case.name, model, inputs
+                yield case.name, model, [array_of(value) for value in inputs]
                 break
+
+
+def array_of(value):
+    """A value of a test, which may be a NumPy scalar or a message, as an array or a list of arrays."""
+    if isinstance(value, list):
+        return [array_of(one) for one in value]
+    if isinstance(value, onnx.TensorProto):
+        return onnx.numpy_helper.to_array(value)
+    return numpy.asarray(value) if isinstance(value, numpy.generic) else value
 
 
 def data_sets(folder, model):

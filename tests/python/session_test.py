@@ -424,3 +424,20 @@ def test_a_report_that_did_not_hold_raises():
     with pytest.raises(gemm64.VerificationError, match="fc: 3 values differ"):
         report.require_verified()
     gemm64.Report(verified=False, layers=[{"name": "conv", "on": "host"}]).require_verified()
+
+
+def test_a_crash_of_onnx_runtime_is_an_exception(tmp_path):
+    """It divides the lowest int64 by -1: while it folds constants, and while the network runs."""
+    lowest = onnx.numpy_helper.from_array(np.array([-2**63], np.int64), "lowest")
+    for constant in (True, False):
+        nodes = [helper.make_node("Cast", ["x"], ["d"], to=TensorProto.INT64),
+                 helper.make_node("Div", ["lowest", "minus" if constant else "d"], ["q"]),
+                 helper.make_node("Add", ["q", "d"], ["y"])]
+        graph = helper.make_graph(nodes, "g", [helper.make_tensor_value_info("x", TensorProto.FLOAT, [1])],
+                                  [helper.make_tensor_value_info("y", TensorProto.INT64, [1])],
+                                  [lowest, onnx.numpy_helper.from_array(np.array([-1], np.int64), "minus")])
+        path = tmp_path / "div.onnx"
+        onnx.save(helper.make_model(graph, opset_imports=[helper.make_opsetid("", 13)], ir_version=8), path)
+        for _ in range(2):  # nothing of the first is in the way of the second
+            with pytest.raises(gemm64.InvalidArgument, match="a quotient of integers overflows"):
+                gemm64.InferenceSession(path, device="tlm", array=8).run(None, {"x": -np.ones(1, np.float32)})

@@ -24,6 +24,7 @@ using onnx::TensorProto;
 
 constexpr std::int64_t kMaxNodes = 100'000;
 constexpr std::size_t kMaxBytes = std::size_t{1} << 30;
+constexpr std::int64_t kMostTurns = std::int64_t{1} << 40;  // which take days
 
 /// Why a node stays.
 struct Kept {
@@ -251,9 +252,10 @@ void Unfolder::unroll_loop(const NodeProto& node) {
   if (!condition) throw Kept{"whose condition is not known before the network runs"};
   if (*condition != 0) {
     if (!stays_true(*turns.body)) throw Kept{"whose condition is computed in each turn"};
-    if (input(0).empty()) throw Kept{"without an end"};
+    if (input(0).empty()) throw Kept{kEndless};
     const auto count = known(input(0));
     if (!count) throw Kept{"whose trip count is not known before the network runs"};
+    if (*count > kMostTurns) throw Kept{kEndless};
     turns.count = std::max<std::int64_t>(*count, 0);
   }
   unroll(node, turns);

@@ -15,6 +15,9 @@ namespace gemm64 {
 /// Is the node one whose subgraphs run as its inputs say?
 bool is_control_flow(const onnx::NodeProto& node);
 
+/// The reason of a Loop that never ends, or not within days.
+inline constexpr const char* kEndless = "without an end";
+
 /// Why such nodes stay, in words behind their operator's name, by the name of their first output.
 using KeptControlFlow = std::map<std::string, std::string>;
 

@@ -33,6 +33,10 @@ constexpr std::int64_t kOldestFormat = 4, kReadFormat = 10;
 /// Domains of operators that every library of ONNX Runtime knows.
 constexpr std::array<const char*, 3> kDomains = {"", "com.microsoft", "ai.onnx.ml"};
 
+bool has_known_domain(const NodeProto& node) {
+  return std::find(kDomains.begin(), kDomains.end(), node.domain()) != kDomains.end();
+}
+
 /// A node's name in the model that ONNX Runtime reads: its index, of which there is one.
 std::string name_of_node(int index) { return fmt::format("gemm64.node.{}", index); }
 const std::regex& node_pattern() {
@@ -211,7 +215,7 @@ class Question {
   }
 
   bool is_known(const NodeProto& node) const {
-    if (std::find(kDomains.begin(), kDomains.end(), node.domain()) == kDomains.end()) return false;
+    if (!has_known_domain(node)) return false;
     std::set<std::string> read(node.input().begin(), node.input().end());
     add_inner_reads(node, read);
     return std::none_of(read.begin(), read.end(),
@@ -341,6 +345,10 @@ bool any_unknown(const GraphProto& graph, const ValueFacts& facts) {
   });
 }
 
+void refuse(const NodeProto& node, const char* why, ValueFacts& facts) {
+  if (node.output_size() != 0) facts.refused[node.output(0)] = why;
+}
+
 void ask(const onnx::ModelProto& model, const DeclaredValues& declared, const std::string& file,
          std::set<int>& outside, ValueFacts& facts) {
   const GraphProto& graph = model.graph();
@@ -361,6 +369,7 @@ void ask(const onnx::ModelProto& model, const DeclaredValues& declared, const st
       const bool is_outside =
           error.code() == ORT_NOT_IMPLEMENTED && node && outside.insert(*node).second;
       if (!is_outside) throw refusal(graph, file, error.what());
+      refuse(graph.node(*node), "has no kernel in ONNX Runtime", facts);
     }
   }
 }
@@ -394,7 +403,9 @@ void infer_values(const onnx::ModelProto& model, const DeclaredValues& declared,
   const ValueFacts given = facts;
   std::map<std::string, TensorType> corrected;
   do {
+    std::map<std::string, std::string> refused = std::move(facts.refused);
     facts = given;
+    facts.refused.insert(refused.begin(), refused.end());
     for (const auto& [name, type] : corrected) facts.types[name] = type;
     ask(model, declared, file, outside, facts);
     if (take_declared(graph, declared, file, facts) && any_unknown(graph, facts)) {
@@ -403,6 +414,7 @@ void infer_values(const onnx::ModelProto& model, const DeclaredValues& declared,
   } while (correct_pool(graph, file, facts, outside, corrected));
   for (int i = 0; i < graph.node_size(); ++i) {
     const NodeProto& node = graph.node(i);
+    if (!has_known_domain(node)) refuse(node, "is of a domain that ONNX Runtime lacks", facts);
     check_layer(node, facts, place_of(node, i, file));
     const std::string why = why_not_known(node, facts);
     for (const std::string& output : node.output()) {

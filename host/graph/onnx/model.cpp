@@ -278,6 +278,7 @@ void OnnxModel::settle(const std::filesystem::path& folder, const ImportOptions&
     fixed_.insert(replacement.constant);
   }
   is_for_its_sizes_ = options.its_sizes_alone || !facts.replacements.empty();
+  kept_.insert(facts.refused.begin(), facts.refused.end());
   types_ = std::move(facts.types);
   integers_ = std::move(facts.integers);
   unknown_ = std::move(facts.unknown);
@@ -310,6 +311,10 @@ OnnxModel OnnxModel::rewritten(onnx::ModelProto proto, const ImportOptions& opti
   known.types = types_;
   known.integers = integers_;
   known.unknown = unknown_;
+  for (const onnx::NodeProto& node : graph().node()) {
+    const std::string why = is_control_flow(node) ? "" : why_kept(node);
+    if (!why.empty()) known.refused[node.output(0)] = why;
+  }
   other.settle(std::filesystem::path(name_).parent_path(), options, is_bound ? &known : nullptr);
   return other;
 }

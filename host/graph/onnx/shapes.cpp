@@ -256,6 +256,7 @@ bool take_known(const onnx::GraphProto& graph, const Constants& constants, const
     if (is_open != (before == known.types.end())) return false;
     if (!is_open && own->second.dims != before->second.dims) return false;
   }
+  facts.refused = known.refused;
   bool all = true;
   for (const onnx::NodeProto& node : graph.node()) {
     for (const std::string& name : node.output()) {

@@ -18,6 +18,7 @@ struct ValueFacts {
   std::map<std::string, std::vector<std::int64_t>> integers;  // of small tensors of integers
   std::map<std::string, onnx::TensorProto> values;            // of other small tensors
   std::map<std::string, std::string> unknown;                 // why there is no type
+  std::map<std::string, std::string> refused;  // why ONNX Runtime runs no node, by first output
   /// Constants for the batch asked for, with the nodes and inputs that read them in place of the
   /// file's.
   struct Replacement {

@@ -7,28 +7,17 @@
 
 #include "host/graph/onnx/control_flow.hpp"
 #include "host/graph/onnx/operator.hpp"
-#include "host/graph/proto/tensor_data.hpp"
 #include "host/util/error.hpp"
 #include "host/util/text.hpp"
 
 namespace gemm64 {
 namespace {
 
-/// Why a node cannot run, or nothing.
+/// Why a node cannot run, or nothing. Control flow that is not known before runs in ONNX Runtime.
 std::string obstacle(const onnx::NodeProto& node, const OnnxModel& model) {
-  if (const std::string why = model.why_kept(node); !why.empty()) {
-    return operator_name(node) + " " + why;
-  }
-  return find_operator(node.domain(), node.op_type()) == nullptr ? operator_name(node) : "";
-}
-
-/// Why an input is nothing that can be computed with, or nothing.
-std::string why_no_input(const onnx::ValueInfoProto& input) {
-  if (!input.type().has_tensor_type()) return "is not a tensor; only tensors are supported";
-  const int type = input.type().tensor_type().elem_type();
-  if (is_computable(type)) return "";
-  return fmt::format("holds values of type {}; only numbers and bool are supported",
-                     data_type_name(type));
+  const std::string why = model.why_kept(node);
+  if (why.empty() || (is_control_flow(node) && why != kEndless)) return "";
+  return operator_name(node) + " " + why;
 }
 
 }  // namespace
@@ -62,16 +51,7 @@ std::string why_not_run(const OnnxModel& model) {
                 ? fmt::format("{} ({})", why, nodes.first)
                 : fmt::format("{} ({} nodes, the first is {})", why, nodes.count, nodes.first);
   }
-  if (!list.empty()) return list;
-  if (graph.sparse_initializer_size() != 0) {
-    return fmt::format("its initializer '{}' is sparse, which is not supported",
-                       printable(graph.sparse_initializer(0).values().name()));
-  }
-  for (const onnx::ValueInfoProto& input : graph.input()) {
-    const std::string why = model.is_graph_input(input.name()) ? why_no_input(input) : "";
-    if (!why.empty()) return fmt::format("its input '{}' {}", printable(input.name()), why);
-  }
-  return "";
+  return list;
 }
 
 void require_supported(const OnnxModel& model) {
@@ -81,15 +61,7 @@ void require_supported(const OnnxModel& model) {
 
 bool waits_for_inputs(const OnnxModel& model) {
   const auto& nodes = model.graph().node();
-  const auto& inputs = model.graph().input();
-  return std::any_of(nodes.begin(), nodes.end(), is_control_flow) &&
-         std::all_of(nodes.begin(), nodes.end(),
-                     [&model](const onnx::NodeProto& node) {
-                       return is_control_flow(node) || obstacle(node, model).empty();
-                     }) &&
-         std::all_of(inputs.begin(), inputs.end(), [&model](const onnx::ValueInfoProto& input) {
-           return !model.is_graph_input(input.name()) || why_no_input(input).empty();
-         });
+  return std::any_of(nodes.begin(), nodes.end(), is_control_flow) && why_not_run(model).empty();
 }
 
 }  // namespace gemm64

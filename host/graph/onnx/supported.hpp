@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the host cannot run of a network.
+// What ONNX Runtime cannot run of a network.
 #pragma once
 
 #include <string>
@@ -8,9 +8,8 @@
 
 namespace gemm64 {
 
-/// Why `run` refuses a network, in one line: the operators that are not known, each
-/// with the number of its nodes and the first of them, or else an input that is no tensor of
-/// numbers. Empty where it runs.
+/// Why `run` refuses a network, in one line: the operators that ONNX Runtime has no kernel for and
+/// Loops without an end, each with the number of its nodes and the first of them. Empty if it runs.
 std::string why_not_run(const OnnxModel& model);
 
 /// Throws UsageError, which says so, where `run` refuses the network.
@@ -23,7 +22,7 @@ std::string operator_name(const onnx::NodeProto& node);
 /// makes nothing while the network runs?
 bool is_view(const onnx::NodeProto& node);
 
-/// Has the graph an If, Loop or Scan, and nothing else that cannot run? What these come to may
+/// Has the graph an If, Loop or Scan, and nothing that cannot run? Their branches and turns may
 /// follow once shapes and inputs are known.
 bool waits_for_inputs(const OnnxModel& model);
 

@@ -190,5 +190,19 @@ TEST_F(Npy, LoadsMatricesAlone) {
   EXPECT_THAT([&] { matrix(array("<i8", "(1, 1)", "12345678")); }, Fails("array.astype('int8')"));
 }
 
+TEST_F(Npy, ReadsTextsOfEitherKindAndOrder) {
+  const auto texts = [](const std::string& path) { return NpyFile(path).read_texts(); };
+  const std::string little("a\0\0\0b\0\0\0\xe4\0\0\0\0\0\0\0", 16);
+  const std::string big("\0\0\0a\0\0\0b\0\0\0\xe4\0\0\0\0", 16);
+  const std::vector<std::string> expected{"ab", "\xc3\xa4"};
+  EXPECT_EQ(texts(array("<U2", "(2,)", little)), expected);
+  EXPECT_EQ(texts(array(">U2", "(2,)", big)), expected);
+  EXPECT_EQ(texts(array("|S2", "(2,)", std::string("abc\0", 4))),
+            (std::vector<std::string>{"ab", "c"}));
+  EXPECT_EQ(texts(array("|S3", "(2, 2)", "aaabbbcccddd", true)),
+            (std::vector<std::string>{"aaa", "ccc", "bbb", "ddd"}));
+  EXPECT_THAT(message_of([&] { texts(array("<f4", "(1,)", "abcd")); }), Says("texts are needed"));
+}
+
 }  // namespace
 }  // namespace gemm64
