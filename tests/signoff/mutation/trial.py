@@ -6,6 +6,7 @@ kills no mutant.
 """
 
 import collections
+import concurrent.futures
 import hashlib
 import os
 import re
@@ -74,9 +75,13 @@ def listed(program):
     return names
 
 
-def passing(program, filters, environment):
-    """The tests of `filters` that pass, each with its seconds, and the names of those that do not."""
-    output, _ = execute(program, [filters], environment, 3600)
+def passing(program, filters, environment, jobs):
+    """The tests of `filters` that pass, each with its seconds, and the names of those that do not; in `jobs` processes."""
+    def part(number):
+        return execute(program, [filters], {**environment, "GTEST_TOTAL_SHARDS": str(jobs), "GTEST_SHARD_INDEX": str(number)}, 3600)[0]
+
+    with concurrent.futures.ThreadPoolExecutor(jobs) as pool:
+        output = "\n".join(pool.map(part, range(jobs)))
     good = {name: int(milli) / 1000 for name, milli in re.findall(r"^\[       OK \] (\S+?)(?:, where .*)? \((\d+) ms\)", output, re.M)}
     return [(program, name, seconds) for name, seconds in good.items()], sorted(failed(output) - set(good))
 
