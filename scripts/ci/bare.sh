@@ -89,6 +89,11 @@ done
 rm -f "$root"/etc/apt/apt.conf.d/{20packagekit,50appstream,70debconf}
 chroot "$root" update-ca-certificates >/dev/null 2>&1 || true
 
+# It lives for minutes: no package needs to be safe on the disk.
+mkdir -p "$root/etc/dpkg/dpkg.cfg.d"
+echo force-unsafe-io >"$root/etc/dpkg/dpkg.cfg.d/bare"
+echo 'Acquire::Languages "none";' >"$root/etc/apt/apt.conf.d/99bare"
+
 mkdir "$root/gemm64"
 tar -C "$checkout" --exclude=./build -cf - . | tar -C "$root/gemm64" --no-same-owner -xf -
 

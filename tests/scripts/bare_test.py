@@ -75,10 +75,15 @@ class Bare(unittest.TestCase):
         checkout = self.folder / "checkout"
         (checkout / ".ci").mkdir(parents=True)
         (checkout / "scripts/ci").mkdir(parents=True)
+        (checkout / "scripts/setup").mkdir()
+        (checkout / "build").mkdir()
         shutil.copy(ROOT / ".ci/run", checkout / ".ci/run")
         bare = checkout / "scripts/ci/bare.sh"
         bare.write_text('#!/bin/bash\nexit "$BARE"\n')
         bare.chmod(0o755)
+        setup = checkout / "scripts/setup/setup.sh"
+        setup.write_text('#!/bin/bash\necho "no package $*" && [[ $FAILS != setup ]]\n')
+        setup.chmod(0o755)
         part = checkout / "scripts/ci/part.py"
         part.write_text('#!/bin/bash\necho "${PART:-1}"\n')
         part.chmod(0o755)
@@ -93,13 +98,22 @@ class Bare(unittest.TestCase):
         self.assertIn("in place instead", said.stdout)
         self.assertEqual(
             [line for line in said.stdout.splitlines() if line.startswith("made:")],
-            ["made: sim", "made: -C tests/signoff mutants ARGS=--draw 30", "made: test", "made: -C sim web-check", "made: regression PARTS=6", "made: lint"],
+            [
+                "made: sim",
+                "made: build",
+                "made: test",
+                "made: -C tests/signoff mutants ARGS=--draw 30",
+                "made: -C sim web-check",
+                "made: regression PARTS=6",
+                "made: lint",
+            ],
         )
         self.assertEqual(said.stdout.splitlines()[-1], "Total Test time (real) = 2 sec")
         self.assertEqual(said.stdout.splitlines()[-6], "100% tests passed, 0 tests failed out of 7")
         self.assertNotIn("web-check", self.call(run, BARE="125", FAILS="", PART="2").stdout)
-        for step in ["test", "lint"]:
+        for step in ["test", "lint", "setup"]:
             self.assertNotEqual(self.call(run, BARE="125", FAILS=step).returncode, 0)
+        self.assertIn("no package build test web", self.call(run, BARE="125", FAILS="setup").stdout)
 
     def test_ci_takes_the_bare_debians_word(self) -> None:
         run = str(self.checkout() / ".ci/run")
