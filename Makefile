@@ -47,7 +47,6 @@ regression:
 	@$(SETUP) build test $(if $(SEED),mutants)
 	$(call configure,test)
 	@scripts/setup/charts.sh --test $(BUILD)/page || echo "make: the tests of pages will fail" >&2
-	$(call switch_on,GEMM64_FUNCTIONAL,functional)
 	@$(compile) --target all gemm64_regression
 	$(if $(PARTS),@scripts/ci/part.py --build $(BUILD) --parts $(PARTS) --out $(BUILD)/part.txt)
 	@status=0; $(call run_tests,-L,regression) $(if $(PARTS),-I $(abspath $(BUILD)/part.txt)) || status=1; \

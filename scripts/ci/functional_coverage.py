@@ -4,7 +4,7 @@
 
 Builds models of N = 2, 4 and 8 that count bins (Verilator's --coverage-user), runs a selection of the tests on them, and adds up
 what all of them counted. A waived bin has its reason in bins.py.
-Exit: 0 enough bins are reached, 1 too few, or a waived one is, 2 bad usage, 3 a file could not be written, 77 nothing is built (--built).
+Exit: 0 enough bins are reached, 1 too few, or a waived one is, 2 bad usage, 3 a file could not be written.
 """
 
 import argparse
@@ -36,7 +36,6 @@ LEFT_OUT = ("*N16*", "*N32*", "*/SelfCheck.*/N8", "FoundFault.OfFlips*", "FoundF
 def arguments():
     parser = argparse.ArgumentParser(prog="scripts/ci/functional_coverage.py", description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--build", default=os.path.join(ROOT, "build"), help="folder of the build")
-    parser.add_argument("--built", action="store_true", help="take the build as it is")
     parser.add_argument("--counted", action="store_true", help="take what the last run counted")
     parser.add_argument("--tests", metavar="FILTER", help="other tests, as --gtest_filter has them")
     parser.add_argument("--least", type=float, default=98, metavar="PERCENT", help="of bins that are not waived (default 98)")
@@ -103,10 +102,7 @@ def read(folder):
 def main():
     options = arguments()
     began = time.monotonic()
-    if options.built and not os.path.exists(os.path.join(options.build, PROGRAM)):
-        print("functional_coverage: skipped: make -C scripts/ci coverage builds what it needs")
-        return 77
-    if not options.built and not options.counted:
+    if not options.counted:
         quiet("cmake", "-S", ROOT, "-B", options.build, "-DGEMM64_FUNCTIONAL=ON")
         quiet("cmake", "--build", options.build, "--parallel", str(options.jobs), "--target", PROGRAM)
     passed, lacking, failed = (None, [], []) if options.counted else count(options.build, options.jobs, options.tests)

@@ -2,7 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Divides the tests labelled regression into parts and prints that of the commit which is checked out.
 
-Parts cost about the same (the tests' property COST, in seconds) and commits take turns: N successive commits run all tests. In a shallow
+Parts cost about the same (the tests' property COST, in seconds of a processor; the first also makes and tests the page for browsers,
+.ci/run) and commits take turns: N successive commits run all tests. In a shallow
 clone, which has no count of commits, the commit's hash draws. The numbers of the part's tests are written for ctest's option -I.
 
   scripts/ci/part.py --build build --parts 4 --out build/part.txt
@@ -16,12 +17,13 @@ import sys
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 LABEL = "regression"
 COST = 2  # of a test without the property
+PAGE = 300  # of make -C sim web-check
 
 
-def divided(tests, parts):
+def divided(tests, parts, page=PAGE):
     """Lists of tests, each (name, cost, number), of similar cost: the most expensive test goes first, to the cheapest part."""
     made = [[] for _ in range(parts)]
-    sums = [0.0] * parts
+    sums = [min(page, sum(cost for _, cost, _ in tests) / parts)] + [0.0] * (parts - 1)
     for test in sorted(tests, key=lambda test: (-test[1], test[0])):
         cheapest = sums.index(min(sums))
         made[cheapest].append(test)
