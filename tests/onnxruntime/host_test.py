@@ -138,10 +138,10 @@ class Networks(HostTest):
                 self.compare(model, network.feeds(2, 16), least=9)
 
     def test_rtl(self):
+        model, feeds = self.quantized("mobilenet", QuantFormat.QDQ, (U8, U8), True)
         for arguments in ((), ("--memory", "shared"), ("--results", "int32"), ("--accumulate", "host"),
                           ("--depthwise", "array"), ("--convolutions", "host"), ("--check", "outputs")):
             with self.subTest(arguments=arguments):
-                model, feeds = self.quantized("mobilenet", QuantFormat.QDQ, (U8, U8), True)
                 self.compare(model, feeds, *arguments, device=("--device", "rtl", "--array", 8))
 
 
