@@ -77,6 +77,31 @@ std::vector<std::uint64_t> place_parts(const std::vector<PartCost>& parts, std::
   return places;
 }
 
+std::vector<std::uint64_t> place_in_tiles(const std::vector<PartCost>& parts, std::uint32_t n) {
+  std::vector<std::uint64_t> places;
+  std::uint64_t place = 0;
+  for (const PartCost& part : parts) {
+    places.push_back(place);
+    place += divide_up(part.channels, n) * n;
+  }
+  return places;
+}
+
+bool takes_gaps(const OnnxModel& model, const Readers& readers, const std::string& value) {
+  static const std::set<std::string> kKeepChannels = {"MaxPool", "Flatten",
+                                                      "com.microsoft.QLinearAveragePool",
+                                                      "com.microsoft.QLinearGlobalAveragePool"};
+  const auto found = readers.find(value);
+  if (found == readers.end()) return false;
+  return std::all_of(found->second.begin(), found->second.end(), [&](int reader) {
+    if (reader == model.graph().node_size()) return false;  // an output of the graph
+    const onnx::NodeProto& node = model.graph().node(reader);
+    const std::string name = operator_name(node);
+    if (kKeepChannels.count(name) != 0) return takes_gaps(model, readers, node.output(0));
+    return mixes_channels(node) && name != "com.microsoft.QLinearConcat" && !needs_its_order(node);
+  });
+}
+
 bool takes_any_order(const OnnxModel& model, const Readers& readers, const std::string& value) {
   std::set<std::string> seen;
   std::vector<std::string> left = {value};

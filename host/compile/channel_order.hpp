@@ -38,6 +38,13 @@ struct PartCost {
 std::vector<std::uint64_t> place_parts(const std::vector<PartCost>& parts, std::uint32_t n,
                                        bool any_order);
 
+/// Returns the same if each part begins with a tile; what is between two parts holds no channel.
+std::vector<std::uint64_t> place_in_tiles(const std::vector<PartCost>& parts, std::uint32_t n);
+
+/// Returns whether all nodes that read a value, or a pool of it, have weights for each channel, so
+/// that columns between its channels meet zeros.
+bool takes_gaps(const OnnxModel& model, const Readers& readers, const std::string& value);
+
 /// May the channels of a value lie in any order? Where layers that read it, or what is made of it
 /// value by value, have weights for each channel; not where it meets another tensor, or where
 /// channels come in groups.

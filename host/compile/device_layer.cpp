@@ -51,8 +51,10 @@ MatrixI8 in_order(const MatrixI8& weights, const DeviceLayer& layer) {
 /// block of pixels at a time, so that what is written stays in the cache.
 template <class Value, class Convert>
 Matrix<Value> pixels_of(const Tensor& tensor, std::int64_t images, std::int64_t channels,
-                        std::int64_t pixels, const ChannelOrder& order, Convert convert) {
-  Matrix<Value> result(images * pixels, channels);
+                        std::int64_t pixels, const ChannelOrder& order, std::int64_t columns,
+                        Convert convert) {
+  Matrix<Value> result(images * pixels, columns);
+  if (columns != channels) result.setZero();
   const std::uint8_t* const from = bytes_of(tensor);
   constexpr std::int64_t kBlock = 64;
   for (std::int64_t image = 0; image < images; ++image) {
@@ -60,8 +62,8 @@ Matrix<Value> pixels_of(const Tensor& tensor, std::int64_t images, std::int64_t 
       const std::int64_t end = std::min(begin + kBlock, pixels);
       for (std::int64_t channel = 0; channel < channels; ++channel) {
         const std::uint8_t* const plane = from + (image * channels + channel) * pixels;
-        Value* to = result.data() + (image * pixels + begin) * channels + place_in(order, channel);
-        for (std::int64_t pixel = begin; pixel < end; ++pixel, to += channels) {
+        Value* to = result.data() + (image * pixels + begin) * columns + place_in(order, channel);
+        for (std::int64_t pixel = begin; pixel < end; ++pixel, to += columns) {
           *to = convert(plane[pixel]);
         }
       }
@@ -234,7 +236,7 @@ MatrixI8 activations_of(const DeviceLayer& layer, const Tensor& x, std::int64_t 
   if (layer.packed) return layer.strips ? in_strips(windows_of(x, c), layer) : windows_of(x, c);
   const std::uint8_t move = flip(x);
   return pixels_of<std::int8_t>(
-      x, c.images, c.channels, std::int64_t{c.height} * c.width, {},
+      x, c.images, c.channels, std::int64_t{c.height} * c.width, {}, c.channels,
       [move](std::uint8_t value) { return static_cast<std::int8_t>(value ^ move); });
 }
 
@@ -245,12 +247,15 @@ struct ResultMap {
                                                             : layer.job.plan.shape.m)),
         channels(static_cast<std::int64_t>(layer.shared_tiles ? layer.products().n
                                                               : layer.job.plan.shape.n)) {
+    columns = channels;
+    if (layer.channels != 0) channels = static_cast<std::int64_t>(layer.channels);
     if (!layer.convolution) return;
     pixels = images / layer.convolution->images;
     images = layer.convolution->images;
   }
 
   std::int64_t images, channels, pixels = 1;
+  std::int64_t columns = 0;  // of the job, which may have some between channels
 };
 
 bool is_unsigned(const DeviceLayer& layer) {
@@ -274,11 +279,11 @@ MatrixI32 to_job_results(const DeviceLayer& layer, const Tensor& results) {
   const std::uint8_t move = flip(results);
   if (is_unsigned(layer)) {
     return pixels_of<std::int32_t>(results, map.images, map.channels, map.pixels,
-                                   layer.result_order,
+                                   layer.result_order, map.columns,
                                    [](std::uint8_t value) { return std::int32_t{value}; });
   }
   return pixels_of<std::int32_t>(
-      results, map.images, map.channels, map.pixels, layer.result_order,
+      results, map.images, map.channels, map.pixels, layer.result_order, map.columns,
       [move](std::uint8_t value) { return std::int32_t{static_cast<std::int8_t>(value ^ move)}; });
 }
 
@@ -290,14 +295,16 @@ MatrixI8 operand_rows(const DeviceLayer& layer, const Tensor& operand) {
   }
   const std::uint8_t move = flip(operand);
   return pixels_of<std::int8_t>(
-      operand, map.images, map.channels, map.pixels, layer.result_order,
+      operand, map.images, map.channels, map.pixels, layer.result_order, map.columns,
       [move](std::uint8_t value) { return static_cast<std::int8_t>(value ^ move); });
 }
 
 Tensor to_node_results(const DeviceLayer& layer, const MatrixI32& results, const TensorType& type,
                        const ChannelOrder& order) {
   ResultMap map(layer);
-  map.channels = results.cols();
+  map.columns = results.cols();
+  const bool has_gaps = layer.part || layer.channels != 0;
+  map.channels = has_gaps ? type.dims[1] : map.columns;
   map.pixels = results.rows() / map.images;
   Tensor tensor(static_cast<DataType>(type.data_type), type.dims);
   const auto move = static_cast<std::int32_t>(is_unsigned(layer) ? 0 : flip(tensor));
@@ -309,8 +316,8 @@ Tensor to_node_results(const DeviceLayer& layer, const MatrixI32& results, const
       for (std::int64_t channel = 0; channel < map.channels; ++channel) {
         std::uint8_t* const plane = to + (image * map.channels + channel) * map.pixels;
         const std::int32_t* from =
-            results.data() + (image * map.pixels + begin) * map.channels + place_in(order, channel);
-        for (std::int64_t pixel = begin; pixel < end; ++pixel, from += map.channels) {
+            results.data() + (image * map.pixels + begin) * map.columns + place_in(order, channel);
+        for (std::int64_t pixel = begin; pixel < end; ++pixel, from += map.columns) {
           plane[pixel] = static_cast<std::uint8_t>(*from ^ move);
         }
       }
@@ -376,6 +383,12 @@ ProgramLayer program_layer(const DeviceLayer& layer, const LayerWeights& constan
   made.bias = std::move(own.bias);
   made.scale = std::move(own.scale);
   made.table = layer.table;
+  for (std::uint32_t i = 0; layer.channels != 0 && i < layer.job.plan.shape.n; ++i) {
+    const ChannelOrder& order = layer.result_order;
+    const bool is_gap = order.empty() ? i >= layer.channels
+                                      : std::find(order.begin(), order.end(), i) == order.end();
+    if (is_gap) made.gaps.push_back(i);
+  }
   return made;
 }
 

@@ -31,6 +31,7 @@ std::uint64_t DeviceLayer::products_of_stack() const {
 GemmShape DeviceLayer::products() const {
   GemmShape shape = job.plan.shape;
   shape.k = identity || factors ? 0 : depth_of_products();
+  if (channels != 0) shape.n = channels;
   if (shared_tiles) {
     shape.m = shared_tiles->rows(job.plan);
     shape.n = shared_tiles->columns_of_each(job.plan);
@@ -44,6 +45,9 @@ GemmShape DeviceLayer::products() const {
 
 std::optional<Convolution> DeviceLayer::own_convolution() const {
   std::optional<Convolution> own = convolution;
+  if (channels != 0) {
+    own->channels = own->out_channels = own->groups = static_cast<std::uint32_t>(channels);
+  }
   if (!strips || packed) return own;
   own->height = source_strips->all_rows();
   own->out_height = strips->all_rows();

@@ -30,6 +30,7 @@ struct ConcatPart {
   std::uint64_t first = 0;     // channel of the concatenation
   std::uint64_t place = 0;     // of that channel where they lie
   std::uint64_t channels = 0;  // of the concatenation
+  std::uint64_t columns = 0;  // of all parts where they lie; more than channels if gaps are between
 };
 
 /// What a layer gives of a map, of one strip of what it reads: rows [first, end).
@@ -82,6 +83,8 @@ struct DeviceLayer {
   ChannelOrder source_order;
   std::vector<std::uint32_t> view;
   std::uint32_t source_tile = 0;
+  /// Channels of a pool's results, if its job has columns between them; else 0.
+  std::uint64_t channels = 0;
   Quantization input;   // of its activations, as int8
   Quantization result;  // of what it writes, as it lies in memory
   /// The layer of the same program whose results it reads as they lie.
@@ -150,6 +153,7 @@ struct DevicePlan {
 struct PlanOptions {
   bool convolutions = true;  // may the device have them?
   bool lanes = true;         // may depthwise ones run on the lanes beside the array?
+  bool whole_parts = false;  // see CompileOptions
   MemoryRate rate = {};      // of the memory that the plan is to be best for
 };
 

@@ -202,9 +202,11 @@ Executable compile_as_chosen(const OnnxModel& model, const Geometry& geometry,
   made.geometry = geometry;
   made.options = options;
   const Geometry own = *options.tensor_memory ? geometry.with_tensor_memory() : geometry;
-  made.plan = options.why_sums.empty()
-                  ? plan_device(model, own, {options.convolutions, options.lanes, options.rate})
-                  : plan_sums(model, options.why_sums);
+  made.plan =
+      options.why_sums.empty()
+          ? plan_device(model, own,
+                        {options.convolutions, options.lanes, options.whole_parts, options.rate})
+          : plan_sums(model, options.why_sums);
   if (options.floats == CompileOptions::Floats::kAsTheFile) {
     leave_floats_to_host(model, made.plan, options.why_no_floats);
   }
@@ -235,6 +237,20 @@ bool has_internal_results(const Executable& made) {
                      });
 }
 
+/// Has a word channels of several parts of a concatenation?
+bool has_shared_words(const Executable& made) {
+  const auto shares = [](const Job& job) {
+    const Plan& plan = job.plan;
+    const auto& part = plan.output.part;
+    return part && part->has_shared_tiles(plan.shape.n, plan.array);
+  };
+  return std::any_of(made.programs.begin(), made.programs.end(),
+                     [&shares](const CompiledProgram& program) {
+                       const std::vector<Job>& jobs = program.list.jobs;
+                       return std::any_of(jobs.begin(), jobs.end(), shares);
+                     });
+}
+
 /// Cycles of all programs of the plan.
 std::uint64_t predicted_cycles(const Executable& made) {
   std::uint64_t cycles = 0;
@@ -253,25 +269,33 @@ Executable compile(const OnnxModel& model, const Geometry& geometry,
   CompileOptions chosen = options;
   chosen.tensor_memory = options.tensor_memory.value_or(false);
   Executable made = compile_as_chosen(model, geometry, chosen);
-  const bool is_lowered =
-      std::all_of(made.programs.begin(), made.programs.end(),
-                  [](const CompiledProgram& program) { return !program.list.jobs.empty(); });
+  const auto is_lowered = [](const Executable& one) {
+    return std::all_of(one.programs.begin(), one.programs.end(),
+                       [](const CompiledProgram& program) { return !program.list.jobs.empty(); });
+  };
   const MemoryTiming& memory = options.memory;
   const bool is_ideal =
       memory.sharing == MemorySharing::kIndependent && memory.bytes_per_cycle == 0;
-  if (options.tensor_memory || is_ideal || !is_lowered || !geometry.has_tensor_memory() ||
+  if (options.tensor_memory || is_ideal || !is_lowered(made) || !geometry.has_tensor_memory() ||
       !has_internal_results(made)) {
     return made;
   }
   chosen.tensor_memory = true;
   Executable with = compile_as_chosen(model, geometry, chosen);
+  const auto same_nodes = [&](const Executable& other) {
+    return is_lowered(other) && other.plan.on_host == made.plan.on_host &&
+           other.plan.between == made.plan.between && other.programs.size() == made.programs.size();
+  };
+  if (has_shared_words(with)) {
+    chosen.whole_parts = true;
+    Executable whole = compile_as_chosen(model, geometry, chosen);
+    const bool better = same_nodes(whole) && predicted_cycles(whole) < predicted_cycles(with);
+    if (better) with = std::move(whole);
+  }
   // The host cannot read, and thus not compare, what stays there. That has to be worth it.
   constexpr std::uint64_t kParts = 16;
-  const bool same_nodes = with.plan.on_host == made.plan.on_host &&
-                          with.plan.between == made.plan.between &&
-                          with.programs.size() == made.programs.size();
   const bool fewer =
-      same_nodes && predicted_cycles(with) * kParts <= predicted_cycles(made) * (kParts - 1);
+      same_nodes(with) && predicted_cycles(with) * kParts <= predicted_cycles(made) * (kParts - 1);
   return fewer ? with : made;
 }
 

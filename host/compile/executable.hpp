@@ -91,6 +91,9 @@ struct CompileOptions {
   /// is not one of ideal ports.
   std::optional<bool> tensor_memory = false;
   MemoryTiming memory = {};
+  /// Does each part of a concatenation begin with a word of its own, so that it can stay in the
+  /// tensor memory? Chosen with `tensor_memory`, if that is.
+  bool whole_parts = false;
   /// Not empty: the device computes nothing but the int32 sums of Linear layers, and why.
   std::string why_sums;
   /// Linear layers of float32 in a file whose integers are the device's: the host's, as the file

@@ -237,6 +237,7 @@ CompileOptions Reader::options() const {
   options.rate.bytes_per_cycle = json.at("memory_bytes_per_cycle").get<double>();
   options.rate.is_shared = json.at("memory_is_shared").get<bool>();
   options.tensor_memory = json.at("tensor_memory").get<bool>();
+  options.whole_parts = json.at("whole_parts").get<bool>();
   return options;
 }
 
@@ -299,7 +300,8 @@ Json to_json(const Executable& executable, const OnnxModel& model) {
               {"lanes", executable.options.lanes},
               {"memory_bytes_per_cycle", executable.options.rate.bytes_per_cycle},
               {"memory_is_shared", executable.options.rate.is_shared},
-              {"tensor_memory", *executable.options.tensor_memory}}},
+              {"tensor_memory", *executable.options.tensor_memory},
+              {"whole_parts", executable.options.whole_parts}}},
             {"inputs", Json::array()},
             {"outputs", Json::array()},
             {"order", Json::array()},

@@ -66,14 +66,21 @@ Planner::Value Planner::host_value(const onnx::NodeProto& node) const {
 Convolution Planner::results_map(const Placed& from) const {
   Convolution map;
   map.images = static_cast<std::uint32_t>(from.node.shape.m);
-  map.channels =
-      static_cast<std::uint32_t>(from.layer.part ? from.layer.part->channels : from.node.shape.n);
+  map.channels = static_cast<std::uint32_t>(from.layer.part            ? from.layer.part->channels
+                                            : from.layer.channels != 0 ? from.layer.channels
+                                                                       : from.node.shape.n);
   if (from.node.convolution) {
     map.images = from.node.convolution->images;
     map.height = from.node.convolution->out_height;
     map.width = from.node.convolution->out_width;
   }
   return map;
+}
+
+/// Columns of a layer's results, or of those that they are a part of.
+std::uint32_t Planner::columns_of(std::size_t number) const {
+  const Placed& from = layers_[number];
+  return static_cast<std::uint32_t>(from.layer.part ? from.layer.part->columns : from.node.shape.n);
 }
 
 /// How the channels of a layer's results lie, or of those that they are a part of.
@@ -127,7 +134,10 @@ Job Planner::make_job_of(const Placed& placed) const {
   const bool as_unsigned = node.type == onnx::TensorProto::UINT8 && !placed.read;
   output.vector = placed.vector;
   output.operand_images = placed.operand_images;
-  if (layer.part) output.part = {{layer.part->place, layer.part->channels}};
+  if (layer.part) {
+    const bool has_gaps = layer.part->columns != layer.part->channels;
+    output.part = {{layer.part->place, layer.part->columns, 0, 0, has_gaps}};
+  }
   if (layer.rows) {
     const std::uint64_t width = layer.convolution->width;
     output.part = {
@@ -346,6 +356,25 @@ void Planner::add_on_host(int index, const QuantizedNode& node) {
   }
 }
 
+/// The depth with which each layer is sorted. With a tensor memory the only reader of a pool
+/// follows it, since the pool's results take space until then.
+std::vector<std::size_t> Planner::depths_in_order() const {
+  std::vector<std::size_t> depths, readers(layers_.size());
+  for (const Placed& placed : layers_) {
+    depths.push_back(placed.depth);
+    if (placed.layer.source) ++readers[*placed.layer.source];
+    if (placed.layer.operand) ++readers[*placed.layer.operand];
+  }
+  for (std::size_t i = 0; i < depths.size() && geometry_.tensor_memory; ++i) {
+    const DeviceLayer& layer = layers_[i].layer;
+    if (!layer.source || layer.operand || layer.rows || readers[*layer.source] != 1) continue;
+    const Placed& pool = layers_[*layer.source];
+    const bool is_window = pool.layer.is_pool() && pool.layer.convolution->taps() > 1;
+    if (is_window && pool.level == layers_[i].level) depths[i] = pool.depth;
+  }
+  return depths;
+}
+
 std::vector<DeviceProgram> Planner::programs() {
   std::vector<std::size_t> order(layers_.size());
   for (std::size_t i = 0; i < order.size(); ++i) order[i] = i;
@@ -369,9 +398,13 @@ std::vector<DeviceProgram> Planner::programs() {
       if (layers_[i].layer.gives() == giver.layer.gives()) turn[i] = operand;
     }
   }
+  const std::vector<std::size_t> depths = depths_in_order();
+  for (std::size_t i = 0; i < turn.size(); ++i) {
+    if (depths[i] != layers_[i].depth) turn[i] = kPool;
+  }
   std::stable_sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) {
-    return std::tuple(layers_[a].level, layers_[a].depth, turn[a]) <
-           std::tuple(layers_[b].level, layers_[b].depth, turn[b]);
+    return std::tuple(layers_[a].level, depths[a], turn[a]) <
+           std::tuple(layers_[b].level, depths[b], turn[b]);
   });
   std::vector<DeviceProgram> programs;
   std::vector<std::size_t> place(layers_.size());  // of each layer in its program

@@ -76,9 +76,11 @@ class Planner {
     return proto(placed.layer.gives()).output(0);
   }
   Convolution results_map(const Placed& from) const;
+  std::uint32_t columns_of(std::size_t number) const;
   ChannelOrder order_of(std::size_t number) const;
   void mark_read(std::size_t layer);
   bool is_internal(const Placed& giver) const;
+  std::vector<std::size_t> depths_in_order() const;
   std::vector<DeviceProgram> programs();
   void find_between();
   void find_splits();
@@ -91,6 +93,7 @@ class Planner {
                    const std::vector<std::uint32_t>& channels) const;
   void set_columns(Placed& placed, const std::vector<std::uint32_t>& channels,
                    std::uint32_t all) const;
+  static void set_gaps(Placed& placed, std::uint32_t channels, std::uint32_t columns);
   bool materialize(const std::string& name);
 
   // planner_strips.cpp

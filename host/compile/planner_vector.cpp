@@ -449,7 +449,7 @@ bool Planner::add_concat(int index) {
   }
   if (inputs.empty()) return false;
   const bool any_order = takes_any_order(model_, readers_, node.output(0));
-  const std::vector<std::uint64_t> places = place_parts(costs, geometry_.n, any_order);
+  std::vector<std::uint64_t> places = place_parts(costs, geometry_.n, any_order);
 
   struct Part {
     Placed placed;
@@ -458,7 +458,13 @@ bool Planner::add_concat(int index) {
   std::vector<Part> parts;
   ConcatPart at;
   at.node = index;
-  at.channels = static_cast<std::uint64_t>(whole->dims[1]);
+  at.channels = at.columns = static_cast<std::uint64_t>(whole->dims[1]);
+  const auto is_shifted = [this](std::uint64_t place) { return place % geometry_.n != 0; };
+  if (options_.whole_parts && std::any_of(places.begin(), places.end(), is_shifted) &&
+      takes_gaps(model_, readers_, node.output(0))) {
+    places = place_in_tiles(costs, geometry_.n);
+    at.columns = places.back() + divide_up(costs.back().channels, geometry_.n) * geometry_.n;
+  }
   for (std::size_t i = 0; i < inputs.size(); ++i) {
     ConcatInput& input = inputs[i];
     at.input = input.input;

@@ -2,6 +2,7 @@
 // Slices of channels, and Gathers: what gives them is read where it lies, with weights of zero for
 // the channels of others. Where that does not do, the array copies them to lanes of their own.
 #include <algorithm>
+#include <numeric>
 #include <utility>
 
 #include "host/compile/planner.hpp"
@@ -45,7 +46,29 @@ void Planner::set_columns(Placed& placed, const Value& given,
   DeviceLayer& layer = placed.layer;
   layer.source_order = order_of(*given.layer);
   layer.input_order = layer.source_order;
-  if (!channels.empty()) set_columns(placed, channels, results_map(layers_[*given.layer]).channels);
+  const std::uint32_t all = results_map(layers_[*given.layer]).channels;
+  const std::uint32_t columns = columns_of(*given.layer);
+  if (!channels.empty()) {
+    set_columns(placed, channels, columns);
+  } else if (columns != all) {
+    set_gaps(placed, all, columns);
+  }
+}
+
+/// Lets a layer read all columns of a concatenation, some of which hold no channel. A pool has
+/// these among its own results.
+void Planner::set_gaps(Placed& placed, std::uint32_t channels, std::uint32_t columns) {
+  QuantizedNode& node = placed.node;
+  if (node.convolution) node.convolution->channels = columns;
+  if (placed.layer.is_pool()) {
+    placed.layer.channels = channels;
+    node.convolution->out_channels = node.convolution->groups = columns;
+    node.shape.n = columns;
+  } else {
+    node.shape.k = (node.convolution ? node.convolution->taps() : 1) * std::uint64_t{columns};
+    placed.layer.view.resize(channels);
+    std::iota(placed.layer.view.begin(), placed.layer.view.end(), 0U);
+  }
 }
 
 /// The same of a map of `all` channels.

@@ -423,6 +423,7 @@ std::vector<MatrixI32> JobRunner::check_list(const std::vector<Listed>& listed,
     LayerReport& layer = layers.at(i);
     const ProgramLayer& one = listed[i].layer;
     if (list.is_on_chip(i)) results[i].sums = one.expected;
+    for (const std::uint32_t gap : one.gaps) results[i].sums.col(gap).setZero();
     const bool is_compared = one.expected.size() != 0;
     const std::optional<std::size_t>&source = one.job.source, &operand = one.job.operand;
     MatrixI8 read;  // what it took from its source

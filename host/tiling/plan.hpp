@@ -32,18 +32,20 @@ struct ResultPart {
   std::uint64_t first = 0;    // column of it
   std::uint64_t columns = 0;  // of it
   std::uint64_t first_row = 0;
-  std::uint64_t rows = 0;  // of it; 0: as many as there are
+  std::uint64_t rows = 0;    // of it; 0: as many as there are
+  bool whole_tiles = false;  // no column of others follows in the tile of its last one
 
   /// The lane of the first one, on an array of n columns.
   std::uint32_t first_lane(std::uint32_t n) const { return static_cast<std::uint32_t>(first % n); }
   /// Has a tile, of those that `own` columns fall on, columns of others?
   bool has_shared_tiles(std::uint64_t own, std::uint32_t n) const {
-    return first % n != 0 || ((first + own) % n != 0 && first + own != columns);
+    if (first % n != 0) return true;
+    return !whole_tiles && (first + own) % n != 0 && first + own != columns;
   }
 
   friend bool operator==(const ResultPart& a, const ResultPart& b) {
     return a.first == b.first && a.columns == b.columns && a.first_row == b.first_row &&
-           a.rows == b.rows;
+           a.rows == b.rows && a.whole_tiles == b.whole_tiles;
   }
 };
 

@@ -40,6 +40,7 @@ struct ProgramLayer {
   std::vector<std::int32_t> bias;  // of 8-bit results
   std::vector<float> scale;
   std::vector<std::uint8_t> table;  // of 8-bit results, where they take one
+  std::vector<std::uint32_t> gaps;  // columns of its results that hold nothing, in order
   /// Weights and parameters as they lie, where somebody has packed them already; else nullptr.
   const PackedLayer* packed = nullptr;
   /// [M x N]: what its results must be, if what it reads of other layers is as expected; empty: not

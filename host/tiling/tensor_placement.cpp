@@ -55,16 +55,21 @@ class Placement {
   }
 
   std::vector<TensorPlace> place() {
-    std::vector<Group> groups = make_groups();
-    std::stable_sort(groups.begin(), groups.end(), [](const Group& a, const Group& b) {
-      if (a.of_stripe != b.of_stripe) return a.of_stripe;
-      if (a.of_stripe) return a.words > b.words;  // their pairs fit if none is in the middle
-      return a.moved * b.words * b.jobs() > b.moved * a.words * a.jobs();
-    });
-    for (const Group& group : groups) {
-      if (put(group) || group.tensors.size() == 1) continue;
-      for (const std::size_t tensor : group.tensors) put(group_of({tensor}));
+    // No order is the best for all networks.
+    using Before = bool (*)(const Group&, const Group&);
+    constexpr Before kOrders[] = {
+        [](const Group& a, const Group& b) {
+          return a.moved * b.words * b.jobs() > b.moved * a.words * a.jobs();
+        },
+        [](const Group& a, const Group& b) { return a.moved * b.words > b.moved * a.words; },
+        [](const Group& a, const Group& b) { return a.words > b.words; },
+        [](const Group& a, const Group& b) { return a.first < b.first; }};
+    std::vector<PlacedTensor> best;
+    for (const Before before : kOrders) {
+      put_all(before);
+      if (best.empty() || saved_words(tensors_) > saved_words(best)) best = tensors_;
     }
+    tensors_ = std::move(best);
     std::vector<TensorPlace> places(jobs_.size());
     for (std::size_t i = 0; i < jobs_.size(); ++i) {
       const PlacedTensor& tensor = tensors_[tensor_of_[i]];
@@ -84,6 +89,29 @@ class Placement {
 
     std::uint64_t jobs() const { return last - first + 1; }
   };
+
+  /// Places all groups in an order, those of stripes first.
+  template <class Before>
+  void put_all(const Before& before) {
+    placed_.clear();
+    for (PlacedTensor& tensor : tensors_) tensor.word.reset();
+    std::vector<Group> groups = make_groups();
+    std::stable_sort(groups.begin(), groups.end(), [&before](const Group& a, const Group& b) {
+      if (a.of_stripe != b.of_stripe) return a.of_stripe;
+      if (a.of_stripe) return a.words > b.words;  // their pairs fit if none is in the middle
+      return before(a, b);
+    });
+    for (const Group& group : groups) {
+      if (put(group) || group.tensors.size() == 1) continue;
+      for (const std::size_t tensor : group.tensors) put(group_of({tensor}));
+    }
+  }
+
+  static std::uint64_t saved_words(const std::vector<PlacedTensor>& tensors) {
+    std::uint64_t words = 0;
+    for (const PlacedTensor& tensor : tensors) words += tensor.word ? tensor.moved : 0;
+    return words;
+  }
 
   /// The stripes that a job runs in; nullptr: it does not.
   const JobStripes* stripes_of(std::size_t job) const {

@@ -36,10 +36,11 @@ struct JobStripes {
 };
 
 /// Returns the place of each job's results. A tensor lives from its first STORE to its last read.
-/// Those that save the most bytes per word and job come first; each is placed in the smallest gap
-/// that lives as long. Results replace their second operand if nothing reads that later. Requires
-/// jobs as make_job_program() does. A job's STOREs follow all reads of the jobs before it, since
-/// blocks of sums are finished in order, so words are free after their last reader.
+/// Of several orders the one that saves the most bytes is taken; each tensor is placed in the
+/// smallest gap that lives as long. Results replace their second operand if nothing reads that
+/// later. Requires jobs as make_job_program() does. A job's STOREs follow all reads of the jobs
+/// before it, since blocks of sums are finished in order, so words are free after their last
+/// reader.
 std::vector<TensorPlace> place_tensors(const std::vector<Job>& jobs, const Geometry& geometry,
                                        const std::vector<JobStripes>& stripes = {});
 

@@ -566,6 +566,36 @@ TEST_F(DevicePlanTest, LaysPartsWhereTheyTakeFewestTiles) {
       << "another tensor's";
 }
 
+TEST_F(DevicePlanTest, BeginsEachPartWithATileIfAsked) {
+  const auto found = [](const std::string& reader, const std::string& output = "") {
+    QuantizedText text("1,8,6,6");
+    text.conv("x", "a", 8, 5, 1).conv("x", "b", 8, 16, 3, kPad).conv("x", "c", 8, 3, 1);
+    text.node("all", "com.microsoft.QLinearConcat <axis = 1> (s, z, a, s, z, b, s, z, c, s, z)");
+    if (!reader.empty()) text.node("r", reader);
+    text.conv(reader.empty() ? "all" : "r", output.empty() ? "y" : output, 24, 24, 1);
+    if (!output.empty()) text.add("all", output, "y");
+    PlanOptions options;
+    options.whole_parts = true;
+    return plan_device(text.model(), small_geometry(), options);
+  };
+  const DevicePlan whole = found("");
+  EXPECT_EQ(places(whole), "a@0 b@8 c@24");
+  const std::vector<DeviceLayer>& layers = whole.programs.at(0).layers;
+  EXPECT_FALSE(layers[0].job.plan.output.vector) << "it writes all lanes of its words";
+  const DeviceLayer& reader = layers.back();
+  EXPECT_EQ(reader.job.plan.shape.k, 32U) << "8 of its columns meet zeros";
+  EXPECT_EQ(reader.products().k, 24U);
+  EXPECT_EQ(reader.input_order.at(5), 8U);
+  EXPECT_EQ(reader.input_order.at(21), 24U);
+  const DevicePlan pooled = found("MaxPool <kernel_shape = [2,2]> (all)");
+  const DeviceLayer& pool = pooled.programs.at(0).layers.at(3);
+  EXPECT_EQ(pool.job.plan.shape.n, 32U);
+  EXPECT_EQ(pool.products().n, 24U);
+  EXPECT_EQ(pool.result_order, reader.input_order);
+  EXPECT_EQ(pooled.programs[0].layers.at(4).job.plan.shape.k, 32U);
+  EXPECT_EQ(places(found("", "b2")), "a@0 b@5 c@21") << "an addition reads it in its order";
+}
+
 TEST_F(DevicePlanTest, ReadsSlicesOfChannelsWhereTheyLie) {
   const auto found = [](const std::string& slice, int channels, int groups = 1) {
     QuantizedText text("1,8,6,6");
