@@ -93,6 +93,9 @@ class Analyst {
   std::vector<Counters> predict(const JobProgram& program);
   void add_programs();
   void add_sums(const SumsProgram& program);
+  CompileOptions options_for(const MemoryTiming& memory) const;
+  std::uint64_t cycles_with(const MemoryTiming& memory);
+  void add_memories();
   std::string why_host(const onnx::NodeProto& node, int index) const;
   void add_work(const onnx::NodeProto& node, int index, LayerAnalysis& layer);
   void add_to_kind(const onnx::NodeProto& node, const LayerAnalysis& layer);
@@ -108,6 +111,7 @@ class Analyst {
   Executable compiled_;
   std::map<int, LayerAnalysis::Pool> pools_;  // by node
   std::map<int, ArrayCost> planned_;          // by node, of layers in programs
+  std::map<int, std::string> places_;         // likewise, of their results
   std::set<std::string> counted_;             // parameters
   std::set<std::string> read_;                // by nodes, or given out by the graph
   std::uint64_t values_moved_ = 0;            // of the layer under work, biases left out
@@ -200,6 +204,16 @@ void Analyst::write_outputs(const onnx::NodeProto& node, LayerAnalysis& layer) {
   }
 }
 
+/// Tiles of weights that enter the array in a job.
+std::uint64_t entered_tiles(const Job& job) {
+  if (job.stripes.empty()) return times(job.plan.tiles(), job.plan.row_blocks());
+  std::uint64_t tiles = 0;
+  for (const JobStripe& stripe : job.stripes) {
+    add(tiles, times(stripe.plan.tiles(), stripe.plan.row_blocks()));
+  }
+  return tiles;
+}
+
 /// Counters of a program's layers, which are added to those of all programs.
 std::vector<Counters> Analyst::predict(const JobProgram& program) {
   std::vector<Counters> layers =
@@ -207,18 +221,58 @@ std::vector<Counters> Analyst::predict(const JobProgram& program) {
   for (const Counters& layer : layers) {
     for (std::size_t i = 0; i < layer.size(); ++i) analysis_.counters[i] += layer[i];
   }
+  for (const Job& job : program.jobs) add(analysis_.entered_tiles, entered_tiles(job));
   return layers;
+}
+
+CompileOptions Analyst::options_for(const MemoryTiming& memory) const {
+  CompileOptions options;
+  options.lanes = lanes_;
+  options.rate = rate_of(memory);
+  options.memory = memory;
+  options.tensor_memory.reset();
+  options.most_tiles = array_.max_tiles();
+  return options;
+}
+
+/// Cycles of the network's programs, compiled for another memory; 0: too many tiles to follow.
+std::uint64_t Analyst::cycles_with(const MemoryTiming& memory) {
+  const Executable made = compile_in_integers(model_, analysis_.geometry, options_for(memory));
+  std::vector<const JobProgram*> lists;
+  for (const CompiledProgram& program : made.programs) lists.push_back(&program.list);
+  for (const SumsProgram& program : made.sums) lists.push_back(&program.list);
+  std::uint64_t cycles = 0;
+  for (const JobProgram* const list : lists) {
+    std::uint64_t tiles = 0;
+    for (const Job& job : list->jobs) add(tiles, entered_tiles(job));
+    if (list->jobs.empty() || !array_.follow(tiles)) return 0;
+    for (const Counters& layer : predict_layers(*list, analysis_.geometry, memory)) {
+      cycles += layer[counter::kTotalClocks];
+    }
+  }
+  return cycles;
+}
+
+/// Predicts the programs with ideal ports and with a DRAM channel.
+void Analyst::add_memories() {
+  if (analysis_.programs.size() != compiled_.programs.size() + compiled_.sums.size()) return;
+  if (analysis_.programs.empty()) return;
+  const MemoryTiming& own = analysis_.memory;
+  MemoryTiming ideal;
+  ideal.latency = own.latency;
+  analysis_.dram_memory = ideal;
+  set_memory(analysis_.dram_memory, "dram:lpddr4");
+  if (own.sharing == MemorySharing::kDram) analysis_.dram_memory = own;
+  const bool is_ideal = own.sharing == MemorySharing::kIndependent && own.bytes_per_cycle == 0;
+  const std::uint64_t cycles = analysis_.counters[counter::kTotalClocks];
+  analysis_.compute_bound = is_ideal ? cycles : cycles_with(ideal);
+  analysis_.dram_cycles =
+      own.sharing == MemorySharing::kDram ? cycles : cycles_with(analysis_.dram_memory);
 }
 
 void Analyst::add_programs() {
   if (!analysis_.why_not_run.empty()) return;
-  CompileOptions options;
-  options.lanes = lanes_;
-  options.rate = rate_of(analysis_.memory);
-  options.memory = analysis_.memory;
-  options.tensor_memory.reset();
-  options.most_tiles = array_.max_tiles();
-  compiled_ = compile_in_integers(model_, analysis_.geometry, options);
+  compiled_ = compile_in_integers(model_, analysis_.geometry, options_for(analysis_.memory));
   analysis_.quantizes = compiled_.options.floats == CompileOptions::Floats::kOnDevice;
   for (std::size_t number = 0; number < compiled_.programs.size(); ++number) {
     const DeviceProgram& program = compiled_.plan.programs[number];
@@ -234,7 +288,10 @@ void Analyst::add_programs() {
       const DeviceLayer& layer = program.layers[i];
       const auto work = work_of(model_, model_.graph().node(layer.node));
       entry.layers.push_back(layer.job.name);
-      if (made.tensor_memory) entry.places.push_back(made.places[i].text());
+      if (made.tensor_memory) {
+        entry.places.push_back(made.places[i].text());
+        places_[layer.node] = entry.places.back();
+      }
       entry.cycles += counters[i][counter::kTotalClocks];
       if (!work || !work->products) {
         pools_[layer.node] = {analysis_.programs.size(), counters[i][counter::kTotalClocks]};
@@ -255,6 +312,7 @@ void Analyst::add_programs() {
     }
   }
   for (const SumsProgram& program : compiled_.sums) add_sums(program);
+  add_memories();
   for (const auto& [index, why] : compiled_.plan.between) {
     const onnx::NodeProto& node = model_.graph().node(index);
     analysis_.between.push_back({node_label(node, index), operator_name(node), 0, why,
@@ -317,6 +375,9 @@ void Analyst::add_work(const onnx::NodeProto& node, int index, LayerAnalysis& la
   if (work->macs != 0 && values_moved_ != 0) {
     layer.intensity = static_cast<double>(work->macs) / static_cast<double>(values_moved_);
     add(values_of_layers_with_macs_, values_moved_);
+  }
+  if (const auto place = places_.find(index); place != places_.end()) {
+    layer.results_in = place->second;
   }
   if (const auto pool = pools_.find(index); pool != pools_.end()) {
     layer.pool = pool->second;

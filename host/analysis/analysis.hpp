@@ -55,6 +55,8 @@ struct LayerAnalysis {
     std::uint64_t cycles = 0;
   };
   std::optional<Pool> pool;
+  /// Where its results are (TensorPlace), if a program has a tensor memory.
+  std::string results_in;
   /// Of a layer with MACs, or a pool on the device: why `gemm64 run` computes it on the host; empty
   /// where it computes it on the device.
   std::optional<std::string> on_host;
@@ -158,8 +160,12 @@ struct Analysis {
   std::vector<LayerAnalysis> layers;      // in the order in which they run
   std::vector<ProgramAnalysis> programs;  // of a quantized network
   Counters counters{};                    // of these together
+  std::uint64_t entered_tiles = 0;        // of weights, into the array, likewise
   DramCounts dram;                        // and of the DRAM channel, where memory is one
-  std::vector<HostLayer> between;         // nodes without MACs for which they wait
+  /// Cycles of the programs, compiled for ideal ports and for a DRAM channel; 0: not predicted.
+  std::uint64_t compute_bound = 0, dram_cycles = 0;
+  MemoryTiming dram_memory;        // of these
+  std::vector<HostLayer> between;  // nodes without MACs for which they wait
   std::map<std::string, OperatorKind> kinds;
   AnalysisTotals totals;
   std::optional<ModuleActivations> modules;

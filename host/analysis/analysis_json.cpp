@@ -145,6 +145,13 @@ Json totals_json(const AnalysisTotals& totals) {
 
 }  // namespace
 
+std::optional<EnergyUse> energy_of(const Analysis& analysis) {
+  if (analysis.programs.empty()) return std::nullopt;
+  std::uint64_t macs = 0;
+  for (const ProgramAnalysis& program : analysis.programs) macs += program.macs;
+  return EnergyUse(analysis.geometry, macs, analysis.entered_tiles, analysis.counters);
+}
+
 Json to_json(const Analysis& analysis) {
   const AnalysisTotals& totals = analysis.totals;
   Json json = {{"format", kReportFormat},
@@ -178,6 +185,12 @@ Json to_json(const Analysis& analysis) {
     json["array"]["dram"] =
         to_json(DramUse(analysis.memory.dram, analysis.dram, analysis.counters));
   }
+  if (analysis.compute_bound != 0 && analysis.dram_cycles != 0) {
+    json["array"]["compute_bound_clocks"] = analysis.compute_bound;
+    json["array"]["dram_clocks"] = analysis.dram_cycles;
+    json["array"]["dram_memory"] = analysis.dram_memory.word();
+  }
+  if (const auto energy = energy_of(analysis)) json["array"]["energy"] = to_json(*energy);
   json["array"]["between_programs"] = between_json(analysis.between);
   json["array"]["waits"] = waits_json(analysis.between, analysis.geometry.n);
   for (const ProgramAnalysis& program : analysis.programs) {

@@ -10,6 +10,7 @@
 #include "host/analysis/columns.hpp"
 #include "host/report/dram_use.hpp"
 #include "host/report/network_text.hpp"
+#include "host/tiling/tensor_placement.hpp"
 #include "host/util/table.hpp"
 #include "host/util/text.hpp"
 
@@ -202,6 +203,20 @@ std::string programs_table(const Analysis& analysis, std::size_t width) {
          waits_text(analysis.between, analysis.geometry.n, analysis.totals.on_device.cycles);
 }
 
+/// How many results stay in the tensor memory.
+std::string places_text(const Analysis& analysis) {
+  std::size_t all = 0, inside = 0;
+  for (const ProgramAnalysis& program : analysis.programs) {
+    all += program.places.size();
+    inside += static_cast<std::size_t>(
+        std::count(program.places.begin(), program.places.end(), TensorPlace{0, ""}.text()));
+  }
+  if (all == 0) return "";
+  return fmt::format(
+      "Results of {} of {} layers stay in the tensor memory; --columns results_in lists each.\n",
+      inside, all);
+}
+
 std::string kinds_table(const Analysis& analysis, std::size_t width) {
   Table table;
   table.add_column("operator", Align::kLeft);
@@ -263,8 +278,8 @@ std::string layers_table(const Analysis& analysis, const std::vector<std::size_t
   Table table;
   for (const LayerColumn* column : columns) {
     const std::string key = column->key;
-    const bool left =
-        key == "name" || key == "operator" || key == "outputs" || key == "bound" || key == "on";
+    const bool left = key == "name" || key == "operator" || key == "outputs" || key == "bound" ||
+                      key == "on" || key == "results_in";
     const char* const heading = column->heading == nullptr ? column->key : column->heading;
     table.add_column(heading, left ? Align::kLeft : Align::kRight);
   }
@@ -309,6 +324,14 @@ std::string analysis_tables(const Analysis& analysis, const std::vector<std::siz
   if (analysis.memory.sharing == MemorySharing::kDram && !analysis.programs.empty()) {
     text += to_text(DramUse(analysis.memory.dram, analysis.dram, analysis.counters));
   }
+  text += places_text(analysis);
+  if (analysis.compute_bound != 0 && analysis.dram_cycles != 0) {
+    text +=
+        fmt::format("Cycles of the programs: {} with {}; {} is the compute bound (ideal ports).\n",
+                    grouped(analysis.dram_cycles), analysis.dram_memory.word(),
+                    grouped(analysis.compute_bound));
+  }
+  if (const auto energy = energy_of(analysis)) text += to_text(*energy);
   text += "\n" + kinds_table(analysis, width);
   if (columns == "all") text += attributes_table(analysis, width);
   text += "\n" + layers_table(analysis, layers, columns, width);

@@ -129,6 +129,7 @@ const std::vector<LayerColumn>& layer_columns() {
        }},
       {"bound", "bound by",
        [](const L& l) { return from_array(l, [](const A& a) -> Cell { return a.bound(); }); }},
+      {"results_in", "results in", [](const L& l) -> Cell { return l.results_in; }},
       {"utilization", "utilization",
        [](const L& l) {
          return from_array(l, [](const A& a) { return a.cycles ? Cell(a.utilization) : Cell(); });

@@ -70,6 +70,9 @@ CompileReport report_of(const Executable& executable, const OnnxModel& model,
                    grouped(program.list.jobs.size()), grouped(program.list.program.size()),
                    grouped(constants), grouped(program.list.end), grouped(own)});
     report.json["programs"][i]["predicted_cycles"] = own;
+    for (std::size_t j = 0; program.list.tensor_memory && j < program.list.places.size(); ++j) {
+      report.json["programs"][i]["layers"][j]["results_in"] = program.list.places[j].text();
+    }
     cycles += own;
     layers += program.list.jobs.size();
   }

@@ -73,6 +73,13 @@ std::string percent_text(const Json& value) {
   return value.is_null() ? "" : percent(value.get<double>());
 }
 
+/// The share of a DRAM channel's bursts that hit an open row.
+std::string row_hits_text(const SweepRow& row) {
+  if (row["dram.bytes"].is_null()) return "";
+  const double hits = row["dram.row_hits"].get<double>();
+  return percent(hits / std::max(hits + row["dram.row_misses"].get<double>(), 1.0));
+}
+
 std::string plain_text(const Json& value) {
   return value.is_string() ? value.get<std::string>() : csv_text(value);
 }
@@ -199,6 +206,8 @@ std::string rows_table(const std::vector<SweepRow>& rows, std::size_t width,
   const bool designs = std::any_of(keys.begin(), keys.end(), [](const std::string& key) {
     return key != "network" && key != "batch";
   });
+  const bool dram = std::any_of(rows.begin(), rows.end(),
+                                [](const SweepRow& row) { return !row["dram.bytes"].is_null(); });
   Table table;
   table.add_column("point");
   for (std::string key : keys) {
@@ -215,6 +224,9 @@ std::string rows_table(const std::vector<SweepRow>& rows, std::size_t width,
   table.add_column("activations");
   table.add_column("results");
   table.add_column("MACs");
+  for (const char* heading : {"DRAM\nrow hits", "of its\npeak", "waits for\nmemory"}) {
+    if (dram) table.add_column(heading);
+  }
   if (part) table.add_column("on the\ndevice");
   if (designs) table.add_column("Pareto\nfront", Align::kLeft);
   if (runs) table.add_column("verified", Align::kLeft);
@@ -228,6 +240,11 @@ std::string rows_table(const std::vector<SweepRow>& rows, std::size_t width,
     cells.push_back(plain_text(row["main_wait"]));
     for (const char* port : {"bytes.weights", "bytes.activations", "bytes.results", "macs"}) {
       cells.push_back(count_text(row[port]));
+    }
+    if (dram) {
+      cells.push_back(row_hits_text(row));
+      cells.push_back(percent_text(row["dram.share_of_peak"]));
+      cells.push_back(percent_text(row["dram.waiting_share"]));
     }
     if (part) cells.push_back(percent_text(row["device_share"]));
     if (designs) cells.emplace_back(row.value("pareto", false) ? "*" : "");

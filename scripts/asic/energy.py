@@ -3,6 +3,7 @@
 """Weighs what the accelerator's gates take while it runs tiles of AlexNet's Linear layers, or layers of another network."""
 
 import argparse
+import json
 import os
 import shlex
 import shutil
@@ -13,10 +14,8 @@ from energy_model import electrical, liberty, measure, netlist, outputs, parts
 from synthesis import cells
 from synthesis.tools import Problem
 
-# An 8 kB cache takes 10 pJ for 64 bits at 45 nm and 0.9 V (M. Horowitz, "Computing's energy problem", ISSCC 2014). Loads grow with the
-# length, 180/45, and energy with the voltage squared, (1.8/0.9)^2.
-SRAM_PJ_PER_BIT = 10 / 64 * 180 / 45 * (1.8 / 0.9) ** 2
-DRAM_PJ_PER_BIT = 1300 / 64  # 64 bits take 1.3 to 2.6 nJ (the same table); interface included, whatever the process of the accelerator
+with open(os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..", "rtl", "gemm64.json"), encoding="utf-8") as description:
+    ASSUMED = {entry["name"]: entry["value"] for entry in json.load(description)["energy"]}
 MOST_DIFFERENCE = 0.05  # between this sum and OpenSTA's
 
 
@@ -36,10 +35,10 @@ def arguments(argv):
                         help="options of `gemm64 run` for that network, as \"--input photo.png\" (default: random inputs)")
     parser.add_argument("--position", type=float, default=0.5, help="of the tile along K and N of a layer, from 0 to 1 (default: 0.5)")
     parser.add_argument("--period", type=float, default=5.8, metavar="NS", help="of the clock, for leakage (default: %(default)s)")
-    parser.add_argument("--sram-pj-per-bit", type=float, default=SRAM_PJ_PER_BIT, metavar="PJ",
+    parser.add_argument("--sram-pj-per-bit", type=float, default=ASSUMED["SRAM_PJ_PER_BIT"], metavar="PJ",
                         help="of a bit read or written; an assumption, since the cells hold no memory (default: %(default)s, from "
                         "Horowitz, ISSCC 2014, scaled to 180 nm and 1.8 V)")
-    parser.add_argument("--dram-pj-per-bit", type=float, default=DRAM_PJ_PER_BIT, metavar="PJ",
+    parser.add_argument("--dram-pj-per-bit", type=float, default=ASSUMED["DRAM_PJ_PER_BIT"], metavar="PJ",
                         help="of a bit that crosses a port; an assumption (default: %(default)s, the least of Horowitz, ISSCC 2014)")
     parser.add_argument("--program", default="build/gemm64", help="what runs the tiles (default: %(default)s)")
     parser.add_argument("--liberty", default=cells.OSU018, help="cells (default: %(default)s)")

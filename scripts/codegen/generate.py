@@ -11,16 +11,16 @@ import sys
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."))
 from problem import Problem  # noqa: E402
 from backends.c import c_header  # noqa: E402
-from backends.cpp import cpp, cpp_bridge, cpp_facts, cpp_rules, cpp_types  # noqa: E402
+from backends.cpp import cpp, cpp_bridge, cpp_energy, cpp_facts, cpp_rules, cpp_types  # noqa: E402
 from backends.gtkwave import filters  # noqa: E402
 from backends.pages import reference  # noqa: E402
-from backends.spec import BOUNDS, BRIDGE_CPP, BRIDGE_VERILOG, C, CPP, FACTS, FILTERS, JSON, REFERENCE, RULES, TYPES, VERILOG, load  # noqa: E402
+from backends.spec import BOUNDS, BRIDGE_CPP, BRIDGE_VERILOG, C, CPP, ENERGY, FACTS, FILTERS, JSON, REFERENCE, RULES, TYPES, VERILOG, load  # noqa: E402
 from backends.verilog import verilog, verilog_bounds, verilog_bridge  # noqa: E402
 
 
 def main():
     parser = argparse.ArgumentParser(
-        prog="scripts/codegen/generate.py", description=f"Makes {VERILOG}, {CPP}, {FACTS}, {RULES}, {TYPES}, {C}, {BOUNDS}, {BRIDGE_VERILOG}, {BRIDGE_CPP}, the pages in {REFERENCE} and most of "
+        prog="scripts/codegen/generate.py", description=f"Makes {VERILOG}, {CPP}, {FACTS}, {RULES}, {TYPES}, {C}, {BOUNDS}, {BRIDGE_VERILOG}, {BRIDGE_CPP}, {ENERGY}, the pages in {REFERENCE} and most of "
         f"{FILTERS} from {JSON}, the one place where registers, commands, errors and counters are written.")
     parser.add_argument("--check", action="store_true",
                         help="write nothing; exit 1 where a file is not what the JSON gives")
@@ -31,6 +31,7 @@ def main():
         spec = load(options.root)
         made = {VERILOG: verilog(spec), CPP: cpp(spec), FACTS: cpp_facts(spec), RULES: cpp_rules(spec), TYPES: cpp_types(spec),
                 C: c_header(spec), BOUNDS: verilog_bounds(spec), BRIDGE_VERILOG: verilog_bridge(spec["bridge"]), BRIDGE_CPP: cpp_bridge(spec["bridge"]),
+                ENERGY: cpp_energy(spec["energy"]),
                 **reference(spec), **filters(spec)}
     except Problem as problem:
         print(f"generate: {JSON}: {problem}", file=sys.stderr)

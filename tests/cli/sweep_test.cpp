@@ -92,6 +92,21 @@ TEST_F(SweepProgram, RunsOnDramAsGemmDoes) {
               gemm["dram"]["reads"].get<int>() + gemm["dram"]["writes"].get<int>());
   }
   EXPECT_EQ(rows[1]["dram.peak_bytes_per_cycle"], 12.8);
+  const Outcome shown = run("sweep s.json");
+  EXPECT_THAT(shown.out, Says("row hits", "waits for"));
+}
+
+// The least buffers of an array, and a little more: layers run in more pieces, or from memory.
+TEST_F(SweepProgram, RunsWithTheLeastBuffers) {
+  const ordered_json rows = this->rows(R"({"mode": "run", "device": "tlm", "quantize": true,
+      "networks": [")" GEMM64_TEST_DATA R"(/strips.onnx"],
+      "designs": {"array": [2, 8, 64], "accumulator_rows": 2, "scratchpad_words": [65, 66, 130, 195, 196],
+                  "memory": ["independent", "dram:lpddr4"]}})");
+  ASSERT_EQ(rows.size(), 30U);
+  for (const ordered_json& row : rows) {
+    EXPECT_EQ(row["verified"], true) << row;
+    EXPECT_EQ(row["device_share"], 1.0) << row;
+  }
 }
 
 TEST_F(SweepProgram, RunsANetworkAsRunDoes) {

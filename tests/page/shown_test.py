@@ -2,6 +2,8 @@
 """What a page shows: the report's figures, in every section, whatever the names are."""
 
 import copy
+import json
+import os
 import unittest
 
 import harness
@@ -247,6 +249,23 @@ class Shown(unittest.TestCase):
             place = "; on the host in A" if layer["name"] in hosts else ""
             self.assertIn(f"{layer['name']} ({layer['clocks']:,} cycles{place})", head)
         self.assertEqual(len(harness.rows(shown, "layers")), len(both["layers"]))
+
+    def test_headline_names_its_memory(self):
+        def tiles(page):
+            return harness.show(page).execute_script(
+                "return [...document.querySelectorAll('.tiles div')].map((one) => [...one.children].map((part) => part.textContent))")
+
+        harness.run("analyze", os.path.join(harness.DATA, "mobilenet_v2.onnx"), "--quantized", "--report", "q.html", "--json", "q.json")
+        with open(harness.path("q.json"), encoding="utf-8") as file:
+            array = json.load(file)["array"]
+        first, second, *others = tiles(harness.path("q.html"))
+        self.assertEqual(first[0], "cycles with dram:lpddr4, predicted")
+        self.assertEqual(first[1], f"{array['dram_clocks']:,}{array['compute_bound_clocks']:,} is the compute bound (ideal ports)")
+        self.assertEqual(second[0], "cycles of all layers, predicted: compute bound (ideal ports)")
+        self.assertIn("energy, estimated", [name for name, _ in others])
+        self.assertEqual(tiles(harness.report("gemm")[0])[0][0], "cycles: compute bound (ideal ports)")
+        harness.run("gemm", 8, 8, 8, "--array", 4, "--memory", "dram:ddr4", "--report", "d.html")
+        self.assertEqual(tiles(harness.path("d.html"))[0][0], "cycles: dram:ddr4")
 
     def test_a_symbol_has_one_meaning(self):
         shown = harness.show(harness.report("linear")[0])

@@ -387,6 +387,13 @@ def cpp_rules(spec):
         "// clang-format on", "", "}  // namespace gemm64", ""])
 
 
+def cpp_energy(energy):
+    lines = ["// SPDX-License-Identifier: Apache-2.0", f"// {WARNING}", "#pragma once", "", "namespace gemm64::energy {", ""]
+    for entry in energy:
+        lines += [*doc(entry["source"] + "."), f"inline constexpr double {constant(entry['name'])} = {entry['value']};"]
+    return "\n".join([*lines, "", "}  // namespace gemm64::energy", ""])
+
+
 def cpp_bridge(bridge):
     lines = ["// SPDX-License-Identifier: Apache-2.0", f"// {WARNING}", "#pragma once", "",
              "#include <cstddef>", "#include <cstdint>", "", "namespace gemm64::bridge {", "",

@@ -20,6 +20,7 @@ C = "host/driver/gemm64_registers.h"
 BOUNDS = "tests/signoff/formal/gemm64_bounds.svh"
 BRIDGE_VERILOG = "rtl/board/gemm64_bridge.vh"
 BRIDGE_CPP = "host/device/bridge.hpp"
+ENERGY = "host/report/energy_assumed.hpp"
 REFERENCE = "docs/reference"
 FILTERS = "waves/filters"
 
@@ -312,6 +313,13 @@ def check_engines(spec):
             raise Problem(f"engines: each {key} of the data port from 0 to {len(ports) - 1} belongs to one engine")
 
 
+def check_energy(energy):
+    for index, entry in enumerate(energy):
+        keys(entry, f"energy[{index}]", ("name", "value", "source"))
+        if not re.fullmatch(NAME, entry["name"]) or not isinstance(entry["value"], (int, float)) or entry["value"] <= 0:
+            raise Problem(f"energy[{index}]: takes a NAME and a positive value")
+
+
 def check_bridge(bridge):
     """Numbers follow each other, so that one that is lost in the line is told from a command by two bounds."""
     keys(bridge, "bridge", ("name", "baud", "block", "commands"))
@@ -333,7 +341,7 @@ def load(root):
     except ValueError as error:
         raise Problem(f"not valid JSON: {error}") from error
     keys(spec, "top level", ("version", "registers", "commands", "errors", "memories", "engines",
-                             "counters_base", "counters", "bridge"))
+                             "counters_base", "counters", "energy", "bridge"))
     keys(spec["version"], "version", ("major", "minor"))
     for part in ("major", "minor"):
         spec["version"][part] = number(spec["version"][part], f"version {part}", 16)
@@ -350,5 +358,6 @@ def load(root):
                widths[field], ("commands", "data_port") if kind == "engines" else ("purpose",))
     values(spec["memories"], "memories", ("value", "purpose"), MEMORY_BITS)
     check_engines(spec)
+    check_energy(spec["energy"])
     check_bridge(spec["bridge"])
     return spec

@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "host/analysis/analysis.hpp"
-
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <string>
 
+#include "host/analysis/analysis_report.hpp"
 #include "host/analysis/open_model.hpp"
 #include "host/cycles/cycle_model.hpp"
 #include "host/graph/onnx/shapes.hpp"
@@ -327,6 +326,41 @@ TEST(Analysis, TellsLayersOfTheDeviceFromThoseOfTheHost) {
   EXPECT_EQ(totals.if_on_device.layers, 2U);
   EXPECT_EQ(totals.on_device.cycles + totals.if_on_device.cycles, totals.cycles);
   EXPECT_EQ(totals.on_device.macs + totals.if_on_device.macs, totals.array_macs);
+}
+
+TEST(Analysis, EstimatesTheEnergyOfOneTile) {
+  const Analysis analysis =
+      analyze_text("(int8[4,6] x, int8[6,5] w) => (int32[4,5] y) {y = MatMulInteger(x, w)}", {"w"});
+  const auto energy = energy_of(analysis);
+  ASSERT_TRUE(energy);
+  // 64 words of weights written and read, 4 of activations, and 4 rows of sums written and read.
+  EXPECT_EQ(energy->sram_bits, 8U * 64 * (2 * 64 + 2 * 4) + 2 * 4 * 64 * 32);
+  const LayerAnalysis& layer = analysis.layers.at(0);
+  const std::uint64_t ports = layer.array->bytes.weights + layer.array->bytes.activations +
+                              layer.array->bytes.results + layer.array->bytes.commands;
+  EXPECT_EQ(energy->dram_bits, 8 * ports);
+  EXPECT_DOUBLE_EQ(energy->dram_mj, static_cast<double>(energy->dram_bits) * 20.3125e-9);
+  EXPECT_DOUBLE_EQ(energy->sram_mj, static_cast<double>(energy->sram_bits) * 2.5e-9);
+  const double cells = 4096 * static_cast<double>(*layer.array->cycles);
+  EXPECT_DOUBLE_EQ(energy->logic_mj, (4 * 6 * 5 * 36.7 + cells * 1.55) * 1e-9);
+  EXPECT_FALSE(energy_of(analyze_text("(float[2] x) => (float[2] y) {y = Relu(x)}")));
+}
+
+TEST(Analysis, PredictsIdealPortsAndDramWhateverTheMemory) {
+  const OnnxModel model = load_text(
+      "(int8[4,70] x, int8[70,65] w) => (int32[4,65] y) {y = MatMulInteger(x, w)}", {"w"});
+  MemoryTiming dram;
+  ASSERT_TRUE(set_memory(dram, "dram:lpddr4"));
+  MemoryTiming shared;
+  shared.sharing = MemorySharing::kShared;
+  shared.bytes_per_cycle = 12;
+  const Analysis ideal = analyze(model, Geometry(), {}), own = analyze(model, Geometry(), dram);
+  EXPECT_EQ(ideal.compute_bound, ideal.totals.cycles);
+  EXPECT_EQ(own.dram_cycles, own.totals.cycles);
+  EXPECT_EQ(ideal.dram_cycles, own.dram_cycles);
+  EXPECT_EQ(own.compute_bound, ideal.compute_bound);
+  EXPECT_GT(own.dram_cycles, 2 * ideal.compute_bound);
+  EXPECT_EQ(analyze(model, Geometry(), shared).dram_cycles, own.dram_cycles);
 }
 
 TEST(Analysis, PutsNothingOnTheDeviceWhereTheNetworkCannotRun) {

@@ -45,6 +45,15 @@ function verdict(report) {
   return element("p", {class: "verdict " + (report.verified ? "good" : "bad")}, report.verified ? "✓ " : "✗ ", text);
 }
 
+/// The name of a report's own cycles, which says with what memory.
+function cyclesOf(report) {
+  const analysed = isAnalysis(report);
+  const memory = analysed ? report.array.memory : report.memory?.sharing;
+  const ideal = memory === "independent" && !report.memory?.bytes_per_cycle;
+  const what = analysed ? "cycles of all layers, predicted" : "cycles";
+  return memory === undefined ? what : `${what}: ${ideal ? "compute bound (ideal ports)" : memory}`;
+}
+
 function summary(report, layers) {
   const timed = layers.filter((layer) => layer.timed);
   const all = report.total ?? {};
@@ -52,12 +61,17 @@ function summary(report, layers) {
   const clocks = array ? array.clocks : all.cycles;
   const quality = report.quality;
   const moved = total(timed.flatMap((layer) => Object.values(layer.bytes)));
+  const energy = array?.energy;
+  const mj = (value) => `${figures(value, 3)} mJ`;
   return element("header", {class: "top"},
                  element("h1", {}, titleOf(report)),
                  element("p", {class: "soft"}, settingsOf(report).filter(Boolean).map(printable).join(" · ")),
                  verdict(report),
                  tiles([
-                   ["cycles" + (array ? ", predicted" : ""), whole(clocks),
+                   isNumber(array?.dram_clocks) && array.predicted_if_on_device.layers === 0 &&
+                       [`cycles with ${array.dram_memory}, predicted`, whole(array.dram_clocks),
+                       `${whole(array.compute_bound_clocks)} is the compute bound (ideal ports)`],
+                   [cyclesOf(report), whole(clocks),
                     array ? `${whole(array.roof_clocks)} at the roofline`
                     : isNumber(all.predicted_cycles) ? `${whole(all.predicted_cycles)} predicted`
                     : isNumber(all.bound_cycles) ? `${whole(all.bound_cycles)} is the bound of its streams` : null],
@@ -66,6 +80,8 @@ function summary(report, layers) {
                    ["MACs on the array", whole(array ? array.macs : all.macs),
                     isNumber(all.device_share) ? `${percent(all.device_share)} of the network’s` : null],
                    ["bytes moved", bytes(moved), `${whole(moved)} bytes`],
+                   energy && ["energy, estimated", mj(energy.total_mj),
+                              `DRAM ${mj(energy.dram_mj)}, SRAM ${mj(energy.sram_mj)}, logic ${mj(energy.logic_mj)}`],
                    array && ["parameters", whole(all.parameters), bytes(all.parameter_bytes)],
                    isNumber(all.mismatches) && ["wrong results", whole(all.mismatches)],
                    quality && isNumber(quality.signal_to_noise_db) &&
