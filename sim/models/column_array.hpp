@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-// The 64x64 array as one step: the bottom sums that its 16 stages have after an edge,
-//   sum[c] = sum over g < 16 of activations[g][c] * weights[g][c], both as they were 15 - g cycles
-//   before,
-// since each stage (gemm64_stage.v) adds four products of signed bytes to the sum above it, modulo
-// 2^32, and passes it on in the next cycle. Sums inside are never stored. Activations move by one
-// column per cycle: the step keeps the words that entered each stage, newest first, and begins to
-// read them one word earlier in each cycle. Weights wait until the sums of their cycle leave the
-// array. fuse_columns.py calls it from Verilator's C++ in place of the stages' statements.
+// The 64x64 array (gemm64_array.v) as one step: the bottom sums that it has after an edge,
+//   sum[c] = sum over g < 16 of row[g][c] * weights[g][c],
+// where row[g][c] is word g of the row that entered 16 + c cycles before, since each stage
+// (gemm64_stage.v) gets its words a cycle after the stage above (gemm64_skew.v), adds four products
+// of signed bytes to the sum above it, modulo 2^32, and passes it on in the next cycle. Sums inside
+// and skewed words are never stored. The step keeps the rows, newest first, and begins to read them
+// one earlier in each cycle. A column of weights waits until the sums of its cycle leave the array.
+// Activations are stored as unsigned bytes, 128 more than their values, since vpdpbusd multiplies
+// unsigned by signed bytes; 128 times a column's weights is subtracted.
+// fuse_columns.py calls it from Verilator's C++ in place of the array's statements.
 // Variants: AVX-512 VNNI, AVX2, plain C++. Without -march of the first, the processor is asked at
 // run time.
 #pragma once
@@ -23,84 +25,97 @@ constexpr unsigned kColumns = 64;
 constexpr unsigned kStages = 16;
 constexpr unsigned kRows = 4;  // of a stage: the bytes of a word
 
-/// Zeros are the array whose registers are zeros.
-struct alignas(64) Array {
-  static constexpr unsigned kWindow = kColumns + kStages;  // words that a later step reads
-  static constexpr unsigned kRing = 256;
+constexpr std::uint32_t kOffset = 0x80808080;  // 128 in each byte
 
-  std::uint32_t entered[kStages][kRing + kWindow];  // newest first, from `newest` on
-  std::uint32_t weights[kStages][kColumns];         // those of the next step
-  // Weights that wait: row (cycle - stage) % kStages, since all of a row are due in one cycle.
-  std::uint32_t waiting[kStages][kStages];
-  std::uint8_t column[kStages][kStages];  // 1 + the column of each, or 0
-  std::uint32_t newest, cycle;
+using Words = std::uint32_t[kStages];
+
+/// A column of weights on its way. Stages below `reach` get theirs.
+struct Waiting {
+  Words weights;
+  std::uint8_t column, reach;
 };
 
-/// The word in column 0 of a stage, 15 - stage cycles before; column c's is c words after it.
+/// Zeros are the array whose registers are zeros.
+struct alignas(64) Array {
+  static constexpr unsigned kWindow = kColumns + kStages;  // rows that a later step reads
+  static constexpr unsigned kRing = 256;
+
+  std::uint32_t weights[kStages][kColumns];         // those of the next step
+  std::uint32_t excess[kColumns];                   // 128 times the sum of a column's weights
+  std::uint32_t entered[kStages][kRing + kWindow];  // newest first, from `newest` on
+  Waiting waiting[kStages];                         // those of cycle c in place c % kStages
+  std::uint32_t first;                              // word 0 of the row that enters
+  std::uint32_t newest, cycle;
+  bool begun;
+};
+
+/// The word of a stage in column 0; column c's is c words after it.
 inline const std::uint32_t* column_0(const std::uint32_t* entered, unsigned stage) {
-  return entered + stage * (Array::kRing + Array::kWindow) + kStages - stage;
+  return entered + stage * (Array::kRing + Array::kWindow) + kStages;
 }
 
 /// Computes the sums of all columns. entered: of stage 0, from the newest on.
 inline void add_plain(std::uint32_t* sum, const std::uint32_t* entered,
-                      const std::uint32_t* weights) {
+                      const std::uint32_t* weights, const std::uint32_t* excess) {
   std::uint32_t sums[kColumns] = {};
   for (unsigned g = 0; g < kStages; ++g) {
     const std::uint32_t* activations = column_0(entered, g);
     for (unsigned c = 0; c < kColumns; ++c) {
-      std::int32_t products = 0;  // at most 4 * 2^14
+      std::int32_t products = 0;  // at most 4 * 2^15
       for (unsigned r = 0; r < kRows; ++r) {
-        products += static_cast<std::int8_t>(activations[c] >> (8 * r)) *
+        products += static_cast<std::uint8_t>(activations[c] >> (8 * r)) *
                     static_cast<std::int8_t>(weights[g * kColumns + c] >> (8 * r));
       }
       sums[c] += static_cast<std::uint32_t>(products);
     }
   }
-  std::memcpy(sum, sums, sizeof(sums));
+  for (unsigned c = 0; c < kColumns; ++c) sum[c] = sums[c] - excess[c];
 }
 
 #if defined(__x86_64__)
 
-/// 16 columns per instruction. vpdpbusd multiplies unsigned by signed bytes, so activations are
-/// moved up by 128 and 128 times the column's weights is subtracted.
+/// 16 columns per instruction.
 __attribute__((target("avx512f,avx512bw,avx512vnni"))) inline void add_vnni(
-    std::uint32_t* sum, const std::uint32_t* entered, const std::uint32_t* weights) {
-  const __m512i offset = _mm512_set1_epi8(static_cast<char>(0x80));
-  __m512i found[4] = {}, excess[4] = {};
+    std::uint32_t* sum, const std::uint32_t* entered, const std::uint32_t* weights,
+    const std::uint32_t* excess) {
+  __m512i found[4] = {};
 #pragma GCC unroll 16
   for (unsigned g = 0; g < kStages; ++g) {
     const std::uint32_t* activations = column_0(entered, g);
 #pragma GCC unroll 4
     for (unsigned i = 0; i < 4; ++i) {
-      const __m512i bytes = _mm512_xor_si512(_mm512_loadu_si512(activations + 16 * i), offset);
-      const __m512i weight = _mm512_loadu_si512(weights + g * kColumns + 16 * i);
-      found[i] = _mm512_dpbusd_epi32(found[i], bytes, weight);
-      excess[i] = _mm512_dpbusd_epi32(excess[i], offset, weight);
+      found[i] = _mm512_dpbusd_epi32(found[i], _mm512_loadu_si512(activations + 16 * i),
+                                     _mm512_loadu_si512(weights + g * kColumns + 16 * i));
     }
   }
   for (unsigned i = 0; i < 4; ++i) {
-    _mm512_storeu_si512(sum + 16 * i, _mm512_sub_epi32(found[i], excess[i]));
+    _mm512_storeu_si512(sum + 16 * i,
+                        _mm512_sub_epi32(found[i], _mm512_loadu_si512(excess + 16 * i)));
   }
 }
 
-/// 8 columns per instruction, as products of signed 16-bit values that vpmaddwd adds in pairs.
+/// 8 columns per instruction, as products of 16-bit values that vpmaddwd adds in pairs.
 __attribute__((target("avx2"))) inline void add_avx2(std::uint32_t* sum,
                                                      const std::uint32_t* entered,
-                                                     const std::uint32_t* weights) {
+                                                     const std::uint32_t* weights,
+                                                     const std::uint32_t* excess) {
+  const auto at = [](const std::uint32_t* words) {
+    return _mm256_loadu_si256(reinterpret_cast<const __m256i*>(words));
+  };
+  const __m256i low = _mm256_set1_epi16(0xff);
   for (unsigned begin = 0; begin < kColumns; begin += 8) {
     __m256i found = _mm256_setzero_si256();
     for (unsigned g = 0; g < kStages; ++g) {
-      const auto* activations = reinterpret_cast<const __m256i*>(column_0(entered, g) + begin);
-      const __m256i bytes = _mm256_loadu_si256(activations);
-      const __m256i weight =
-          _mm256_loadu_si256(reinterpret_cast<const __m256i*>(weights + g * kColumns + begin));
-      const __m256i even = _mm256_madd_epi16(_mm256_srai_epi16(_mm256_slli_epi16(bytes, 8), 8),
+      const __m256i bytes = at(column_0(entered, g) + begin);
+      const __m256i weight = at(weights + g * kColumns + begin);
+      const __m256i even = _mm256_madd_epi16(_mm256_and_si256(bytes, low),
                                              _mm256_srai_epi16(_mm256_slli_epi16(weight, 8), 8));
       const __m256i odd =
-          _mm256_madd_epi16(_mm256_srai_epi16(bytes, 8), _mm256_srai_epi16(weight, 8));
+          _mm256_madd_epi16(_mm256_srli_epi16(bytes, 8), _mm256_srai_epi16(weight, 8));
       found = _mm256_add_epi32(found, _mm256_add_epi32(even, odd));
     }
-    _mm256_storeu_si256(reinterpret_cast<__m256i*>(sum + begin), found);
+    _mm256_storeu_si256(reinterpret_cast<__m256i*>(sum + begin),
+                        _mm256_sub_epi32(found, at(excess + begin)));
   }
 }
 
@@ -112,54 +127,77 @@ inline bool has_vnni() {
 #endif
 
 /// The fastest variant that this processor has.
-inline void add(std::uint32_t* sum, const std::uint32_t* entered, const std::uint32_t* weights) {
+inline void add(std::uint32_t* sum, const std::uint32_t* entered, const std::uint32_t* weights,
+                const std::uint32_t* excess) {
 #if defined(__AVX512VNNI__) && defined(__AVX512BW__)
-  add_vnni(sum, entered, weights);
+  add_vnni(sum, entered, weights, excess);
 #elif defined(__AVX2__)
   static const bool vnni = has_vnni();
-  vnni ? add_vnni(sum, entered, weights) : add_avx2(sum, entered, weights);
+  vnni ? add_vnni(sum, entered, weights, excess) : add_avx2(sum, entered, weights, excess);
 #else
-  add_plain(sum, entered, weights);
+  add_plain(sum, entered, weights, excess);
 #endif
 }
 
-/// Begins an edge: computes the sums after it. Requires that enter(), for each stage, and load(),
-/// for those that get weights, follow before the next.
+/// Column c of the stages below `reach` gets its weights.
+inline void replace_column(Array& array, const Waiting& due) {
+  for (unsigned g = 0; g < due.reach; ++g) {
+    std::uint32_t& old = array.weights[g][due.column];
+    for (unsigned r = 0; r < kRows; ++r) {
+      const int change = static_cast<std::int8_t>(due.weights[g] >> (8 * r)) -
+                         static_cast<std::int8_t>(old >> (8 * r));
+      array.excess[due.column] += 128u * static_cast<std::uint32_t>(change);
+    }
+    old = due.weights[g];
+  }
+}
+
+/// Begins an edge: computes the sums after it. Requires that enter() follows before the next, and
+/// load() and reset() where they are due.
 inline void step(Array& array, std::uint32_t* sum) {
   if (array.newest == 0) {
     for (auto& words : array.entered) {
+      if (!array.begun) {
+        for (auto& word : words) word = kOffset;
+      }
       std::memcpy(words + Array::kRing, words, Array::kWindow * sizeof(words[0]));
     }
     array.newest = Array::kRing;
+    array.begun = true;
   }
   --array.newest;
   ++array.cycle;
-  add(sum, &array.entered[0][array.newest], array.weights[0]);
-  const unsigned row = (array.cycle + 1) % kStages;
-  for (unsigned g = 0; g + 1 < kStages; ++g) {
-    if (array.column[row][g] != 0) {
-      array.weights[g][array.column[row][g] - 1u] = array.waiting[row][g];
-    }
+  add(sum, &array.entered[0][array.newest], array.weights[0], array.excess);
+  Waiting& due = array.waiting[(array.cycle + 1) % kStages];
+  if (due.reach != 0) {
+    replace_column(array, due);
+    due.reach = 0;
   }
-  std::memset(array.column[row], 0, kStages);
 }
 
-/// Byte r enters row r of the stage.
-inline void enter(Array& array, unsigned stage, std::uint8_t byte_0, std::uint8_t byte_1,
-                  std::uint8_t byte_2, std::uint8_t byte_3) {
-  array.entered[stage][array.newest] = byte_0 | std::uint32_t{byte_1} << 8 |
-                                       std::uint32_t{byte_2} << 16 | std::uint32_t{byte_3} << 24;
+/// A row of activations enters, its first word by enter_first() before the others.
+inline void enter_first(Array& array, std::uint32_t word) { array.first = word; }
+inline void enter(Array& array, const std::uint32_t (&others)[kStages - 1]) {
+  array.entered[0][array.newest] = array.first ^ kOffset;
+  for (unsigned g = 1; g < kStages; ++g) {
+    array.entered[g][array.newest] = others[g - 1] ^ kOffset;
+  }
 }
 
-/// The stage's column gets new weights, byte r for row r.
-inline void load(Array& array, unsigned stage, unsigned column, std::uint32_t weights) {
-  if (stage == kStages - 1) {
-    array.weights[stage][column] = weights;
-    return;
+/// A column gets new weights, a word for each stage.
+inline void load(Array& array, unsigned column, const Words& weights) {
+  Waiting& waiting = array.waiting[array.cycle % kStages];
+  std::memcpy(waiting.weights, weights, sizeof(weights));
+  waiting.column = static_cast<std::uint8_t>(column);
+  waiting.reach = kStages;
+}
+
+/// Weights that have not reached their stages never do.
+inline void reset(Array& array) {
+  for (unsigned age = 0; age < kStages; ++age) {
+    Waiting& waiting = array.waiting[(array.cycle - age) % kStages];
+    if (waiting.reach > age + 1) waiting.reach = static_cast<std::uint8_t>(age + 1);
   }
-  const unsigned row = (array.cycle - stage) % kStages;
-  array.waiting[row][stage] = weights;
-  array.column[row][stage] = static_cast<std::uint8_t>(column + 1);
 }
 
 }  // namespace gemm64::column_array

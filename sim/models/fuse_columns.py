@@ -10,7 +10,8 @@ Files of the same names are written to FOLDER. Replaced are
       sum_i being the sums of the stage above, and none for the first stage;
     rows of activations that move on in each cycle, which Verilator copies to a variable for each value and, once all of
       them have been read, back;
-    the column of weights that is written;
+    the column of weights that is written, and its valid bit and index that move on to the stage below;
+    and both gemm64_skew, in which each step keeps one word less than the step before;
   the rows and requests of the accumulator, which move on likewise, by calls of column_steps.hpp;
   the accumulator's columns, eight of which share a condition, by two calls of column_steps.hpp; what was read is
     then read from their memory, and the copies of it that Verilator makes before and after are left out.
@@ -45,8 +46,9 @@ MEMORY = re.compile(r"VlUnpacked<IData/\*31:0\*/, \d+> (\w*columns_q);")
 HEADER = '#include "sim/models/columns.hpp"\n'
 
 
-# How an array moves on: statements that are left out, those that store, variables of what enters, where these are known.
-Shift = collections.namedtuple("Shift", "dropped stores entering ready count")
+# How an array moves on: statements that are left out, those that store, variables of what enters, where these are known; and
+# of what enters, the statements that set these variables, and its values without white space.
+Shift = collections.namedtuple("Shift", "dropped stores entering ready count loads values")
 
 
 def index(value):
@@ -150,21 +152,24 @@ def find_shift(source, values, rows, count, loads, stores):
     """Returns the Shift of an array, or none. loads: of each variable, with what they load."""
     if len(stores) != rows * count:
         return None
-    dropped, ready = [], 0
+    dropped, ready, first, entering = [], 0, [], []
     for i, store in enumerate(stores):
         (load, bound), *others = loads.get(store.group("stored"), [(None, None)])
         if store.group("at") != index(i) or others or not load or load.group("number") != str(i) or load.end() > stores[0].start():
             return None
         ready = max(ready, load.end())
-        if i % count == 0:
-            continue
         # It may pass a variable that Verilator checks its place with.
-        if compact(bound.group("value") if bound else load.group("from")) != f"vlSelf->{values}[{index(i - 1)}]":
+        value = compact(bound.group("value") if bound else load.group("from"))
+        if i % count == 0:
+            first += [bound, load] if bound else [load]
+            entering.append(value)
+            continue
+        if value != f"vlSelf->{values}[{index(i - 1)}]":
             return None
         dropped += [bound, load] if bound else [load]
     if used_between(source, stores, [values]):
         return None
-    return Shift(dropped, stores, [stores[count * row].group("stored") for row in range(rows)], ready, count)
+    return Shift(dropped, stores, [stores[count * row].group("stored") for row in range(rows)], ready, count, first, entering)
 
 
 def bit(name, column):
@@ -280,37 +285,176 @@ def find_accumulator(source, memory):
     return replacements, prefix
 
 
+def assigned_between(source, begin, end, names):
+    """Does a statement there assign to a variable of these names?"""
+    begin, end = min(begin, end), max(begin, end)
+    return re.search(rf"\b(?:{'|'.join(map(re.escape, names))})\b\s*(?:\[[^\]]*\]\s*)*=(?!=)", source[begin:end]) is not None
+
+
+def variables(text):
+    return re.findall(r"vlSelf->(\w+)", text)
+
+
+class Statements:
+    """All statements of the form variable = value;, by the variable without white space."""
+
+    def __init__(self, source):
+        self.of = collections.defaultdict(list)
+        for match in re.finditer(r"^[ \t]*vlSelf->(\w+\s*(?:\[[^\]]*\]\s*)?)=(?!=)\s*([^;]*);\n", source, re.MULTILINE):
+            self.of[compact(match.group(1))].append(match)
+
+    def only(self, variable, value=None):
+        """The one statement that sets the variable, or none. value: what it must be, without white space."""
+        found = self.of[variable]
+        return found[0] if len(found) == 1 and value in (None, compact(found[0].group(2))) else None
+
+
+def step_of(skew, step):
+    return f"{skew}step__BRA__{step}__KET____DOT__word_q"
+
+
+def words_of(skew, step):
+    """The words that a step of the skew keeps, as another statement reads them: Verilator has types for one and two."""
+    name, count = f"vlSelf->{step_of(skew, step)}", STAGES - step
+    if count == 1:
+        return [name]
+    if count == 2:
+        return [f"(IData)({name})", f"(IData)(({name}>>0x20U))"]
+    return [f"{name}[{index(word)}]" for word in range(count)]
+
+
+def byte_of(word, row):
+    """A byte of a word of 32 bits as Verilator writes it."""
+    shift = index(8 * row)
+    wide = re.fullmatch(r"\(IData\)\((.*)\)", word)  # of 64 bits
+    if wide:
+        return f"(0xffU&{word})" if row == 0 else f"(0xffU&(IData)(({wide.group(1)}>>{shift})))"
+    return f"(0xffU&{word})" if row == 0 else f"({word}>>{shift})" if row == ROWS - 1 else f"(0xffU&({word}>>{shift}))"
+
+
+def find_skew(statements, skew):
+    """Returns the statements of the skew's first step, which read words 1 and up of a row, and those of the others, or none."""
+    first, others = [], []
+    for step in range(1, STAGES):
+        count, before = STAGES - step, words_of(skew, step - 1) if step > 1 else None
+        if count > 2:
+            for word in range(count):
+                found = statements.only(f"{step_of(skew, step)}[{index(word)}]", before and before[word + 1])
+                (first if step == 1 else others).append(found)
+        elif count == 2:
+            pair = f"(((QData)((IData)({before[2]}))<<0x20U)|(QData)((IData)({before[1]})))"
+            others.append(statements.only(step_of(skew, step), pair))
+        else:
+            others.append(statements.only(step_of(skew, step), before[1]))
+    return (first, others) if None not in first + others else (None, None)
+
+
+def find_activations(source, statements, shifts, array):
+    """Returns the replacements of what moves activations on, where the row enters, and the variables left out, or none."""
+    skew = re.fullmatch(r"\(0xffU&vlSelf->(\w+)step__BRA__1__KET____DOT__word_q\[0U\]\)", shifts[1].values[0])
+    word_0 = re.fullmatch(r"\(0xffU&(vlSelf->\w+)\)", shifts[0].values[0])
+    first, others = find_skew(statements, skew.group(1)) if skew else (None, None)
+    if not first or not word_0:
+        return [], 0, []
+    words = [word_0.group(1)] + [words_of(skew.group(1), step)[0] for step in range(1, STAGES)]
+    for shift, word in zip(shifts, words):
+        if shift.values != [byte_of(word, row) for row in range(ROWS)]:
+            return [], 0, []
+    values = [compact(match.group(2)) for match in first]
+    if any(re.search(r"\b(?!IData\b|QData\b|[0-9])\w", re.sub(r"vlSelf->\w+", "", value)) for value in values):
+        return [], 0, []  # what is no variable of the model may have another value where the call is
+    begun, enters = shifts[0].loads, first[-1].start()
+    if begun[-1].start() > enters or assigned_between(source, begun[0].start(), begun[-1].end(), variables(words[0])):
+        return [], 0, []
+    if assigned_between(source, first[0].start(), enters, variables("".join(values))):
+        return [], 0, []
+    replacements = in_place_of(begun, f"    gemm64::column_array::enter_first({array}, {words[0]});\n")
+    for shift in shifts[1:]:
+        replacements += drop(shift.loads)
+    for shift in shifts:
+        replacements += drop(shift.dropped + shift.stores)
+    replacements += drop(others) + in_place_of(first, f"    gemm64::column_array::enter({array}, {{{', '.join(values)}}});\n")
+    return replacements, enters, [step_of(skew.group(1), step) for step in range(1, STAGES)]
+
+
+def find_weights(source, statements, weights, array):
+    """The same of weights. weights: the variable of each stage."""
+    blocks, writes, clears = [], [], []
+    for name in weights:
+        value, flag, at = (rf"(?:vlSelf->)?__Vdlyv{part}__{name}__v0" for part in ("val", "set", "dim0"))
+        block = list(re.finditer(rf"^ *if \(vlSelf->(\w+)\) {{\n\s*{value}\s*=\s*([^;]*);\n\s*{flag}\s*= 1U;\n"
+                                 rf"\s*{at}\s*=\s*vlSelf->(\w+);\n\s*}}\n", source, re.MULTILINE))
+        write = list(re.finditer(rf"^ *if \({flag}\) {{\n\s*vlSelf->{name}\s*\[{at}\]\s*=\s*{value};\n\s*}}\n",
+                                 source, re.MULTILINE))
+        clear = list(re.finditer(rf"^ *{flag} = 0U;\n", source, re.MULTILINE))
+        if not len(block) == len(write) == len(clear) == 1:
+            return [], 0, []
+        blocks += block
+        writes += write
+        clears += clear
+    skew = re.fullmatch(r"vlSelf->(\w+)step__BRA__1__KET____DOT__word_q\[0U\]", compact(blocks[1].group(2)))
+    word_0 = compact(blocks[0].group(2))
+    first, others = find_skew(statements, skew.group(1)) if skew else (None, None)
+    if not first or not re.fullmatch(r"vlSelf->\w+\[0U\]", word_0):
+        return [], 0, []
+    if any(compact(block.group(2)) != words_of(skew.group(1), step)[0] for step, block in enumerate(blocks) if step != 0):
+        return [], 0, []
+    words = [word_0] + [compact(match.group(2)) for match in first]
+    if words != [word_0.replace("0U", index(word)) for word in range(STAGES)]:
+        return [], 0, []
+    # The valid bit and the column of each stage are those of the stage above, a cycle later.
+    valid, column = [block.group(1) for block in blocks], [block.group(3) for block in blocks]
+    moved = statements.only(valid[1])
+    running = moved and re.fullmatch(rf"\(\(IData\)\(vlSelf->{valid[0]}\)&\(IData\)\(vlSelf->(\w+)\)\)", compact(moved.group(2)))
+    if not running:
+        return [], 0, []
+    steps = []
+    for above, below in zip(range(STAGES), range(1, STAGES)):
+        steps += [statements.only(column[below], f"vlSelf->{column[above]}"),
+                  statements.only(valid[below], f"((IData)(vlSelf->{valid[above]})&(IData)(vlSelf->{running.group(1)}))")]
+    if None in steps:
+        return [], 0, []
+    run = sorted(first + steps[:2], key=lambda match: match.start())
+    names = variables(word_0) + [valid[0], column[0], running.group(1)]
+    begin = min(blocks[0].start(), run[0].start())
+    if assigned_between(source, begin, max(blocks[0].end(), run[-1].end()), names):
+        return [], 0, []
+    call = (f"    if (vlSelf->{valid[0]}) {{\n        gemm64::column_array::load({array}, vlSelf->{column[0]}, "
+            f"{{{', '.join(words)}}});\n    }}\n"
+            f"    if (!vlSelf->{running.group(1)}) gemm64::column_array::reset({array});\n")
+    flags = [f"__Vdlyv{part}__{name}__v0" for name in weights for part in ("val", "set", "dim0")]
+    left_out = flags + valid[1:] + column[1:] + [step_of(skew.group(1), step) for step in range(1, STAGES)]
+    return in_place_of(run, call) + drop(blocks + writes + clears + others + steps[2:]), run[-1].start(), left_out
+
+
 def find_array(source, shifts, memory):
-    """Returns the replacements of the array's stages, or none."""
+    """Returns the replacements of the array's stages and skews, or none."""
     below = {names[1]: (run, names) for run, names in find_sums(source)}
     stages, sums = [], None
     while sums in below:
         stages.append(below.pop(sums))
         sums = stages[-1][1][0]
-    if len(stages) != STAGES or below:
+    moving = [shifts.get(names[2]) for _, names in stages]
+    if len(stages) != STAGES or below or None in moving:
         return []
     array = columns_of(memory, "array")
-    step = f"    gemm64::column_array::step({array}, &vlSelf->{sums}[0U]);\n"
-    replacements, left_out, step_at = in_place_of(stages[-1][0], step), [], stages[-1][0][-1].end()
-    for stage, (run, (sum_o, _, activations, weights)) in enumerate(stages):
-        load = list(re.finditer(rf"^[ \t]*vlSelf->{weights}\s*\[((?:vlSelf->)?__Vdlyvdim0__{weights}__v0)\]\s*=\s*"
-                                rf"((?:vlSelf->)?__Vdlyvval__{weights}__v0);\n", source, re.MULTILINE))
-        shift = shifts.get(activations)
-        if not shift or len(load) != 1:
+    step, step_at = f"    gemm64::column_array::step({array}, &vlSelf->{sums}[0U]);\n", stages[-1][0][-1].end()
+    statements, weights = Statements(source), [names[3] for _, names in stages]
+    activation_changes, enters, words = find_activations(source, statements, moving, array)
+    weight_changes, loads, others = find_weights(source, statements, weights, array)
+    # The step is of what was there before the edge, as the stages' sums are, which read those above before these change.
+    if not activation_changes or not weight_changes or min(enters, loads) < step_at:
+        return []
+    for (run, _), shift in zip(stages, moving):
+        if shift.stores[0].start() < run[-1].end():
             return []
-        # The step is of what was there before the edge, as the stage's sums are, which read those above before these change.
-        if min(shift.stores[0].start(), load[0].start()) < max(step_at, run[-1].end()):
+    for (run, _), (following, _) in zip(stages, stages[1:]):
+        if run[0].start() < following[-1].end():
             return []
-        if stage + 1 < STAGES:
-            if run[0].start() < stages[stage + 1][0][-1].end():
-                return []
-            replacements += drop(run)
-            left_out.append(sum_o)
-        left_out += [activations, weights]
-        replacements += drop(shift.dropped)
-        replacements += in_place_of(shift.stores, f"    gemm64::column_array::enter({array}, {stage}, {', '.join(shift.entering)});\n")
-        replacements.append((load[0].start(), load[0].end(), f"        gemm64::column_array::load({array}, {stage}, "
-                             f"{load[0].group(1)}, {load[0].group(2)});\n"))
+    replacements = activation_changes + weight_changes + in_place_of(stages[-1][0], step)
+    for run, _ in stages[:-1]:
+        replacements += drop(run)
+    left_out = [name for _, names in stages for name in names[2:]] + [names[0] for _, names in stages[:-1]] + words + others
     return [] if uses(replace(source, replacements), left_out) else replacements
 
 

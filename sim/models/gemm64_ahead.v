@@ -47,7 +47,7 @@ module gemm64_ahead #(
 );
 
     // Memory of the loops that fuse_columns.py puts in place of the columns' statements (columns.hpp).
-    reg [31:0] columns_q [0:23263] /*verilator public_flat_rw*/;
+    reg [31:0] columns_q [0:23279] /*verilator public_flat_rw*/;
 
     reg rst_n_q;
     reg m_weights_arready_q, m_weights_rvalid_q, m_weights_rid_q, m_weights_rlast_q, m_data_arready_q,

@@ -26,10 +26,20 @@ def sums(stage):
     return "".join("    " + fuse_columns.expected_sum(c, *names(stage)).replace("+", "\n    + ") + "\n" for c in range(64))
 
 
+def byte(stage, row):
+    """A byte of the word that enters a stage: the last two steps of a skew are no arrays."""
+    name = f"vlSelf->row_step__BRA__{stage}__KET____DOT__word_q"
+    word = ("vlSelf->row_0", f"{name}[0U]", f"(IData)({name})", name)[stage]
+    shifted = (f"({word} >> 0U)", f"({word} >> 8U)", f"({word} >> 0x10U)", f"({word} >> 0x18U)")[row]
+    if stage == 2:
+        shifted = f"(IData)({shifted.replace('(IData)', '').replace(f'({name})', name)})"
+    return f"(0xffU & {word})" if row == 0 else shifted if row == 3 and stage != 2 else f"(0xffU & {shifted})"
+
+
 def loads(stage, bound=True):
     text = ""
     for i in range(260):
-        value = f"enters{stage}" if i % 65 == 0 else f"vlSelf->activations{stage}[{fuse_columns.index(i - 1)}]"
+        value = byte(stage, i // 65) if i % 65 == 0 else f"vlSelf->activations{stage}[{fuse_columns.index(i - 1)}]"
         if bound:
             text += f"    a__Vlvbound_h0 = {value};\n"
         text += f"    __Vdlyvval__activations{stage}__v{i} = {'a__Vlvbound_h0' if bound else value};\n"
@@ -40,17 +50,43 @@ def stores(stage):
     return "".join(f"    vlSelf->activations{stage}[{fuse_columns.index(i)}] = __Vdlyvval__activations{stage}__v{i};\n" for i in range(260))
 
 
+def skew(name, entering):
+    """The steps of a skew of four words, from the last."""
+    step = f"vlSelf->{name}step__BRA__{{}}__KET____DOT__word_q".format
+    return (f"    {step(3)} \n        = (IData)(({step(2)} >> 0x20U));\n"
+            f"    {step(2)} = (((QData)((IData)({step(1)}[2U])) << 0x20U) | (QData)((IData)({step(1)}[1U])));\n" +
+            "".join(f"    {step(1)}[{i}U] = {value};\n" for i, value in enumerate(entering)))
+
+
+def take(stage):
+    """A stage's column of weights."""
+    name, step = f"weights{stage}__v0", f"vlSelf->column_step__BRA__{stage}__KET____DOT__word_q"
+    word = ("vlSelf->weight[0U]", f"{step}[0U]", f"(IData)({step})", step)[stage]
+    return (f"    if (vlSelf->valid{stage}) {{\n        vlSelf->__Vdlyvval__{name} \n            = {word};\n"
+            f"        vlSelf->__Vdlyvset__{name} = 1U;\n        vlSelf->__Vdlyvdim0__{name} = vlSelf->column{stage};\n    }}\n")
+
+
 def write(stage):
     name = f"weights{stage}__v0"
     return (f"    if (vlSelf->__Vdlyvset__{name}) {{\n        vlSelf->weights{stage}[vlSelf->__Vdlyvdim0__{name}] \n"
             f"            = vlSelf->__Vdlyvval__{name};\n    }}\n")
 
 
+def pass_on(stage):
+    return (f"    vlSelf->column{stage} = vlSelf->column{stage - 1};\n"
+            f"    vlSelf->valid{stage} = ((IData)(vlSelf->valid{stage - 1}) & (IData)(vlSelf->running));\n")
+
+
 LOADS = "".join(map(loads, range(4)))
 SUMS = "".join(sums(stage) for stage in reversed(range(4)))
 STORES = "".join(map(stores, range(4)))
 WRITES = "".join(map(write, range(4)))
-ARRAY = LOADS + SUMS + STORES + WRITES
+CLEARS = "".join(f"    vlSelf->__Vdlyvset__weights{stage}__v0 = 0U;\n" for stage in range(4))
+TAKES = "".join(map(take, range(4)))
+PASSED_ON = "".join(pass_on(stage) for stage in (3, 2, 1))
+ROW = skew("row_", ("vlSelf->row_1", "(vlSelf->row_2 & vlSelf->enable)", "vlSelf->row_3"))
+COLUMN = skew("column_", (f"vlSelf->weight[{word}U]" for word in (1, 2, 3)))
+ARRAY = CLEARS + LOADS + TAKES + SUMS + STORES + ROW + COLUMN + PASSED_ON + WRITES
 
 OTHERS = ("store_row", "where", "lanes_sum", "sum_i")
 LAST = [f"a_column__BRA__{c}__KET____DOT__u_column__DOT__read_{bank}_q" for c in range(64) for bank in range(2)]
@@ -86,28 +122,33 @@ class FuseColumns(unittest.TestCase):
         self.assertEqual(counts, (0, 0, 0))
 
     def test_the_build_uses_the_calls(self):
-        for call, count in (("column_array::step(", 1), ("column_array::enter(", 16), ("column_array::load(", 16),
+        for call, count in (("column_array::step(", 1), ("column_array::enter_first(", 1), ("column_array::enter(", 1),
+                            ("column_array::load(", 1), ("column_array::reset(", 1),
                             ("column_steps::accumulate(", 2), ("column_steps::show(", 2), ("column_steps::shift(", 2)):
             self.assertEqual(FUSED.count(f"gemm64::{call}"), count, call)
-        for variable in ("activation_q__v64", "u_accumulator__DOT__row_q__v63"):
+        for variable in ("activation_q__v64", "u_accumulator__DOT__row_q__v63", "_skew__DOT__step__BRA__9"):
             self.assertFalse(variable in FUSED, variable)
 
-    def test_the_stages_become_one_step(self):
+    def test_the_array_becomes_one_step(self):
         (text,), counts = fuse(ARRAY)
         self.assertEqual(counts, (1, 0, 0))
-        self.assertIn("    gemm64::column_array::step(gemm64::columns_in(vlSelf->columns_q).array, &vlSelf->sums3[0U]);\n", text)
-        entering = ", ".join(f"__Vdlyvval__activations3__v{i}" for i in (0, 65, 130, 195))
-        self.assertIn(f"    gemm64::column_array::enter(gemm64::columns_in(vlSelf->columns_q).array, 3, {entering});\n", text)
-        self.assertIn("        gemm64::column_array::load(gemm64::columns_in(vlSelf->columns_q).array, 2, "
-                      "vlSelf->__Vdlyvdim0__weights2__v0, vlSelf->__Vdlyvval__weights2__v0);\n", text)
-        self.assertNotIn("sums2", text)
+        array = "gemm64::columns_in(vlSelf->columns_q).array"
+        self.assertEqual(text, function(0, f"""\
+    gemm64::column_array::enter_first({array}, vlSelf->row_0);
+    gemm64::column_array::step({array}, &vlSelf->sums3[0U]);
+    gemm64::column_array::enter({array}, {{vlSelf->row_1, (vlSelf->row_2&vlSelf->enable), vlSelf->row_3}});
+    if (vlSelf->valid0) {{
+        gemm64::column_array::load({array}, vlSelf->column0, {{vlSelf->weight[0U], vlSelf->weight[1U], vlSelf->weight[2U], vlSelf->weight[3U]}});
+    }}
+    if (!vlSelf->running) gemm64::column_array::reset({array});
+"""))
 
     def test_stages_that_are_divided_become_one_step(self):
         lines = ARRAY.splitlines(keepends=True)
-        self.assertEqual(fuse("".join(lines[:2500]), "".join(lines[2500:]))[1], (1, 0, 0))
+        self.assertEqual(fuse("".join(lines[:2528]), "".join(lines[2528:]))[1], (1, 0, 0))
 
     def test_activations_that_pass_no_other_variable_move_on(self):
-        self.assertEqual(fuse("".join(loads(stage, bound=False) for stage in range(4)) + SUMS + STORES + WRITES)[1], (1, 0, 0))
+        self.assertEqual(fuse(ARRAY.replace(LOADS, "".join(loads(stage, bound=False) for stage in range(4))))[1], (1, 0, 0))
 
     def test_an_array_that_differs_stays(self):
         for old, new in (("0x41U", "0x42U"), ("0xffU&", "0x7fU&"), (">>8U", ">>9U"), ("sums2[5U]", "sums2[6U]"),
@@ -117,16 +158,24 @@ class FuseColumns(unittest.TestCase):
                          ("__Vdlyvval__weights1__v0;", "__Vdlyvval__weights2__v0;"), (sums(0), ""),
                          (stores(2), f"{stores(2)}    vlSelf->edge = vlSelf->activations2[0x40U];\n"),
                          (sums(2), f"{sums(2)}    vlSelf->other = vlSelf->sums2[0U];\n"),
-                         (WRITES, f"    vlSelf->other = vlSelf->weights1[1U];\n{WRITES}")):
+                         (WRITES, f"    vlSelf->other = vlSelf->weights1[1U];\n{WRITES}"),
+                         ("row_0 >> 8U", "row_1 >> 8U"), ("_q >> 0x20U", "_q >> 0x10U"), ("_q[2U]", "_q[1U]"),
+                         ("column_step__BRA__3__KET____DOT__word_q;", "column_step__BRA__2__KET____DOT__word_q;"),
+                         ("vlSelf->weight[2U]", "vlSelf->weight[1U]"), ("= vlSelf->row_1;", "= row_1;"),
+                         ("vlSelf->valid2) & (IData)(vlSelf->running)", "vlSelf->valid2) & (IData)(vlSelf->other)"),
+                         ("vlSelf->column2 = vlSelf->column1", "vlSelf->column2 = vlSelf->column0"), (take(1), ""), (CLEARS, ""),
+                         (PASSED_ON, f"{PASSED_ON}    vlSelf->other = vlSelf->valid3;\n"),
+                         (ROW, f"{ROW}    vlSelf->edge = vlSelf->row_step__BRA__3__KET____DOT__word_q;\n"),
+                         (SUMS, f"    vlSelf->weight[1U] = 0U;\n{SUMS}"), (SUMS, f"    vlSelf->running = 0U;\n{SUMS}")):
             with self.subTest(old[:60]):
                 changed = ARRAY.replace(old, new, 1)
                 self.assertNotEqual(changed, ARRAY)
                 self.unchanged(changed)
 
     def test_an_array_in_another_order_stays(self):
-        self.unchanged(LOADS + "".join(map(sums, range(4))) + STORES + WRITES)
-        self.unchanged(LOADS + STORES + SUMS + WRITES)
-        self.unchanged(WRITES + LOADS + SUMS + STORES)
+        for old, new in ((SUMS, "".join(map(sums, range(4)))), (SUMS + STORES, STORES + SUMS),
+                         (SUMS + STORES + ROW, ROW + SUMS + STORES), (SUMS + STORES + ROW + COLUMN + PASSED_ON, COLUMN + PASSED_ON + SUMS + STORES + ROW)):
+            self.unchanged(ARRAY.replace(old, new))
 
     def test_the_accumulator_becomes_one_call_a_bank(self):
         texts, counts = fuse(BEFORE + "".join(BLOCKS[:5]), "".join(BLOCKS[5:]) + "b;\n" + AFTER + SHOWN)
