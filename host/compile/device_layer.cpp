@@ -5,9 +5,9 @@
 #include <utility>
 #include <vector>
 
+#include "host/kernels/broadcast.hpp"
 #include "host/kernels/integer_product.hpp"
 #include "host/kernels/quantization.hpp"
-#include "host/kernels/strided.hpp"
 
 namespace gemm64 {
 namespace {
@@ -124,10 +124,7 @@ std::int32_t zero_of_weights(const NodeContext& context, const Tensors& inputs) 
 /// A stack of matrices as one of `stack`, to which it is broadcast.
 Tensor stretched_stack(const Tensor& tensor, Dims stack) {
   stack.insert(stack.end(), tensor.dims().end() - 2, tensor.dims().end());
-  Tensor result(tensor.type(), stack);
-  copy_strided(result.mutable_raw(), tensor.raw(), stack, broadcast_strides(tensor.dims(), stack),
-               1);
-  return result;
+  return broadcast(tensor, stack);
 }
 
 /// The second operands of all products of a stack, a row for each column; zeros follow for

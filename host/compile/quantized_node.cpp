@@ -13,8 +13,8 @@
 #include "host/graph/onnx/qdq_values.hpp"
 #include "host/graph/onnx/supported.hpp"
 #include "host/graph/proto/tensor_data.hpp"
+#include "host/kernels/broadcast.hpp"
 #include "host/kernels/quantization.hpp"
-#include "host/kernels/strided.hpp"
 #include "host/kernels/window.hpp"
 #include "host/util/divide.hpp"
 

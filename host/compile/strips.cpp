@@ -2,9 +2,10 @@
 #include "host/compile/strips.hpp"
 
 #include <algorithm>
+#include <functional>
 #include <numeric>
+#include <utility>
 
-#include "host/kernels/strided.hpp"
 #include "host/util/divide.hpp"
 
 namespace gemm64 {
@@ -41,13 +42,21 @@ std::optional<std::vector<Strips>> with_step(const std::vector<Convolution>& cha
   return made;
 }
 
-std::vector<Selected> along(std::size_t rank, std::size_t axis, std::int64_t first,
-                            std::int64_t end) {
-  Dims indices(static_cast<std::size_t>(end - first));
-  std::iota(indices.begin(), indices.end(), first);
-  std::vector<Selected> selected(rank);
-  selected[axis] = std::move(indices);
-  return selected;
+/// What is at `first` to `end` along an axis.
+Tensor part_along(const Tensor& from, std::size_t axis, std::int64_t first, std::int64_t end) {
+  Dims dims = from.dims();
+  const std::int64_t all = std::exchange(dims.at(axis), end - first);
+  Tensor part(from.type(), dims);
+  if (part.elements() == 0) return part;
+  const std::int64_t outer =
+      std::accumulate(dims.begin(), dims.begin() + static_cast<std::ptrdiff_t>(axis),
+                      std::int64_t{1}, std::multiplies<>());
+  const auto step = static_cast<std::ptrdiff_t>(from.bytes()) / outer / all;
+  std::byte* to = part.mutable_raw();
+  for (std::int64_t i = 0; i < outer; ++i) {
+    to = std::copy_n(from.raw() + (i * all + first) * step, (end - first) * step, to);
+  }
+  return part;
 }
 
 }  // namespace
@@ -61,12 +70,12 @@ std::optional<std::vector<Strips>> cut_into_strips(const std::vector<Convolution
 }
 
 Tensor rows_of_map(const Tensor& map, std::uint32_t first, std::uint32_t end) {
-  return select(map, along(map.rank(), 2, first, end));
+  return part_along(map, 2, first, end);
 }
 
 Tensor strip_of(const Tensor& all, const Strips& strips, std::uint32_t strip) {
   const std::int64_t channels = all.dim(1) / strips.count;
-  return select(all, along(all.rank(), 1, strip * channels, (strip + 1) * channels));
+  return part_along(all, 1, strip * channels, (strip + 1) * channels);
 }
 
 Tensor in_strips(const Tensor& map, const Strips& strips) {

@@ -9,9 +9,9 @@
 #include <cmath>
 #include <utility>
 
+#include "host/kernels/broadcast.hpp"
 #include "host/kernels/integer_product.hpp"
 #include "host/kernels/quantization.hpp"
-#include "host/kernels/strided.hpp"
 
 namespace gemm64 {
 namespace host {
@@ -180,9 +180,7 @@ Tensors qgemm(const NodeContext& node, const Tensors& inputs) {
       throw failure(node, fmt::format("its bias is {}; int32 that stretches to {} is needed",
                                       describe(bias), dims_text(product.dims())));
     }
-    Tensor addends(bias.type(), dims);
-    copy_strided(addends.mutable_raw(), bias.raw(), dims, broadcast_strides(bias.dims(), dims),
-                 bias.element_size());
+    const Tensor addends = broadcast(bias, dims);
     sums = Tensor(product.type(), dims);
     for (std::int64_t i = 0; i < sums.elements(); ++i) {
       sums.mutable_values<std::int32_t>()[i] =

@@ -8,7 +8,7 @@
 #include <type_traits>
 #include <utility>
 
-#include "host/kernels/strided.hpp"
+#include "host/kernels/broadcast.hpp"
 
 namespace gemm64 {
 namespace {

@@ -3,7 +3,7 @@
 
 #include <fmt/format.h>
 
-#include "host/kernels/strided.hpp"
+#include "host/kernels/broadcast.hpp"
 #include "host/kernels/visit.hpp"
 
 namespace gemm64 {
@@ -31,9 +31,7 @@ void add_bias(const NodeContext& node, const GemmForm& form, const Tensor& bias,
     throw failure(node, fmt::format("its bias, {}, does not broadcast to {}", describe(bias),
                                     dims_text(result.dims())));
   }
-  Tensor addends(bias.type(), dims);
-  copy_strided(addends.mutable_raw(), bias.raw(), dims, broadcast_strides(bias.dims(), dims),
-               bias.element_size());
+  const Tensor addends = broadcast(bias, dims);
   for (std::int64_t i = 0; i < result.elements(); ++i) {
     result.mutable_values<float>()[i] += form.beta * addends.values<float>()[i];
   }

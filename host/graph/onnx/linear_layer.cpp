@@ -8,8 +8,8 @@
 #include <utility>
 
 #include "host/graph/onnx/supported.hpp"
+#include "host/kernels/broadcast.hpp"
 #include "host/kernels/matmul_bits.hpp"
-#include "host/kernels/strided.hpp"
 #include "host/util/divide.hpp"
 
 namespace gemm64 {

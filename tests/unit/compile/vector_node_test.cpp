@@ -11,7 +11,7 @@
 
 #include "host/device/vector_path.hpp"
 #include "host/graph/onnx/host_nodes.hpp"
-#include "host/kernels/strided.hpp"
+#include "host/kernels/broadcast.hpp"
 #include "tests/unit/onnx_text.hpp"
 #include "tests/unit/runtime/small_device.hpp"
 #include "tests/unit/runtime/tensors.hpp"
@@ -43,14 +43,8 @@ Tensor by_vector_path(const VectorNode& node, const Tensors& inputs, bool layer_
                       const Dims& dims) {
   const auto a = static_cast<std::size_t>(node.a), b = static_cast<std::size_t>(node.b);
   const StoreCommand settings = layer_gives_a ? node.settings : node.swapped();
-  const auto broadcast = [&dims](const Tensor& tensor) {
-    Tensor whole(tensor.type(), dims);
-    copy_strided(whole.mutable_raw(), tensor.raw(), dims, broadcast_strides(tensor.dims(), dims),
-                 1);
-    return whole;
-  };
-  const Tensor results = broadcast(inputs[layer_gives_a ? a : b]);
-  const Tensor operands = broadcast(inputs[layer_gives_a ? b : a]);
+  const Tensor results = broadcast(inputs[layer_gives_a ? a : b], dims);
+  const Tensor operands = broadcast(inputs[layer_gives_a ? b : a], dims);
   Tensor found(results.type(), dims);
   for (std::int64_t i = 0; i < found.elements(); ++i) {
     found.mutable_values<T>()[i] = static_cast<T>(
