@@ -239,7 +239,7 @@ module gemm64_command_processor #(
         .error_tag_o (passes_end_tag)
     );
 
-    gemm64_im2col_check #(.SCRATCHPAD_WORDS(SCRATCHPAD_WORDS), .TENSOR_WORDS(TENSOR_WORDS)) u_window_check (
+    gemm64_im2col_check #(.ACCUMULATOR_ROWS(ACCUMULATOR_ROWS), .SCRATCHPAD_WORDS(SCRATCHPAD_WORDS), .TENSOR_WORDS(TENSOR_WORDS)) u_window_check (
         .clk_i        (clk_i),
         .rst_ni       (rst_ni),
         .tensor_i     (tensor_i),

@@ -271,8 +271,8 @@
     | ((op & 32'h0000068e) != 32'd0 & ~(passes >= 32'd1)) \
     | ((op & 32'h0000021c) != 32'd0 & ~(blocks >= 32'd1)) \
     | ((op & 32'h0000061c) != 32'd0 & ~(rows >= 16'd1)) \
-    | ((op & 32'h00000004) != 32'd0 & ~(flag_window | {16'd0, rows} <= accumulator_rows)) \
-    | ((op & 32'h00000418) != 32'd0 & ~({16'd0, rows} <= accumulator_rows)) \
+    | ((op & 32'h0000000c) != 32'd0 & ~(flag_window | {16'd0, rows} <= accumulator_rows)) \
+    | ((op & 32'h00000410) != 32'd0 & ~({16'd0, rows} <= accumulator_rows)) \
     | ((op & 32'h00000010) != 32'd0 & ~(format <= 4'd2)) \
     | ((op & 32'h00000010) != 32'd0 & ~(~(format == 4'd1) | $signed(low) <= $signed(high))) \
     | ((op & 32'h00000010) != 32'd0 & ~(~(format == 4'd2) | low <= high)))
@@ -280,7 +280,8 @@
     | ~(blocks <= 32'd1) \
     | ~(rows <= capacity) \
     | ~(slot < capacity))
-`define GEMM64_BROKEN_MATMUL           (~(blocks <= 32'd1) \
+`define GEMM64_BROKEN_MATMUL           (~({17'd0, rows} <= {1'd0, accumulator_rows} + {1'd0, accumulator_rows}) \
+    | ~(blocks <= 32'd1) \
     | ~(flag_accumulate >= 1'd1) \
     | ~(count <= 32'd65535) \
     | ~($signed(in_row) >= -32'sd131072) \

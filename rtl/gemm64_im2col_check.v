@@ -8,6 +8,7 @@
 `include "gemm64_defs.vh"
 
 module gemm64_im2col_check #(
+    parameter ACCUMULATOR_ROWS = 128,   // rows of a bank
     parameter SCRATCHPAD_WORDS = 9216,
     parameter TENSOR_WORDS     = 0      // of them, those that tensor_i takes away
 ) (
@@ -56,6 +57,7 @@ module gemm64_im2col_check #(
     wire [15:0] rows   = rows_i;
     wire [31:0] count  = count_i, passes = passes_i, blocks = blocks_i;
     wire        flag_accumulate  = accumulate_i;
+    wire [31:0] accumulator_rows = ACCUMULATOR_ROWS;
     wire [31:0] scratchpad_words = tensor_i ? SCRATCHPAD_WORDS - TENSOR_WORDS : SCRATCHPAD_WORDS;
 
     wire bad_set    = `GEMM64_BROKEN_SET_WINDOW;

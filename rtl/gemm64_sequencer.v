@@ -3,7 +3,8 @@
 // Latency: none: a tile starts in the cycle in which its weights, its activations and a place for its sums are there. A
 //          MATMUL of a window has been at the head of the queue for a cycle by then, a SET_WINDOW is for one.
 // Handshake: valid/ready for commands. A tile takes max(ROWS, N) cycles, and the next may follow without a gap. The first
-//            tile of a block may begin while its bank is still stored: each row waits until the old one was read.
+//            tile of a block may begin while its bank is still stored: each row waits until the old one was read. Rows beyond
+//            those of a bank are a second block, in the other bank, which takes the same tiles.
 `default_nettype none
 
 `include "gemm64_defs.vh"
@@ -185,7 +186,7 @@ module gemm64_sequencer #(
     reg [15:0]            row_q;     // rows of this tile that were read; 0 between tiles
     reg [LOG_N-1:0]       column_q;  // columns of this tile that were read; 0 between tiles
     reg [31:0]            tile_q, pass_q, block_q;
-    reg                   bank_q;    // bank of the block under way
+    reg                   bank_q;    // bank of the next row
     reg [1:0]             in_use_q;  // blocks begun and not stored, in turn in each bank; of a third, the first tile
                                      // follows the store of the first through their bank
     reg [DRAIN_WIDTH-1:0] drain_q;   // cycles until the last row has left the array
@@ -207,6 +208,8 @@ module gemm64_sequencer #(
     wire last_pass  = pass_q == passes - 32'd1;
     wire last_block = block_q == blocks - 32'd1;
     wire last_row   = row_q == rows - 16'd1;
+    wire opens_bank = row_q[ROW_WIDTH-1:0] == {ROW_WIDTH{1'b0}};
+    wire fills_bank = row_q[ROW_WIDTH-1:0] == {ROW_WIDTH{1'b1}} & ~last_row;  // rows for the other one follow
     // The tiles of a block stay for the next one: of a window, that of the next MATMUL.
     wire retain_weights = many_use & (of_window | ~last_block);
 
@@ -218,8 +221,8 @@ module gemm64_sequencer #(
     wire [15:0] least = ~of_window ? rows : claims ? fresh : 16'd0;  // words that must be there
     wire of_its_kind  = activation_pixels_i == of_window | least == 16'd0;  // words of the other kind are for other MATMULs
     wire activations  = ~load & of_its_kind & {{32-WORDS_WIDTH{1'b0}}, activation_words_i} >= {16'd0, least};
-    wire [1:0] most  = between & first_tile ? 2'd2 : 2'd3;  // blocks begun, where the row's bank still holds another
-    wire follows     = first_tile & {{31-ROW_WIDTH{1'b0}}, rows_stored_i} > {16'd0, row_q};
+    wire [1:0] most  = opens_bank & first_tile ? 2'd2 : 2'd3;  // blocks begun, where the row's bank still holds another
+    wire follows     = first_tile & rows_stored_i > {1'b0, row_q[ROW_WIDTH-1:0]};
     wire has_place   = in_use_q < most | (in_use_q == most & follows);
     wire start       = valid & between & weights & activations & has_place & ~stop_i;
     assign read        = start | (valid & ~between & has_place);
@@ -227,7 +230,7 @@ module gemm64_sequencer #(
     wire end_of_pass = end_of_tile & last_tile;
     wire end_of_work = end_of_pass & last_pass;
 
-    wire row_last = (last_row & (of_lanes | ~accumulate | last_tile)) | lanes_plane_end_i;
+    wire row_last = ((last_row | fills_bank) & (of_lanes | ~accumulate | last_tile)) | lanes_plane_end_i;
 
     assign finished = (end_of_work & last_block) | lanes_finished_i;
 
@@ -274,7 +277,8 @@ module gemm64_sequencer #(
     assign row_starts_tile_o    = start;
     assign row_starts_command_o = start & ~begun_q;
 
-    wire [1:0] begun  = {1'b0, (start & first_tile) | (lanes_row_i & between)};
+    wire [1:0] begun  = {1'b0, opens_bank & ((read & first_tile) | lanes_row_i)};
+    wire       other_bank = row_last | fills_bank | (last_row & row_q[15:ROW_WIDTH] != {16-ROW_WIDTH{1'b0}});
     wire [1:0] stored = {1'b0, bank_free_i};
 
     always @(posedge clk_i) begin
@@ -284,7 +288,7 @@ module gemm64_sequencer #(
             if (end_of_tile) tile_q <= last_tile ? 32'd0 : tile_q + 32'd1;
             if (end_of_pass) pass_q <= last_pass ? 32'd0 : pass_q + 32'd1;
             if (end_of_work) block_q <= last_block ? 32'd0 : block_q + 32'd1;
-            if ((read | lanes_row_i) & row_last) bank_q <= ~bank_q;
+            if ((read | lanes_row_i) & other_bank) bank_q <= ~bank_q;
             in_use_q <= in_use_q + begun - stored;
             if (read) drain_q <= PIPELINE[DRAIN_WIDTH-1:0];
             else if (lanes_row_i) drain_q <= LANES_PIPELINE[DRAIN_WIDTH-1:0];

@@ -23,6 +23,7 @@ ElementWatch::ElementWatch(const Job& job, const Geometry& geometry, const Matri
       n_(geometry.n),
       stage_rows_(geometry.stage_rows),
       stages_(geometry.n / geometry.stage_rows),
+      bank_rows_(geometry.accumulator_rows),
       tile_((job.plan.first_lane() + column) / geometry.n),
       array_column_(static_cast<unsigned>((job.plan.first_lane() + column) % geometry.n)),
       results_(job.plan.results()),
@@ -130,17 +131,19 @@ void ElementWatch::end_sums(std::uint64_t block, std::optional<std::uint64_t> ro
 void ElementWatch::enter(std::uint64_t clock) {
   if (walk_.done()) return;
   const bool own = walk_.job() == place_;
-  const TileStep tile = walk_.tile();
-  const std::uint64_t row = walk_.row(), block = walk_.block();
+  TileStep tile = walk_.tile();
+  const std::uint64_t row = walk_.row(), bank_row = row % bank_rows_;
+  const std::uint64_t block = walk_.block() + row / bank_rows_;
   if (walk_.first_row()) {
     before_begin_ = tile_begin_;
     tile_begin_ = clock;
   }
   walk_.next();
   if (!own) return end_sums(block, std::nullopt, clock);
-  if (tile.begins_block) end_sums(block, row, clock + 2 + array_column_ + stages_ + 1);
+  if (tile.begins_block) end_sums(block, bank_row, clock + 2 + array_column_ + stages_ + 1);
   if (tile.first_row + row != row_ || tile.tile.n != tile_) return;
-  passes_.push_back({tile, block, row, clock, tile_begin_, before_begin_});
+  tile.stored_before += row - bank_row;
+  passes_.push_back({tile, block, bank_row, clock, tile_begin_, before_begin_});
   last_ = passes_.back();
 }
 

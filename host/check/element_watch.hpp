@@ -76,6 +76,7 @@ class ElementWatch : public Observer {
   const unsigned n_;
   const unsigned stage_rows_;
   const unsigned stages_;
+  const std::uint64_t bank_rows_;
   const std::uint64_t tile_;  // of N
   const unsigned array_column_;
   const ResultFormat results_;

@@ -193,9 +193,10 @@ constexpr const char* kExample = R"(FILE is JSON. A list is crossed with all oth
     "designs": {"array": [32, 64], "memory_latency": [50, 100, 200]}
   }
 
-Keys of a design, all optional: array, scratchpad_words, accumulator_rows, memory ("independent",
-"shared", "exclusive"), memory_bytes_per_cycle (0: a port's width), memory_latency. "designs" may be
-a list of such objects, one after the other. "seed" is that of weights and inputs (default 1).
+Keys of a design, all optional: array, scratchpad_words, accumulator_rows, tensor_words (of the
+scratchpad), weight_tiles, parameter_sets, memory ("independent", "shared", "exclusive"),
+memory_bytes_per_cycle (0: a port's width), memory_latency. "designs" may be a list of such objects,
+one after the other. "seed" is that of weights and inputs (default 1).
 "quantize": true quantizes float ONNX files; otherwise only their Linear layers are the device's.
 Relative paths start at the working directory.
 

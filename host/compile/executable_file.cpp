@@ -222,6 +222,8 @@ Geometry Reader::geometry() const {
   sizes.array = json.at("n").get<std::int64_t>();
   sizes.scratchpad_words = json.at("scratchpad_words").get<std::int64_t>();
   sizes.accumulator_rows = json.at("accumulator_rows").get<std::int64_t>();
+  sizes.weight_tiles = json.at("weight_tiles").get<std::int64_t>();
+  sizes.parameter_sets = json.at("parameter_sets").get<std::int64_t>();
   const Geometry geometry = geometry_of(sizes);
   if (gemm64::to_json(geometry) != json) {
     throw wrong("was compiled for a device that this version does not know");

@@ -18,24 +18,25 @@ class Banks {
   explicit Banks(const Rate& rate) : sent_(rate) {}
 
   // The array.
-  /// First cycle in which row `row` of the block under way, or of the next one, may enter.
-  Cycle room(Cycle row) {
-    const Store* const store = before();
-    if (store == nullptr) return computed_ < kBanks ? 0 : kUnknown;
+  /// First cycle in which row `row` of the block under way, or of the next one, may enter; `ahead`:
+  /// of the one after it.
+  Cycle room(Cycle row, Cycle ahead = 0) {
+    const Store* const store = before(ahead);
+    if (store == nullptr) return computed_ + ahead < kBanks ? 0 : kUnknown;
     if (row == 0) return store->first;
     if (row >= store->rows) return store->last + 1;
     return store->requantized ? passed_.at(store->begin + row - 1) + 1
                               : sent_.at(store->begin + row * store->beats_per_row - 1) + 1;
   }
   /// First cycle in which all of its rows may.
-  Cycle room() {
-    const Store* const store = before();
-    if (store == nullptr) return computed_ < kBanks ? 0 : kUnknown;
+  Cycle last_room(Cycle ahead = 0) {
+    const Store* const store = before(ahead);
+    if (store == nullptr) return computed_ + ahead < kBanks ? 0 : kUnknown;
     return store->last + 1;
   }
   /// If row `row` may enter: how many may from it on, one per cycle.
-  Cycle stretch(Cycle row) {
-    const Store* const store = before();
+  Cycle stretch(Cycle row, Cycle ahead = 0) {
+    const Store* const store = before(ahead);
     if (store == nullptr || row == 0 || !store->requantized) return 1;
     return row < store->rows ? passed_.stretch(store->begin + row - 1) : kUnknown;
   }
@@ -82,9 +83,12 @@ class Banks {
   };
 
   /// The store of the block two before; null where there was none, or none yet.
-  const Store* before() {
+  const Store* before(Cycle ahead) {
     for (; known_ < computed_ - kBanks && !stores_.empty(); ++known_) stores_.pop();
-    return known_ == computed_ - kBanks && !stores_.empty() ? &stores_.front() : nullptr;
+    const Cycle place = computed_ + ahead - kBanks - known_;
+    return place >= 0 && place < static_cast<Cycle>(stores_.size())
+               ? &stores_[static_cast<std::size_t>(place)]
+               : nullptr;
   }
 
   Cycle computed_ = 0, stored_ = 0;  // blocks

@@ -76,7 +76,8 @@ Compute::Ready Compute::ready() {
   return {std::max(columns_, holds_weights(weight_words_ + n_)),
           window_ ? std::max(loaded_, memories_.pixels.holds(pixel_words_ + claimed()))
                   : memories_.scratchpad.holds(words),
-          walk_->begins_block() ? memories_.banks.room(0) : memories_.banks.room()};
+          walk_->begins_block() ? memories_.banks.room(0)
+                                : memories_.banks.last_room(fills_both_banks() ? 1 : 0)};
 }
 
 /// Tiles of the block under way, the next of which starts in cycle `start`, that follow each other
@@ -129,6 +130,13 @@ void Compute::enter(Cycle at, Cycle rows) {
   free_ = at + rows;
   ledger_.spend(counter::kComputeCompute, free_);
   row_ += rows;
+  if (row_ == bank_rows_ && fills_both_banks() && walk_->ends_block()) complete_first(free_);
+}
+
+/// The rows of the first bank are complete, the last of which entered in the cycle before `at`.
+void Compute::complete_first(Cycle at) {
+  memories_.banks.complete(at + pipeline_);
+  completed_ = 1;
 }
 
 /// The rows behind its first of a tile that begins new sums. They follow each other without a gap,
@@ -136,15 +144,17 @@ void Compute::enter(Cycle at, Cycle rows) {
 bool Compute::enter_rows() {
   if (row_ == 0) return false;
   const Cycle rows = walk_->rows();
-  if (memories_.banks.room() <= free_) {
-    if (row_ != rows) enter(free_, rows - row_);
-  } else {
-    for (bool moved = false; row_ != rows; moved = true) {
-      const Cycle at = std::max(free_, memories_.banks.room(row_));
-      if (!known(at)) return moved;
-      ledger_.spend(counter::kComputeWaitResults, at);
-      enter(at, std::min(rows - row_, memories_.banks.stretch(row_)));
+  for (bool moved = false; row_ != rows; moved = true) {
+    const Cycle ahead = row_ / bank_rows_ - completed_, row = row_ % bank_rows_;
+    const Cycle left = std::min(rows - row_, bank_rows_ - row);  // of the bank
+    if (memories_.banks.last_room(ahead) <= free_) {
+      enter(free_, left);
+      continue;
     }
+    const Cycle at = std::max(free_, memories_.banks.room(row, ahead));
+    if (!known(at)) return moved;
+    ledger_.spend(counter::kComputeWaitResults, at);
+    enter(at, std::min(left, memories_.banks.stretch(row, ahead)));
   }
   end_tile();
   return true;
@@ -153,7 +163,11 @@ bool Compute::enter_rows() {
 void Compute::end_tile() {
   drained_ = free_ + pipeline_;
   row_ = 0;
-  if (walk_->ends_block()) memories_.banks.complete(drained_);
+  if (walk_->ends_block()) {
+    if (fills_both_banks() && completed_ == 0) complete_first(free_ - (walk_->rows() - bank_rows_));
+    memories_.banks.complete(drained_);
+    completed_ = 0;
+  }
   if (window_ && ++tap_.tap == layer_.taps) {
     tap_.tap = 0;
     if (walk_->ends_block() && ++tap_.pass == layer_.group_passes) tap_.pass = 0;

@@ -22,6 +22,7 @@ class Compute final : public EngineModel {
       : EngineModel(counters),
         memories_(memories),
         n_(geometry.n),
+        bank_rows_(geometry.accumulator_rows),
         pipeline_(geometry.pipeline()) {}
 
   bool advance() override;
@@ -60,6 +61,8 @@ class Compute final : public EngineModel {
   bool start_tile();
   bool enter_rows();
   void enter(Cycle at, Cycle rows);
+  bool fills_both_banks() const { return walk_->rows() > bank_rows_; }
+  void complete_first(Cycle at);
   void end_tile();
   void wait_for_work(Cycle until);
 
@@ -79,7 +82,7 @@ class Compute final : public EngineModel {
   bool move_lanes();
 
   Memories& memories_;
-  Cycle n_, pipeline_;
+  Cycle n_, bank_rows_, pipeline_;
   Layer layer_;
   std::optional<MatmulWalk> walk_;  // of the MATMUL under way
   bool window_ = false;             // it is one of a window
@@ -88,6 +91,7 @@ class Compute final : public EngineModel {
   Tap tap_;                     // of it
   Cycle loaded_ = 0;            // first cycle in which the walk over the window knows its row
   Cycle pixel_words_ = 0;       // claimed by all tiles before
+  Cycle completed_ = 0;         // blocks of results of its tile that are complete
   Cycle row_ = 0;               // rows of its tile that have entered; 0 between tiles
   Cycle weight_words_ = 0;      // of all tiles before, those that are retained not counted
   Cycle weights_read_ = 0;      // words that have been read, retained or not

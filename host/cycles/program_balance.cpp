@@ -79,6 +79,19 @@ void add_blocks(const DepthwiseCommand& command, std::size_t index, std::vector<
   }
 }
 
+/// Those of a window's passes. Rows beyond a bank are blocks of their own.
+void add_blocks(const MatmulCommand& matmul, std::size_t index, std::uint64_t bank_rows,
+                std::vector<Blocks>& given) {
+  if (matmul.rows <= bank_rows) {
+    given.push_back({{index, matmul.passes}, matmul.rows});
+    return;
+  }
+  for (std::uint32_t pass = 0; pass < matmul.passes; ++pass) {
+    given.push_back({{index, 1}, bank_rows});
+    given.push_back({{index, 1}, matmul.rows - bank_rows});
+  }
+}
+
 /// STOREs take the blocks in the order in which MATMULs give them.
 void check_blocks(const Program& program, std::vector<Blocks> given, std::vector<Share> stored) {
   std::size_t g = 0, s = 0;
@@ -117,7 +130,7 @@ void check_balance(const Program& program, const Geometry& geometry, const Comma
     weights_taken.push_back({i, product({released_tiles(matmul, layer), geometry.n})});
     if (is_window(matmul)) {
       activations.take(matmul, i, layer.claimed(matmul));
-      given.push_back({{i, matmul.passes}, matmul.rows});
+      add_blocks(matmul, i, geometry.accumulator_rows, given);
       return;
     }
     const bool retain = (matmul.flags & flag::kRetain) != 0;

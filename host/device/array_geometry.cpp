@@ -14,6 +14,9 @@ namespace {
 constexpr std::int64_t kMostArray = 64;  // a command of 64 bytes is at least one beat
 constexpr std::int64_t kMostRows = std::int64_t{1} << 15;  // ROWS of a command has 16 bits
 constexpr std::int64_t kMostWords = std::int64_t{1} << 20;
+constexpr std::int64_t kMostWeightWords = std::int64_t{1} << 16;
+constexpr std::int64_t kMostParameterSets = 1024;
+constexpr std::uint64_t kSumBytes = 4;
 
 bool is_power_of_two(std::int64_t value) { return value > 0 && (value & (value - 1)) == 0; }
 
@@ -50,6 +53,30 @@ Geometry geometry_of(const DesignSizes& sizes) {
   geometry.scratchpad_words = static_cast<std::uint32_t>(sizes.scratchpad_words);
   geometry.accumulator_rows = static_cast<std::uint32_t>(sizes.accumulator_rows);
   geometry.tensor_words = usual_tensor_words(geometry);
+  if (sizes.tensor_words) {
+    const std::int64_t most = sizes.scratchpad_words - words;
+    if (*sizes.tensor_words < 0 || *sizes.tensor_words > most) {
+      throw UsageError(fmt::format(
+          "tensor_words is {}; a scratchpad of {} words with {} accumulator rows has 0 to {}",
+          *sizes.tensor_words, sizes.scratchpad_words, sizes.accumulator_rows, most));
+    }
+    geometry.tensor_words = static_cast<std::uint32_t>(*sizes.tensor_words);
+  }
+  if (sizes.weight_tiles) {
+    const std::int64_t most = kMostWeightWords / sizes.array;
+    if (*sizes.weight_tiles < 2 || *sizes.weight_tiles > most ||
+        !is_power_of_two(*sizes.weight_tiles)) {
+      throw UsageError(fmt::format("weight_tiles is {}; it is a power of two from 2 to {}",
+                                   *sizes.weight_tiles, most));
+    }
+    geometry.weight_tiles = static_cast<std::uint32_t>(*sizes.weight_tiles);
+  }
+  if (sizes.parameter_sets < 2 || sizes.parameter_sets > kMostParameterSets ||
+      !is_power_of_two(sizes.parameter_sets)) {
+    throw UsageError(fmt::format("parameter_sets is {}; it is a power of two from 2 to {}",
+                                 sizes.parameter_sets, kMostParameterSets));
+  }
+  geometry.parameter_sets = static_cast<std::uint32_t>(sizes.parameter_sets);
   return geometry;
 }
 
@@ -67,6 +94,16 @@ nlohmann::ordered_json to_json(const Geometry& geometry) {
           {"burst_beats", geometry.burst_beats},
           {"address_width", geometry.address_width},
           {"parameter_sets", geometry.parameter_sets}};
+}
+
+std::uint64_t sram_bytes(const Geometry& geometry) {
+  constexpr std::uint64_t kDepthwiseWords = 6 * 128 + 9 * 16;  // lines, weights of two planes
+  const std::uint64_t tensor_words = geometry.tensor_memory ? geometry.tensor_words : 0;
+  const std::uint64_t words =
+      geometry.scratchpad_words + tensor_words + geometry.weight_tiles * std::uint64_t{geometry.n} +
+      2 * kSumBytes * std::uint64_t{geometry.accumulator_rows} + geometry.operand_words() +
+      geometry.parameter_words() + kDepthwiseWords;
+  return words * geometry.n;
 }
 
 }  // namespace gemm64

@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <nlohmann/json_fwd.hpp>
+#include <optional>
 
 #include "host/device/geometry.hpp"
 
@@ -11,9 +12,12 @@ namespace gemm64 {
 
 /// The sizes that a design may choose.
 struct DesignSizes {
-  std::int64_t array = 64;               // rows and columns
-  std::int64_t scratchpad_words = 9216;  // words of `array` activations
-  std::int64_t accumulator_rows = 128;   // rows in each of two banks
+  std::int64_t array = 64;                        // rows and columns
+  std::int64_t scratchpad_words = 9216;           // words of `array` activations
+  std::int64_t accumulator_rows = 128;            // rows in each of two banks
+  std::optional<std::int64_t> tensor_words = {};  // of the scratchpad; by default two thirds
+  std::optional<std::int64_t> weight_tiles = {};  // in the weight buffer; by default 1024 words
+  std::int64_t parameter_sets = 16;               // in the parameter buffer
 };
 
 /// What rtl/gemm64.v makes of N = `n` where no other parameter is given.
@@ -25,5 +29,8 @@ Geometry geometry_of(const DesignSizes& sizes);
 
 /// The sizes of an accelerator by their names in reports and compiled files.
 nlohmann::ordered_json to_json(const Geometry& geometry);
+
+/// Returns the bytes of all its memories, without parity.
+std::uint64_t sram_bytes(const Geometry& geometry);
 
 }  // namespace gemm64

@@ -46,7 +46,7 @@ bool ReferenceDevice::compute_window_tile(const MatmulCommand& matmul) {
   const bool first = tile_ == 0;
   if (weights_.arrived - weights_.read < geometry_.n) return false;
   if (tile.first_read && !planes_.ready(matmul.new_pixels)) return false;
-  if (first && banks_used_ == banks_.size()) return false;
+  if (first && banks_used_ + banks_of(matmul.rows) > banks_.size()) return false;
 
   if (tile.first_read) planes_.claim(matmul.new_pixels);
   multiply_window(tile, first);
@@ -119,8 +119,8 @@ void ReferenceDevice::end_tile(const MatmulCommand& matmul, std::uint64_t tiles)
     weights_.read = weights_.released;  // the next block takes them again
   }
   if ((matmul.flags & flag::kAccumulate) == 0 || last_tile) {
-    ++banks_done_;
-    compute_bank_ ^= 1;
+    banks_done_ += banks_of(matmul.rows);
+    compute_bank_ = (compute_bank_ + banks_of(matmul.rows)) % 2;
   }
   if (!last_tile) {
     ++tile_;
@@ -183,15 +183,28 @@ void ReferenceDevice::multiply_window(const WindowTile& tile, bool first) {
   add_tile(block_taps_->rows(), first, weights, activations);
 }
 
+// Rows beyond those of a bank are in the other one.
 void ReferenceDevice::add_tile(std::uint32_t rows, bool first, const BlockBatch::Words& weights,
                                const BlockBatch::Words& activations) {
-  if (first) ++banks_used_;
+  const std::uint32_t most = geometry_.accumulator_rows;
+  if (first) banks_used_ += banks_of(rows);
   if (first || deferred(compute_bank_) == nullptr) {
-    batch_.begin(rows, first ? nullptr : banks_[compute_bank_].data());
-    deferred_.push_back({compute_bank_});
-    last_block_[compute_bank_] = deferred_.size();
+    batch_.begin(rows, first ? nullptr : sums_of_banks(rows).data());
+    for (std::uint32_t row = 0; row < rows; row += most) {
+      const unsigned bank = row == 0 ? compute_bank_ : compute_bank_ ^ 1;
+      deferred_.push_back({bank, batch_.blocks() - 1, row, std::min(rows - row, most)});
+      last_block_[bank] = deferred_.size();
+    }
   }
   batch_.add(weights, activations);
+}
+
+// The rows of the block under way.
+std::vector<std::uint32_t> ReferenceDevice::sums_of_banks(std::uint32_t rows) const {
+  std::vector<std::uint32_t> sums = banks_[compute_bank_];
+  const auto& other = banks_[compute_bank_ ^ 1];
+  if (rows > geometry_.accumulator_rows) sums.insert(sums.end(), other.begin(), other.end());
+  return sums;
 }
 
 }  // namespace gemm64

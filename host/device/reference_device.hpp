@@ -116,9 +116,11 @@ class ReferenceDevice final : public Device {
   };
   void load_pixels(const ActivationLoad& load);
 
-  /// A block of sums of the batch, and where it is stored.
+  /// The sums of a bank, which are rows of a block of the batch, and where they are stored.
   struct Deferred {
     unsigned bank;
+    std::size_t block;
+    std::uint32_t first_row, rows;
     bool stored = false;
     StoreCommand store{};
     std::vector<std::uint8_t> parameters{};  // of 8-bit results
@@ -127,6 +129,8 @@ class ReferenceDevice final : public Device {
   };
   /// Computes and stores all that is deferred.
   void flush();
+  std::vector<std::uint32_t> sums_of_banks(std::uint32_t rows) const;
+  unsigned banks_of(std::uint32_t rows) const { return rows > geometry_.accumulator_rows ? 2 : 1; }
   /// Some bytes are about to be read: what is deferred does not change them later.
   void before_read(std::uint64_t address, std::uint64_t bytes);
   Deferred* deferred(unsigned bank);

@@ -14,11 +14,11 @@ namespace gemm64 {
 void ReferenceDevice::flush() {
   if (batch_.empty()) return;
   batch_.compute();
-  for (std::size_t i = 0; i < deferred_.size(); ++i) {
-    const Deferred& block = deferred_[i];
-    const std::uint32_t* const sums = batch_.sums(i);
+  const std::size_t n = geometry_.n;
+  for (const Deferred& block : deferred_) {
+    const std::uint32_t* const sums = batch_.sums(block.block) + block.first_row * n;
     std::vector<std::uint32_t>& bank = banks_[block.bank];
-    std::copy(sums, sums + batch_.rows(i) * std::size_t{geometry_.n}, bank.begin());
+    std::copy(sums, sums + block.rows * n, bank.begin());
     if (block.stored) {
       write_block(block.address,
                   results_of(bank, block.store, block.parameters, block.vector.get()), block.bytes,

@@ -210,8 +210,8 @@ struct gemm64_command {
   uint32_t opcode;
   /* Bits that vary it (table of flags). */
   uint32_t flags;
-  /* Rows of M, or output pixels, in a block; 1 to ACCUMULATOR_ROWS. LOAD_ACTIVATIONS with WINDOW:
-     pixels; 1 to CAPACITY. */
+  /* Rows of M, or output pixels, in a block; 1 to ACCUMULATOR_ROWS, of a MATMUL with WINDOW to
+     twice as many. LOAD_ACTIVATIONS with WINDOW: pixels; 1 to CAPACITY. */
   uint32_t rows;
   /* Words (LOAD_WEIGHTS, LOAD_PARAMETERS) or tiles of K (LOAD_ACTIVATIONS, MATMUL; planes with
      WINDOW) in a pass, planes (DEPTHWISE), tiles of results for each block of M (STORE), STOREs

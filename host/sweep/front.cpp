@@ -39,6 +39,8 @@ Costs costs_of(const SweepRow& row) {
           array,
           number("scratchpad_words") * array,
           number("accumulator_rows") * array,
+          number("weight_tiles") * array * array,
+          number("parameter_sets") * array,
           bytes == 0 ? array : std::min(bytes, array),
           memory == "exclusive"        ? 0.0
           : dram || memory == "shared" ? 1.0

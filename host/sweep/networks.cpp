@@ -67,15 +67,7 @@ std::shared_ptr<const ImportedNetwork> SweepNetworks::imported(const SweepPoint&
 
 std::shared_ptr<const DeviceWork> SweepNetworks::work(const SweepPoint& point) {
   const auto& [geometry, memory, lanes] = sweep_.designs[point.design];
-  const Cut cut{point.network,
-                point.batch,
-                geometry.n,
-                geometry.scratchpad_words,
-                geometry.accumulator_rows,
-                lanes,
-                memory.word(),
-                memory.bytes_per_cycle,
-                memory.latency};
+  const Cut cut{point.network, point.batch, point.design};
   return works_.get(cut, [&, &geometry = geometry, &memory = memory, lanes = lanes] {
     const SweepNetwork& network = sweep_.networks[point.network];
     const auto batch = static_cast<std::uint64_t>(point.batch);

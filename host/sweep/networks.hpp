@@ -49,8 +49,7 @@ class SweepNetworks {
 
  private:
   using Batched = std::pair<std::size_t, std::int64_t>;  // network and batch
-  using Cut = std::tuple<std::size_t, std::int64_t, std::uint32_t, std::uint32_t, std::uint32_t,
-                         bool, std::string, std::uint32_t, std::uint32_t>;
+  using Cut = std::tuple<std::size_t, std::int64_t, std::size_t>;  // and design
 
   /// Is it quantized here: one of the program's own, or a float file where the sweep says so?
   bool is_quantized_here(const SweepNetwork& network) const;

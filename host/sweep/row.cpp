@@ -20,10 +20,17 @@ namespace {
 using Json = nlohmann::ordered_json;
 
 /// What names a point, apart from how its figures were got.
-constexpr const char* kPointKeys[] = {"network",          "batch",
-                                      "depthwise",        "array",
-                                      "scratchpad_words", "accumulator_rows",
-                                      "memory",           "memory_bytes_per_cycle",
+constexpr const char* kPointKeys[] = {"network",
+                                      "batch",
+                                      "depthwise",
+                                      "array",
+                                      "scratchpad_words",
+                                      "accumulator_rows",
+                                      "tensor_words",
+                                      "weight_tiles",
+                                      "parameter_sets",
+                                      "memory",
+                                      "memory_bytes_per_cycle",
                                       "memory_latency"};
 
 /// What the array's cycles were spent on.
@@ -228,6 +235,7 @@ std::string rows_table(const std::vector<SweepRow>& rows, std::size_t width,
     if (dram) table.add_column(heading);
   }
   if (part) table.add_column("on the\ndevice");
+  if (designs) table.add_column("SRAM\nKiB");
   if (designs) table.add_column("Pareto\nfront", Align::kLeft);
   if (runs) table.add_column("verified", Align::kLeft);
   for (const SweepRow& row : rows) {
@@ -247,6 +255,7 @@ std::string rows_table(const std::vector<SweepRow>& rows, std::size_t width,
       cells.push_back(percent_text(row["dram.waiting_share"]));
     }
     if (part) cells.push_back(percent_text(row["device_share"]));
+    if (designs) cells.push_back(fmt::format("{:.0f}", row["sram_kib"].get<double>()));
     if (designs) cells.emplace_back(row.value("pareto", false) ? "*" : "");
     if (runs) cells.emplace_back(has_failed(row) ? "NO" : "yes");
     table.add_row(std::move(cells));

@@ -5,6 +5,8 @@
 
 #include <stdexcept>
 
+#include "host/device/array_geometry.hpp"
+
 namespace gemm64 {
 
 SweepPoint Sweep::point(std::size_t index) const {
@@ -29,6 +31,10 @@ nlohmann::ordered_json describe(const Sweep& sweep, const SweepPoint& point) {
                                 {"array", geometry.n},
                                 {"scratchpad_words", geometry.scratchpad_words},
                                 {"accumulator_rows", geometry.accumulator_rows},
+                                {"tensor_words", geometry.tensor_words},
+                                {"weight_tiles", geometry.weight_tiles},
+                                {"parameter_sets", geometry.parameter_sets},
+                                {"sram_kib", static_cast<double>(sram_bytes(geometry)) / 1024},
                                 {"memory", memory.word()},
                                 {"memory_bytes_per_cycle", memory.bytes_per_cycle},
                                 {"memory_latency", memory.latency}};
@@ -41,8 +47,9 @@ std::string label(const Sweep& sweep, std::size_t index) {
   const nlohmann::ordered_json row = describe(sweep, point);
   std::string text =
       fmt::format("point {} ({}, batch {}", index, row["network"].get<std::string>(), point.batch);
-  for (const char* key : {"depthwise", "array", "scratchpad_words", "accumulator_rows", "memory",
-                          "memory_bytes_per_cycle", "memory_latency"}) {
+  for (const char* key :
+       {"depthwise", "array", "scratchpad_words", "accumulator_rows", "tensor_words",
+        "weight_tiles", "parameter_sets", "memory", "memory_bytes_per_cycle", "memory_latency"}) {
     bool differs = false;
     for (std::size_t i = 0; i < sweep.designs.size() && !differs; ++i) {
       differs = describe(sweep, {point.network, i, point.batch})[key] != row[key];

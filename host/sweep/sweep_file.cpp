@@ -4,6 +4,7 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <functional>
 #include <limits>
 #include <set>
 #include <string_view>
@@ -179,12 +180,12 @@ void Reader::add_designs(Sweep& sweep, bool lanes, const Json& design,
                          const std::string& where) const {
   if (!design.is_object()) refuse(where, design, "it is an object, such as {\"array\": [32, 64]}");
   check_keys(design, where,
-             {"array", "scratchpad_words", "accumulator_rows", "memory", "memory_bytes_per_cycle",
-              "memory_latency"});
+             {"array", "scratchpad_words", "accumulator_rows", "tensor_words", "weight_tiles",
+              "parameter_sets", "memory", "memory_bytes_per_cycle", "memory_latency"});
   const DesignSizes usual;
   const std::string inside = where + ".";
-  const auto size = [&](const char* key, const Json& value) {
-    return number(inside + key, value, 1, std::numeric_limits<std::int32_t>::max());
+  const auto size = [&](const char* key, const Json& value, std::int64_t least) {
+    return number(inside + key, value, least, std::numeric_limits<std::int32_t>::max());
   };
   const auto set_word = [&](const Json& value, MemoryTiming& memory) {
     try {
@@ -224,22 +225,43 @@ void Reader::add_designs(Sweep& sweep, bool lanes, const Json& design,
       });
     });
   };
-  each("array", static_cast<unsigned>(usual.array), [&](const Json& array) {
-    sizes.array = size("array", array);
-    each("scratchpad_words", static_cast<unsigned>(usual.scratchpad_words), [&](const Json& words) {
-      sizes.scratchpad_words = size("scratchpad_words", words);
-      each("accumulator_rows", static_cast<unsigned>(usual.accumulator_rows),
-           [&](const Json& rows) {
-             sizes.accumulator_rows = size("accumulator_rows", rows);
-             try {
-               made.geometry = geometry_of(sizes);
-             } catch (const UsageError& error) {
-               refuse(inside + error.what());
-             }
-             memories();
-           });
-    });
-  });
+  // Sizes without a default of their own depend on others.
+  struct Size {
+    const char* key;
+    Json otherwise;
+    std::function<void(const Json&)> set;
+  };
+  const auto to = [&size](const char* key, auto& target, std::int64_t least = 1) {
+    return [=, &target](const Json& value) {
+      if (!value.is_null()) target = size(key, value, least);
+    };
+  };
+  const std::vector<Size> all = {
+      {"array", static_cast<unsigned>(usual.array), to("array", sizes.array)},
+      {"scratchpad_words", static_cast<unsigned>(usual.scratchpad_words),
+       to("scratchpad_words", sizes.scratchpad_words)},
+      {"accumulator_rows", static_cast<unsigned>(usual.accumulator_rows),
+       to("accumulator_rows", sizes.accumulator_rows)},
+      {"tensor_words", {}, to("tensor_words", sizes.tensor_words, 0)},
+      {"weight_tiles", {}, to("weight_tiles", sizes.weight_tiles)},
+      {"parameter_sets", static_cast<unsigned>(usual.parameter_sets),
+       to("parameter_sets", sizes.parameter_sets)}};
+  const std::function<void(std::size_t)> cross = [&](std::size_t i) {
+    if (i != all.size()) {
+      each(all[i].key, all[i].otherwise, [&](const Json& value) {
+        all[i].set(value);
+        cross(i + 1);
+      });
+      return;
+    }
+    try {
+      made.geometry = geometry_of(sizes);
+    } catch (const UsageError& error) {
+      refuse(inside + error.what());
+    }
+    memories();
+  };
+  cross(0);
 }
 
 Sweep Reader::read(const std::string& text) {

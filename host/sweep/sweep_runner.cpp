@@ -67,10 +67,12 @@ SweepRunner::SweepRunner(Sweep sweep, const DeviceRegistry& devices)
     std::string why;
     if (std::find(arrays.begin(), arrays.end(), array) == arrays.end()) {
       why = fmt::format("no model of an array of {0}x{0} is built", array);
-    } else if (geometry.scratchpad_words != built.scratchpad_words ||
-               geometry.accumulator_rows != built.accumulator_rows) {
-      why = fmt::format("the models are built with scratchpad_words {} and accumulator_rows {}",
-                        built.scratchpad_words, built.accumulator_rows);
+    } else if (!(geometry == built)) {
+      why = fmt::format(
+          "the models are built with scratchpad_words {}, accumulator_rows {}, tensor_words {}, "
+          "weight_tiles {} and parameter_sets {}",
+          built.scratchpad_words, built.accumulator_rows, built.tensor_words, built.weight_tiles,
+          built.parameter_sets);
     }
     if (why.empty()) continue;
     if (++refused == 1) first = fmt::format("{}: {}", label(sweep_, i), why);

@@ -267,8 +267,9 @@ std::vector<StripeGroup> place_in_stripes(JobProgram& list, const Geometry& geom
   }
 }
 
-/// Convolutions of maps that stay on the chip read these again instead of weights.
-void read_maps_again(JobProgram& list, std::vector<StripeGroup>& groups, const Geometry& geometry) {
+/// Convolutions of maps that stay on the chip read these again instead of weights. Others in
+/// stripes fill both banks, as if memory moved a quarter of a word a cycle.
+void save_weights(JobProgram& list, std::vector<StripeGroup>& groups, const Geometry& geometry) {
   for (std::size_t j = 0; j < list.jobs.size(); ++j) {
     Job& job = list.jobs[j];
     if (!job.source || !list.is_on_chip(*job.source)) continue;
@@ -278,6 +279,11 @@ void read_maps_again(JobProgram& list, std::vector<StripeGroup>& groups, const G
       for (StripePart& part : group.parts[j - group.jobs.first]) {
         read_for_each_pass(part.plan, geometry);
       }
+    }
+  }
+  for (StripeGroup& group : groups) {
+    for (std::vector<StripePart>& parts : group.parts) {
+      for (StripePart& part : parts) fill_both_banks(part.plan, geometry, {geometry.n / 4.0, true});
     }
   }
 }
@@ -363,7 +369,7 @@ JobProgram make_job_program(const std::vector<Job>& jobs, const Geometry& device
   std::vector<StripeGroup> groups;
   if (list.tensor_memory) {
     groups = place_in_stripes(list, geometry);
-    read_maps_again(list, groups, geometry);
+    save_weights(list, groups, geometry);
   }
   std::uint64_t most_commands = 0;
   for (const Job& job : list.jobs) {

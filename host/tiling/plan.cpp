@@ -85,6 +85,14 @@ std::uint64_t Plan::row_blocks() const {
   return blocks;
 }
 
+std::uint64_t Plan::stored_blocks() const {
+  std::uint64_t blocks = 0;
+  for (const RowGroup& group : groups) {
+    blocks += std::uint64_t{group.blocks} * (group.rows > bank_rows() ? 2 : 1);
+  }
+  return blocks;
+}
+
 std::uint64_t Plan::weight_loads() const {
   if (lanes) return lanes->strips.size();
   if (retains_weights) return window ? 1 : groups.size();
@@ -195,7 +203,16 @@ Plan make_plan(const Convolution& convolution, const Geometry& geometry, const O
   }
   set_window(plan, std::move(cut));
   plan.retains_weights = plan.row_blocks() > 1 && plan.tiles() <= geometry.weight_tiles;
+  fill_both_banks(plan, geometry, rate);
   return plan;
+}
+
+void fill_both_banks(Plan& plan, const Geometry& geometry, const MemoryRate& rate) {
+  if (!plan.window || plan.window->in_strips() || plan.retains_weights) return;
+  if (!plan.has_one_set_of_lanes()) return;
+  WindowCut cut = *std::move(plan.window);
+  fill_both_banks(cut.strips[0].plan, geometry, rate);
+  set_window(plan, std::move(cut));
 }
 
 void read_for_each_pass(Plan& plan, const Geometry& geometry) {
@@ -251,11 +268,11 @@ Traffic predict_traffic(const Plan& plan) {
     const std::uint64_t once = std::uint64_t{group.rows} * group.blocks * plan.k_tiles * plan.array;
     traffic.activations += group.retain ? once : once * plan.n_tiles;
   }
-  traffic.parameters = plan.parameter_set_bytes() * plan.row_blocks();
+  traffic.parameters = plan.parameter_set_bytes() * plan.stored_blocks();
   traffic.results = plan.result_bytes();
-  traffic.operands =
-      plan.table_bytes() + (plan.output.broadcasts() ? plan.row_blocks() * plan.n_tiles * plan.array
-                                                     : plan.operand_bytes());
+  traffic.operands = plan.table_bytes() + (plan.output.broadcasts()
+                                               ? plan.stored_blocks() * plan.n_tiles * plan.array
+                                               : plan.operand_bytes());
   traffic.commands = program_length(plan) * kCommandBytes;
   return traffic;
 }

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <limits>
 #include <optional>
 #include <string>
 #include <utility>
@@ -133,8 +134,18 @@ struct Plan {
   std::uint64_t row_blocks() const;
   /// How often the weights of each product are loaded, all products counted.
   std::uint64_t weight_loads() const;
-  /// Is each pass done for several blocks before the next one is?
-  bool has_bands() const { return window && window->bands() != window->blocks(); }
+  /// Rows of a block of results at most.
+  std::uint64_t bank_rows() const {
+    return window ? window->strips[0].plan.bank_rows : std::numeric_limits<std::uint64_t>::max();
+  }
+  /// Blocks of results: rows beyond a bank of the accumulator are one of their own.
+  std::uint64_t stored_blocks() const;
+  /// Has each pass a MATMUL of its own: does it take several blocks before the next one, or blocks
+  /// that fill both banks?
+  bool has_bands() const {
+    return window && (window->bands() != window->blocks() ||
+                      (!window->in_strips() && window->strips[0].plan.fills_both_banks()));
+  }
   /// How results lie in memory.
   ResultFormat results() const { return output.stored(); }
   /// The lane of the first tile on which the first column falls.
@@ -232,6 +243,10 @@ std::optional<Plan> make_lanes_plan(const Convolution& convolution, const Geomet
 /// Makes a convolution of pixels in the tensor memory read them for each pass, if that saves time:
 /// weights are loaded once then.
 void read_for_each_pass(Plan& plan, const Geometry& geometry);
+
+/// Makes blocks of a convolution fill both banks of the accumulator, if that saves time: weights
+/// that do not stay in their buffer are loaded for half as many blocks.
+void fill_both_banks(Plan& plan, const Geometry& geometry, const MemoryRate& rate);
 
 /// Fills in what follows from a plan's window.
 void set_window(Plan& plan, WindowCut window);

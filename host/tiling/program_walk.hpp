@@ -2,8 +2,10 @@
 // The order in which the rows of all jobs of a program enter the array.
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <limits>
 #include <vector>
 
 #include "host/tiling/job_program.hpp"
@@ -15,8 +17,9 @@ namespace gemm64 {
 /// turns. Job and list outlive the walk.
 class ProgramWalk {
  public:
-  explicit ProgramWalk(const Job& job) : all_(job.program), own_{RowWalk(job)} {}
-  explicit ProgramWalk(const JobProgram& list) : list_(&list), all_(list.program) {
+  explicit ProgramWalk(const Job& job)
+      : all_(job.program, job.plan.bank_rows()), own_{RowWalk(job)} {}
+  explicit ProgramWalk(const JobProgram& list) : list_(&list), all_(list.program, bank_rows(list)) {
     for (const Job& job : list.jobs) own_.emplace_back(job);
   }
 
@@ -27,8 +30,6 @@ class ProgramWalk {
   const TileStep& tile() const { return own_[job()].tile(); }
   /// The block of results that its sums belong to, of all that the program has, in order.
   std::uint64_t block() const { return all_.tile().result; }
-  /// Bank of the accumulator; an accelerator just reset begins with bank 0.
-  unsigned bank() const { return static_cast<unsigned>(block() % 2); }
   std::uint64_t row() const { return all_.row(); }
   bool first_row() const { return all_.first_row(); }
   bool last_row() const { return all_.last_row(); }
@@ -42,6 +43,12 @@ class ProgramWalk {
   }
 
  private:
+  static std::uint64_t bank_rows(const JobProgram& list) {
+    std::uint64_t rows = std::numeric_limits<std::uint64_t>::max();
+    for (const Job& job : list.jobs) rows = std::min(rows, job.plan.bank_rows());
+    return rows;
+  }
+
   const JobProgram* list_ = nullptr;
   RowWalk all_;
   std::vector<RowWalk> own_;  // of each job

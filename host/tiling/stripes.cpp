@@ -190,6 +190,11 @@ class Finder {
     return plan.window && gemm64::keeps_pass(plan.window->window, geometry_);
   }
 
+  /// May blocks fill both banks of the accumulator?
+  static bool fills_both_banks(const Plan& plan) {
+    return plan.window && plan.window->window.planes == plan.window->window.group_planes;
+  }
+
   /// Bytes of memory that a job moves when it runs whole.
   double bytes_alone(std::size_t i) const {
     const Job& job = jobs_[i];
@@ -394,8 +399,9 @@ class Finder {
         const std::uint64_t blocks = divide_up(pixels, geometry_.accumulator_rows);
         const bool once =
             plan.lanes || plan.tiles() <= geometry_.weight_tiles || (!reads && keeps_pass(plan));
-        bytes += static_cast<double>(plan.weight_bytes() * (once ? 1 : blocks) +
-                                     plan.parameter_set_bytes() * blocks);
+        const std::uint64_t loads = once ? 1 : divide_up(blocks, fills_both_banks(plan) ? 2 : 1);
+        bytes +=
+            static_cast<double>(plan.weight_bytes() * loads + plan.parameter_set_bytes() * blocks);
         if (plan.lanes) {
           cycles += static_cast<double>(plan.lanes->cycles()) * part;
         } else {

@@ -41,7 +41,10 @@ std::optional<TileIndex> tile_of(const Job& job, std::size_t command, std::uint6
 }
 
 TileWalk::TileWalk(const Job& job)
-    : program_(&job.program), plan_(job.plan.window ? &job.plan : nullptr), job_(&job) {
+    : program_(&job.program),
+      bank_rows_(job.plan.bank_rows()),
+      plan_(job.plan.window ? &job.plan : nullptr),
+      job_(&job) {
   find_matmul();
 }
 
@@ -105,7 +108,7 @@ void TileWalk::load_step() {
 
 void TileWalk::next() {
   if (step_.ends_block) {
-    step_.result += result_blocks_;
+    step_.result += step_.rows > bank_rows_ ? 2 : result_blocks_;
     step_.stored_before += step_.rows;
   }
   const std::uint32_t m = matmul_->m();

@@ -39,7 +39,7 @@ struct TileStep {
   TileIndex tile;
   std::uint64_t rows = 0;           // of activations
   std::uint64_t first_row = 0;      // of M, with which the tile's block begins
-  std::uint64_t result = 0;         // which block of results its sums belong to, in order
+  std::uint64_t result = 0;         // the (first) block of results of its sums, in order
   std::uint64_t stored_before = 0;  // rows of the results before that one
   bool begins_block = false;        // it starts new sums instead of adding to old ones
   bool ends_block = false;          // its sums are the block of results
@@ -52,7 +52,11 @@ struct TileStep {
 /// one tile, with a row for each cycle in which the lanes work. The program outlives the walk.
 class TileWalk {
  public:
-  explicit TileWalk(const std::vector<Command>& program) : program_(&program) { find_matmul(); }
+  /// `bank_rows`: of the accumulator; rows of a tile beyond these are of the next block of results.
+  TileWalk(const std::vector<Command>& program, std::uint64_t bank_rows)
+      : program_(&program), bank_rows_(bank_rows) {
+    find_matmul();
+  }
   explicit TileWalk(const Job& job);
 
   /// Have all tiles been gone through?
@@ -70,6 +74,7 @@ class TileWalk {
   void find_first_row();
 
   const std::vector<Command>* program_;
+  std::uint64_t bank_rows_;
   const Plan* plan_ = nullptr;            // of a convolution, or of its stripe
   const Job* job_ = nullptr;              // with stripes
   std::size_t stripes_ = 0;               // entered
@@ -87,7 +92,8 @@ class TileWalk {
 class RowWalk {
  public:
   explicit RowWalk(const Job& job) : tiles_(job) {}
-  explicit RowWalk(const std::vector<Command>& program) : tiles_(program) {}
+  RowWalk(const std::vector<Command>& program, std::uint64_t bank_rows)
+      : tiles_(program, bank_rows) {}
 
   bool done() const { return tiles_.done(); }
   /// The tile of the next row to enter; not where done().

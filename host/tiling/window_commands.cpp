@@ -236,10 +236,11 @@ class WindowCommands {
   }
 
   /// One pass of a band. A STORE of as many blocks as have one height follows the first of
-  /// them, since the accumulator has space for two.
+  /// them, since the accumulator has space for two. Of a block that fills both banks each has one.
   template <typename Loads>
   void add_pass(const WindowPlan& plan, std::size_t begin, std::size_t end, std::uint32_t pass,
                 Loads&& loads) {
+    const std::uint32_t bank = plan.bank_rows;
     std::size_t covered = begin;  // blocks with a STORE
     for (std::size_t block = begin; block < end; ++block) {
       loads(block);
@@ -248,12 +249,25 @@ class WindowCommands {
       list_.add(matmul, Phase::kRest);
       if (block == begin && plan_.results().takes_parameters()) {
         const std::uint64_t set = std::uint64_t{kParameterSetWords} * plan_.array;
-        add_load<LoadParametersCommand>(layout_.parameters + pass * set, kParameterSetWords,
-                                        end - begin,
+        std::uint64_t stored = end - begin;
+        for (std::size_t i = begin; i < end; ++i) stored += plan.blocks[i].rows > bank ? 1 : 0;
+        add_load<LoadParametersCommand>(layout_.parameters + pass * set, kParameterSetWords, stored,
                                         begin + pass == 0 ? Phase::kAhead : Phase::kRest);
       }
       if (block != covered) continue;
       RowGroup group{plan.blocks[block].first, plan.blocks[block].rows, 0, true};
+      if (group.rows > bank) {
+        const std::uint32_t rest = group.rows - bank;
+        const std::uint32_t halves = rest == bank ? 2 : 1;
+        list_.add_store(plan_, layout_, {group.first_row, bank, halves, true}, pass, 1,
+                        Phase::kRest);
+        if (rest != bank) {
+          list_.add_store(plan_, layout_, {group.first_row + bank, rest, 1, true}, pass, 1,
+                          Phase::kRest);
+        }
+        ++covered;
+        continue;
+      }
       for (; covered < end && plan.blocks[covered].rows == group.rows; ++covered) ++group.blocks;
       list_.add_store(plan_, layout_, group, pass, 1, Phase::kRest);
     }

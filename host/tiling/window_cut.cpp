@@ -105,26 +105,31 @@ std::uint64_t busy_cycles(const WindowPlan& plan) {
   return busy;
 }
 
+/// The larger of the array's cycles and those of the memory, at its rate.
+double cycles_at(const MemoryRate& rate, const WindowPlan& plan, std::uint64_t commands) {
+  const Window& w = plan.window;
+  const std::uint64_t word = plan.n;
+  const std::uint64_t others = (plan.loaded_words() + w.out_pixels() * w.passes() +
+                                plan.blocks.size() * w.passes() * kParameterSetWords) *
+                                   word +
+                               commands * kCommandBytes;
+  const double moved = rate.cycles(plan.bands() * w.tiles() * word * word, others, plan.n);
+  return std::max(static_cast<double>(busy_cycles(plan)), moved);
+}
+
 /// Joins blocks in as few bands as fit, if weights that are loaded once for each band take less
 /// time than weights for each block.
 void join_blocks(WindowPlan& plan, const Geometry& geometry, const MemoryRate& rate) {
   const Window& w = plan.window;
   if (!keeps_pass(w, geometry) || plan.blocks.size() == 1) return;
-  const std::uint64_t n = plan.n, word = n, busy = busy_cycles(plan);
-  const std::uint64_t others = (plan.loaded_words() + w.out_pixels() * w.passes() +
-                                plan.blocks.size() * w.passes() * kParameterSetWords) *
-                               word;
-  const auto cycles = [&](const WindowPlan& some, std::uint64_t commands) {
-    const std::uint64_t bytes = others + commands * kCommandBytes;
-    const double moved = rate.cycles(some.bands() * w.tiles() * n * word, bytes, plan.n);
-    return std::max(static_cast<double>(busy), moved);
-  };
   WindowPlan joined = plan;
   for (std::uint64_t bands = 1; bands < plan.blocks.size(); ++bands) {
     joined.band = static_cast<std::uint32_t>((plan.blocks.size() + bands - 1) / bands);
     if (kept_pixels(joined, 0) > plan.capacity) continue;
     const std::uint64_t commands = (plan.blocks.size() + 3 * joined.bands()) * w.passes();
-    if (cycles(joined, commands) + kNoOverlap < cycles(plan, 0)) plan.band = joined.band;
+    if (cycles_at(rate, joined, commands) + kNoOverlap < cycles_at(rate, plan, 0)) {
+      plan.band = joined.band;
+    }
     return;
   }
 }
@@ -210,6 +215,22 @@ void read_for_each_pass(WindowPlan& plan, const Geometry& geometry) {
   if (cycles(1, words * plan.window.passes()) >= cycles(plan.bands(), words)) return;
   plan.band = static_cast<std::uint32_t>(plan.blocks.size());
   plan.reads_again = true;
+}
+
+void fill_both_banks(WindowPlan& plan, const Geometry& geometry, const MemoryRate& rate) {
+  const Window& w = plan.window;
+  if (w.planes != w.group_planes || plan.bands() != plan.blocks.size()) return;
+  const std::uint64_t rows = w.out_pixels(), most = 2 * std::uint64_t{geometry.accumulator_rows};
+  for (std::uint64_t blocks = (rows + most - 1) / most; blocks < plan.blocks.size(); ++blocks) {
+    std::optional<WindowPlan> filled = try_plan(w, heights(rows, blocks), geometry);
+    if (!filled) continue;
+    const double waits = static_cast<double>(refills(*filled)) + kNoOverlap;
+    const std::uint64_t commands = blocks * 4 * w.passes();
+    if (cycles_at(rate, *filled, commands) + waits < cycles_at(rate, plan, 0)) {
+      plan = *std::move(filled);
+    }
+    return;
+  }
 }
 
 std::uint64_t roomy_capacity(const WindowPlan& plan) { return kept_pixels(plan, 1); }

@@ -56,6 +56,9 @@ bool keeps_pass(const Window& window, const Geometry& geometry);
 /// blocks.
 void read_for_each_pass(WindowPlan& plan, const Geometry& geometry);
 
+/// Makes blocks fill both banks of the accumulator, if that takes less time at the memory's rate.
+void fill_both_banks(WindowPlan& plan, const Geometry& geometry, const MemoryRate& rate);
+
 /// The least capacity at which the pixels of a block, or band, are loaded while the one before it
 /// is read.
 std::uint64_t roomy_capacity(const WindowPlan& plan);

@@ -92,6 +92,11 @@ std::pair<std::uint64_t, std::uint32_t> WindowPlan::place_in_bands(std::uint64_t
   return {first + within % size, static_cast<std::uint32_t>(within / size)};
 }
 
+bool WindowPlan::fills_both_banks() const {
+  return std::any_of(blocks.begin(), blocks.end(),
+                     [this](const WindowBlock& block) { return block.rows > bank_rows; });
+}
+
 std::uint64_t WindowPlan::loaded_words() const {
   std::uint64_t pixels = 0;
   for (const WindowBlock& block : blocks) pixels += block.new_pixels;
@@ -109,7 +114,7 @@ std::uint32_t balanced_rows(std::uint64_t out_pixels, std::uint32_t most) {
 
 WindowPlan plan_window(const Window& window, std::uint32_t block_rows, const Geometry& geometry) {
   check_fields(window);
-  check("block of output pixels", block_rows, 1, geometry.accumulator_rows);
+  check("block of output pixels", block_rows, 1, 2 * std::uint64_t{geometry.accumulator_rows});
   std::vector<std::uint32_t> rows(window.out_pixels() / block_rows, block_rows);
   const auto rest = static_cast<std::uint32_t>(window.out_pixels() % block_rows);
   if (rest != 0) rows.push_back(rest);
@@ -123,7 +128,8 @@ WindowPlan plan_window(const Window& window, const std::vector<std::uint32_t>& b
     throw UsageError(fmt::format("a convolution's {} planes are no multiple of the {} of a group",
                                  window.planes, window.group_planes));
   }
-  WindowPlan plan{window, geometry.n, capacity(window, geometry), {}, 0, true, 1};
+  WindowPlan plan{window, geometry.n, capacity(window, geometry), {}, 0, true,
+                  1,      false,      geometry.accumulator_rows};
   plan.blocks.reserve(block_rows.size());
   const std::int64_t span = std::int64_t{window.kernel_height - 1} * window.dilation_height + 1;
   std::uint64_t loaded = 0, freed = 0;  // pixels so far

@@ -64,11 +64,14 @@ struct WindowPlan {
   std::uint32_t band = 1;
   /// All blocks are one band of which only a block's pixels are kept: each pass loads them again.
   bool reads_again = false;
+  std::uint32_t bank_rows = 0;  // of the accumulator; a block of more fills both banks
 
   /// Returns the slot of a pass's pixel that has this one in the first pass.
   std::uint32_t slot_in(std::uint32_t pass, std::uint64_t slot) const;
   /// Returns the block and the pass of a MATMUL, counted from 0, of a plan in bands.
   std::pair<std::uint64_t, std::uint32_t> place_in_bands(std::uint64_t matmul) const;
+  /// Does a block fill both banks? Each pass has a MATMUL of its own then.
+  bool fills_both_banks() const;
   std::uint64_t bands() const { return (blocks.size() + band - 1) / band; }
   /// Words of activations that are loaded, each once, or once for each pass.
   std::uint64_t loaded_words() const;
@@ -79,7 +82,7 @@ std::uint32_t balanced_rows(std::uint64_t out_pixels, std::uint32_t most);
 
 /// Cuts the convolution into blocks of `block_rows` output pixels, the last one of the rest. Throws
 /// UsageError if a size does not fit its field of a command, if block_rows is not from 1 to
-/// the accumulator's rows, and if the input rows that a block needs do not fit the scratchpad.
+/// the rows of both banks, and if the input rows that a block needs do not fit the scratchpad.
 WindowPlan plan_window(const Window& window, std::uint32_t block_rows, const Geometry& geometry);
 
 /// The same in blocks of these heights, which add up to the output.

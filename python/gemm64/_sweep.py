@@ -19,7 +19,8 @@ def sweep_points(text: str) -> list[dict[str, Any]]:
 
     Each point tells its number (`point`, from 0), `mode` ("predict" or "run"), `device` (None where
     nothing runs), `network`, `batch`, and the design: `array`, `scratchpad_words`,
-    `accumulator_rows`, `memory`, `memory_bytes_per_cycle`, `memory_latency`.
+    `accumulator_rows`, `tensor_words`, `weight_tiles`, `parameter_sets`, all memories' `sram_kib`,
+    `memory`, `memory_bytes_per_cycle`, `memory_latency`.
 
     Raises InvalidArgument where the text is no sweep, or a device has no such design.
     """

@@ -17,6 +17,7 @@ def test_points_are_described_in_order():
     assert [point["point"] for point in points] == list(range(16))
     assert points[3] == {"point": 3, "mode": "run", "device": "tlm", "network": "20x30x40", "batch": 1,
                          "depthwise": "window", "array": 8, "scratchpad_words": 9216, "accumulator_rows": 128,
+                         "tensor_words": 6144, "weight_tiles": 128, "parameter_sets": 16, "sram_kib": 100.125,
                          "memory": "independent", "memory_bytes_per_cycle": 0, "memory_latency": 90}
     assert points[8]["network"] == "lenet" and points[12]["batch"] == 2
 

@@ -27,9 +27,10 @@ struct Row {
   bool starts_tile = false, takes_bank = false, last_of_tile = false;  // of the tile
   bool first = false, last = false, bank = false;                      // of its block of sums
   bool release = false, rewind = false;
-  unsigned row = 0, rows = 0, command = 0;
-  bool window = false, begins = false;  // begins: the block of a window
-  int claim = -1;                       // pixels; below 0: none
+  unsigned row = 0, rows = 0, command = 0;  // row: of its bank
+  unsigned stored = 0;                      // rows of its block of sums
+  bool window = false, begins = false;      // begins: the block of a window
+  int claim = -1;                           // pixels; below 0: none
   int freed = -1;
   bool keeps_weights = false, rewinds_weights = false;  // its tile
 };
@@ -40,6 +41,7 @@ struct Gates {
 };
 
 constexpr unsigned kFirstTag = 1000;  // of the first command
+constexpr unsigned kBankRows = 8;     // rows of a block beyond these are in the other bank
 
 /// kTags: a row is told with its command (SELF_CHECK).
 template <class Model, unsigned kN, unsigned kPipeline, bool kTags>
@@ -61,10 +63,14 @@ class Trial {
         const bool last = !m.accumulate || tile % tiles == tiles - 1;
         const bool release = !m.retain || tile / tiles % m.passes == m.passes - 1;
         for (unsigned r = 0; r < m.rows; ++r) {
-          const bool last_row = r + 1 == m.rows;
-          rows_.push_back({r == 0, r == 0 && first, last_row, first, last_row && last, bank,
-                           release, !release && last_row && tile % tiles == tiles - 1, r, m.rows,
-                           command});
+          const bool last_row = r + 1 == m.rows, other = r >= kBankRows;
+          const unsigned in_bank = r % kBankRows;
+          const bool ends = last_row || in_bank + 1 == kBankRows;
+          const unsigned stored = other ? m.rows - kBankRows : std::min(m.rows, kBankRows);
+          rows_.push_back({r == 0, in_bank == 0 && first, last_row, first, ends && last,
+                           bank != other, release,
+                           !release && last_row && tile % tiles == tiles - 1, in_bank, m.rows,
+                           command, stored});
           Row& row = rows_.back();
           const unsigned of_block = m.passes * tiles;
           row.keeps_weights = m.retain_weights && (m.taps != 0 || tile / of_block + 1 != m.blocks);
@@ -77,7 +83,7 @@ class Trial {
           }
           if (last_row && tile + 1 == m.passes * tiles) row.freed = static_cast<int>(m.freed);
         }
-        if (last) bank = !bank;
+        if (last && m.rows <= kBankRows) bank = !bank;
       }
     }
     bench->stop_i = bench->command_valid_i = bench->bank_free_i = bench->rows_stored_i = 0;
@@ -230,7 +236,7 @@ class Trial {
       rows_stored_ = 0;
       --used_;
     }
-    if (start && row.takes_bank) ++used_;
+    if (read && row.takes_bank) ++used_;
     loaded_ = waiting && row.begins && !read;
     if (set) {
       zero_ = commands_[row.command].taps * 5;
@@ -241,7 +247,7 @@ class Trial {
       if (!row.window) --ahead_;
       ++done_;
       follows_ |= used_ == 3;
-      if (row.last) complete_.push_back(row.rows);
+      if (row.last) complete_.push_back(row.stored);
     }
     drain_ = read ? kPipeline : drain_ - (drain_ > 0);
     waits_ = bench->command_valid_i && !bench->command_ready_o;
@@ -338,7 +344,7 @@ void add_windows(std::mt19937& random, std::vector<Matmul>& commands) {
   m.set = false;
   m.count = draw(random, 1, 3);
   for (unsigned i = draw(random, 1, 3); i > 0; --i) {
-    m.rows = draw(random, 1, 8);
+    m.rows = draw(random, 1, 2 * kBankRows);
     m.passes = draw(random, 1, 4);
     m.fresh = draw(random, 0, 12);
     m.freed = draw(random, 0, 12);
@@ -379,6 +385,17 @@ TEST(Compute, ABlockOfAWindowCostsAClock) {
   const std::uint64_t begin = run.bench.clock();
   run();
   EXPECT_EQ(run.bench.clock() - begin, 4u * 4 + 1 + 2 * (1 + 4 * 4) - 1 + 6);
+}
+
+// Without a gap, but after the last tile of the first pass: the store of the first bank has begun.
+TEST(Compute, ABlockOfBothBanksTakesEachTileOnce) {
+  Matmul set{0, 1, 1, 1, true, true, 2, 1};
+  set.set = true;
+  TrialN4 run({set, {16, 3, 2, 1, true, true, 2, 1}}, {});
+  while (run.done_ < 2) run.clock();
+  const std::uint64_t begin = run.bench.clock();
+  run();
+  EXPECT_EQ(run.bench.clock() - begin, 2u * 6 * 16 - 1 + 6);
 }
 
 TEST(Compute, RunsAnyCommandsAtRandom) {

@@ -72,8 +72,11 @@ class WindowMaker : public ProgramMaker {
     for (;;) {
       const Window w = random_window();
       const std::uint64_t pixels = w.out_pixels();
-      const auto rows = static_cast<std::uint32_t>(std::min<std::uint64_t>(
-          draw(random_, 1, std::min(4 * geometry_.n, geometry_.accumulator_rows)), pixels));
+      const std::uint32_t bank = geometry_.accumulator_rows;
+      const std::uint64_t drawn = pixels > bank && draw(random_, 0, 1) != 0
+                                      ? draw(random_, bank + 1, 2 * bank)
+                                      : draw(random_, 1, std::min(4 * geometry_.n, bank));
+      const auto rows = static_cast<std::uint32_t>(std::min(drawn, pixels));
       if (pixels > rows * kMostBlocks) continue;
       if (w.tiles() * std::max<std::uint64_t>(pixels, geometry_.n) > kMostCycles) continue;
       const std::uint64_t blocks = (pixels + rows - 1) / rows, n = geometry_.n;
@@ -160,7 +163,10 @@ class WindowMaker : public ProgramMaker {
       if (b != 0 && draw(random_, 0, 2) == 0) part.push_back(set_window(plan, 0));
       part.push_back(matmul_of(plan, block));
       if (retains[b]) part.back().flags |= flag::kRetainWeights;
-      if (covered == b) {
+      const bool fills_both_banks = block.rows > geometry_.accumulator_rows;
+      if (fills_both_banks) {
+        covered = b + 1;
+      } else if (covered == b) {
         std::size_t equal = 1;
         while (b + equal < plan.blocks.size() && plan.blocks[b + equal].rows == block.rows &&
                draw(random_, 0, 2) != 0) {
@@ -182,11 +188,28 @@ class WindowMaker : public ProgramMaker {
       keep_order(before, Opcode::kLoadParameters, part);
       if (draw(random_, 0, 2) == 0) add_fence(part, open, snapshot_waits_);
       program.insert(program.end(), part.begin(), part.end());
+      if (fills_both_banks) add_stores_of_both(block.rows, program);
       open = covered > b + 1 ? 1 : 0;
       if (open == 0) snapshot_waits_ = false;
     }
     if (draw(random_, 0, 5) == 0) program.push_back(set_window(plan, 0));
     return program;
+  }
+
+  /// The STOREs of a block that fills both banks. They are more than their queue has space for, so
+  /// they follow the MATMUL.
+  void add_stores_of_both(std::uint32_t rows, std::vector<Command>& program) {
+    const std::uint32_t bank = geometry_.accumulator_rows;
+    for (std::uint32_t i = 0; i < 2 * passes_; ++i) {
+      const StoreCommand stored = store(i % 2 == 0 ? bank : rows - bank, 1);
+      if (ResultFormat::of(stored.format)->takes_parameters()) {
+        add_loads(program, Opcode::kLoadParameters, kParameterSetWords);
+      }
+      if (const std::uint64_t words = operands_of(stored)) {
+        add_loads(program, Opcode::kLoadOperands, words);
+      }
+      program.push_back(stored);
+    }
   }
 
   using ProgramMaker::add_fence;

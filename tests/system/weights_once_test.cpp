@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Layers whose weights are loaded less often than they have blocks of rows: retained as a whole, or
-// pass by pass in bands of blocks. With each kind of memory, every value is right, and cycles and
-// bytes are as predicted.
+// pass by pass in bands of blocks or for blocks that fill both banks of the accumulator. With each
+// kind of memory, every value is right, and cycles and bytes are as predicted.
 #include <gtest/gtest.h>
 
 #include <random>
@@ -80,14 +80,33 @@ void join_blocks(Job& job, const Geometry& geometry, std::uint32_t band) {
   job.program = make_program(job.plan, job.layout);
 }
 
+/// Makes the blocks of a convolution of one group fill both banks.
+void fill_banks(std::mt19937& random, Job& job, const Geometry& geometry) {
+  if (job.plan.retains_weights || job.plan.window->in_strips()) return;
+  const Window& w = job.plan.window->window;
+  const std::uint64_t pixels = w.out_pixels(), bank = geometry.accumulator_rows;
+  if (w.planes != w.group_planes || pixels <= bank || !job.plan.has_one_set_of_lanes()) return;
+  const auto most = static_cast<unsigned>(std::min(2 * bank, pixels));
+  const std::uint32_t rows = draw(random, 0, 3) == 0 ? most : draw(random, bank + 1, most);
+  WindowCut cut = *job.plan.window;
+  try {
+    cut.strips[0].plan = plan_window(w, rows, geometry);
+  } catch (const UsageError&) {
+    return;  // its input rows do not fit
+  }
+  set_window(job.plan, std::move(cut));
+  job.layout = make_layout(job.plan);
+  job.program = make_program(job.plan, job.layout);
+}
+
 TEST_P(WeightsOnce, AreExact) {
   const auto n = static_cast<unsigned>(GetParam().n);
   RtlOptions options = Rig::options(GetParam().n, GetParam().stalls, 3, GetParam().bytes_per_cycle);
   ASSERT_TRUE(set_memory(options.memory, GetParam().memory));
   options.tight = GetParam().tight;
   Rig rig(options);
-  unsigned retained = 0, bands = 0, again = 0, several = 0;
-  for_seeds(6100, 40, [&](std::mt19937& random) {
+  unsigned retained = 0, bands = 0, again = 0, several = 0, filled = 0;
+  for_seeds(6100, 48, [&](std::mt19937& random) {
     rig.set_latency(draw(random, 1, 60));
     ProgramParts program(random, rig.driver.geometry());
     std::optional<Convolution> before;
@@ -102,8 +121,15 @@ TEST_P(WeightsOnce, AreExact) {
         return;
       }
       before = c;
-      join_blocks(program.parts.back().job, rig.driver.geometry(), draw(random, 1, 6));
-      const Plan& plan = program.parts.back().job.plan;
+      Job& job = program.parts.back().job;
+      if (draw(random, 0, 3) == 0) {
+        fill_banks(random, job, rig.driver.geometry());
+      } else {
+        join_blocks(job, rig.driver.geometry(), draw(random, 1, 6));
+      }
+      const Plan& plan = job.plan;
+      const bool one_strip = plan.window && !plan.window->in_strips();
+      filled += one_strip && plan.window->strips[0].plan.fills_both_banks() ? 1 : 0;
       retained += plan.retains_weights ? 1 : 0;
       bands += plan.has_bands() ? 1 : 0;
       again += plan.window && plan.window->strips[0].plan.reads_again ? 1 : 0;
@@ -113,6 +139,7 @@ TEST_P(WeightsOnce, AreExact) {
   });
   EXPECT_GE(retained, 4u);
   EXPECT_GE(bands, 3u);
+  EXPECT_GE(filled, 3u);
   EXPECT_TRUE(again >= 3 || GetParam().tight) << again;
   EXPECT_TRUE(several >= 3 || !GetParam().tight) << several;
 }

@@ -98,7 +98,8 @@ const std::vector<Fault>& faults() {
       {"IN_ROW beyond the walk", kMatmul, [](Command& c, G) { c.in_row += 1u << 18; }},
       {"IN_ROW far above", kMatmul, [](Command& c, G) { c.in_row = 1u << 17; }},
       {"IN_COLUMN far below", kMatmul, [](Command& c, G) { c.in_column = -(1u << 17) - 1; }},
-      {"ROWS above a bank", kMatmul, [](Command& c, G g) { c.rows = g.accumulator_rows + 1; }},
+      {"ROWS above both banks", kMatmul,
+       [](Command& c, G g) { c.rows = 2 * g.accumulator_rows + 1; }},
   };
   return all;
 }

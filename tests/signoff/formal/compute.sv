@@ -5,12 +5,12 @@
 // waits for is what is missing; where that is a place for sums, a block is whole or on its way to be. The lanes are any that
 // give rows where there is a place; they begin when the array is empty.
 //
-// break gemm64_sequencer.v: between & first_tile ? 2'd2 : 2'd3 -> 2'd3
-// break gemm64_sequencer.v: rows_stored_i} > {16'd0, row_q} -> rows_stored_i} >= {16'd0, row_q}
+// break gemm64_sequencer.v: opens_bank & first_tile ? 2'd2 : 2'd3 -> 2'd3
+// break gemm64_sequencer.v: rows_stored_i > {1'b0, row_q -> rows_stored_i >= {1'b0, row_q
 // break gemm64_sequencer.v: (waiting & (~between | (weights & activations))) -> (waiting & weights & activations)
 // break gemm64_sequencer.v: next & ~lanes_q & drain_q == {DRAIN_WIDTH{1'b0}} -> next & ~lanes_q
 // break gemm64_sequencer.v: last_tile)) | lanes_plane_end_i -> last_tile))
-// break gemm64_sequencer.v: (read | lanes_row_i) & row_last) bank_q <= ~bank_q -> read & row_last) bank_q <= ~bank_q
+// break gemm64_sequencer.v: (read | lanes_row_i) & other_bank) bank_q <= ~bank_q -> read & other_bank) bank_q <= ~bank_q
 // break gemm64_sequencer.v: end_of_tile) tile_q <= last_tile ? 32'd0 : tile_q + 32'd1 -> end_of_tile) tile_q <= last_tile ? 32'd0 : tile_q
 // break gemm64_sequencer.v: activation_pixels_i == of_window | least == 16'd0 -> 1'b1
 // break gemm64_sequencer.v: weights     = column_q == {LOG_N{1'b0}} & weight_words_i >= -> weights     = column_q == {LOG_N{1'b0}} & weight_words_i >
@@ -187,7 +187,7 @@ module compute_proof #(
         if (!begun) assume (!rst_ni);
         if (valid) begin
             // Dispatch refuses others, and the queue hands on what it got (fifo.sv).
-            assume (rows != 0 & rows <= 4 & count != 0 & passes != 0 & blocks != 0);
+            assume (rows != 0 & rows <= (WINDOW != 0 ? 8 : 4) & count != 0 & passes != 0 & blocks != 0);
             assume (of_window == WINDOW);
             if (WINDOW != 0) assume (tile_q != 32'hffff_ffff);  // taps and planes are fewer (window.sv)
             if (WINDOW != 0 & begun & row_q != 0) assume (last_tile == last_tile_was);  // a tile stays the one it is (window.sv)

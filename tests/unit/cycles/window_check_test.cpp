@@ -90,7 +90,34 @@ TEST_F(WindowCheck, NamesWhatIsWrongWithAMatmul) {
   EXPECT_THAT(refused([](Command& c) { c.blocks = 2; }), Says("BLOCKS is 2"));
   EXPECT_THAT(refused([](Command& c) { c.flags = flag::kWindow; }), Says("ACCUMULATE"));
   EXPECT_THAT(refused([](Command& c) { c.count = 0x10000; }), Says("COUNT is 65536"));
-  EXPECT_THAT(refused([](Command& c) { c.rows = 129; }), Says("ROWS is 129"));
+  EXPECT_THAT(refused([](Command& c) { c.rows = 257; }),
+              Says("ROWS is 257; with WINDOW it must be at most ACCUMULATOR_ROWS + "
+                   "ACCUMULATOR_ROWS, 256"));
+}
+
+// Rows beyond a bank are a block of their own, which takes a STORE and parameters.
+TEST_F(WindowCheck, TakesBlocksOfBothBanks) {
+  geometry_.accumulator_rows = 4;
+  for (const bool in_order : {true, false}) {
+    std::vector<Command> program;
+    for (Command command : program_) {
+      if (command.opcode == Opcode::kLoadParameters) command.passes *= 2;
+      if (command.opcode != Opcode::kStore) {
+        program.push_back(command);
+        continue;
+      }
+      ASSERT_EQ(command.rows, 5u);
+      ASSERT_EQ(command.count, 2u);
+      command.count = 1;
+      for (std::uint32_t i = 0; i < 4; ++i) {
+        command.rows = (i % 2 == 0) == in_order ? 4 : 1;
+        program.push_back(command);
+      }
+    }
+    const std::string message = refusal(program, geometry_);
+    if (in_order) EXPECT_EQ(message, "");
+    if (!in_order) EXPECT_THAT(message, Says("the blocks of command 4 (MATMUL", "have 4 rows"));
+  }
 }
 
 TEST_F(WindowCheck, NamesWhatDoesNotFitTheCommandsBefore) {

@@ -47,7 +47,8 @@ TEST(SweepFile, CrossesListsByNetworkThenBatchThenDesign) {
   ASSERT_EQ(sweep.size(), 36U);
   EXPECT_EQ(describe(sweep, sweep.point(1)).dump(),
             R"({"mode":"run","device":"tlm","network":"2x3x4","batch":1,"depthwise":"window",)"
-            R"("array":8,"scratchpad_words":9216,"accumulator_rows":128,"memory":"shared",)"
+            R"("array":8,"scratchpad_words":9216,"accumulator_rows":128,"tensor_words":6144,)"
+            R"("weight_tiles":128,"parameter_sets":16,"sram_kib":100.125,"memory":"shared",)"
             R"("memory_bytes_per_cycle":0,"memory_latency":9})");
   EXPECT_EQ(describe(sweep, sweep.point(2))["memory"], "exclusive");
   EXPECT_EQ(describe(sweep, sweep.point(4))["array"], 4);
@@ -58,8 +59,24 @@ TEST(SweepFile, CrossesListsByNetworkThenBatchThenDesign) {
   EXPECT_EQ(sweep.networks[0].product->k, 3U);
   EXPECT_THROW(sweep.point(36), std::out_of_range);
   EXPECT_EQ(label(sweep, 8),
-            "point 8 (2x3x4, batch 1, array 2, scratchpad_words 200, accumulator_rows 16, memory "
-            "independent, memory_bytes_per_cycle 1, memory_latency 100)");
+            "point 8 (2x3x4, batch 1, array 2, scratchpad_words 200, accumulator_rows 16, "
+            "tensor_words 0, weight_tiles 512, memory independent, memory_bytes_per_cycle 1, "
+            "memory_latency 100)");
+}
+
+TEST(SweepFile, SplitsTheSameMemory) {
+  const Sweep sweep = parse(R"({"networks": "2x3x4", "designs": [
+    {"tensor_words": [0, 6000], "parameter_sets": [16, 8]},
+    {"scratchpad_words": 8192, "weight_tiles": 32, "tensor_words": 5000}]})");
+  ASSERT_EQ(sweep.designs.size(), 5U);
+  const Geometry& split = sweep.designs[4].geometry;
+  EXPECT_EQ(split.weight_tiles, 32U);
+  EXPECT_EQ(split.tensor_words, 5000U);
+  const auto kib = [&sweep](std::size_t i) { return describe(sweep, sweep.point(i))["sram_kib"]; };
+  EXPECT_EQ(kib(0), 801);
+  EXPECT_EQ(kib(1), 797);
+  EXPECT_EQ(kib(2), 801);
+  EXPECT_EQ(kib(4), 801);
 }
 
 TEST(SweepFile, CrossesWhatComputesDepthwiseConvolutionsWithTheDesigns) {
@@ -122,6 +139,13 @@ TEST(SweepFile, NamesTheKeyItsValueAndWhatWouldBeRight) {
        "s.json: designs.scratchpad_words is 100; 128 accumulator rows take at least 191"},
       {R"({"networks": "1x2x3", "designs": {"accumulator_rows": 100}})",
        "s.json: designs.accumulator_rows is 100; it is a power of two from 2 to 32768"},
+      {R"({"networks": "1x2x3", "designs": {"tensor_words": 9026}})",
+       "s.json: designs.tensor_words is 9026; a scratchpad of 9216 words with 128 accumulator rows "
+       "has 0 to 9025"},
+      {R"({"networks": "1x2x3", "designs": {"weight_tiles": 12}})",
+       "s.json: designs.weight_tiles is 12; it is a power of two from 2 to 1024"},
+      {R"({"networks": "1x2x3", "designs": {"parameter_sets": 1}})",
+       "s.json: designs.parameter_sets is 1; it is a power of two from 2 to 1024"},
       {R"({"networks": "1x2x3", "designs": {"memory": "private"}})",
        "s.json: designs.memory is \"private\"; it is \"independent\", \"shared\", \"exclusive\""},
       {R"({"networks": "1x2x3", "designs": {"memory": "dram:hbm"}})",

@@ -178,7 +178,8 @@ TEST(SweepRunner, MovesFewBytesOverASharedPort) {
 
 TEST(SweepRunner, RunsAnyDesignOnTlm) {
   const auto rows = rows_of(R"({"mode": "run", "device": "tlm", "networks": ["200x700x60", "lenet"],
-      "designs": {"array": 16, "scratchpad_words": [300, 1000], "accumulator_rows": [16, 64]}})");
+      "designs": {"array": 16, "scratchpad_words": [300, 1000], "accumulator_rows": [16, 64],
+                  "weight_tiles": 8, "tensor_words": 100}})");
   ASSERT_EQ(rows.size(), 8U);
   for (const SweepRow& row : rows) EXPECT_EQ(row["verified"], true) << row;
   EXPECT_GT(rows[0]["bytes.activations"], rows[2]["bytes.activations"]);
@@ -191,7 +192,8 @@ TEST(SweepRunner, RefusesDesignsThatNoModelHasBeforeAnythingRuns) {
   EXPECT_EQ(refusal(R"({"mode": "run", "networks": "2x3x4", "batches": [1, 2],
                         "designs": {"array": 8, "scratchpad_words": [9216, 512]}})"),
             "point 1 (2x3x4, batch 1, scratchpad_words 512): the models are built with "
-            "scratchpad_words 9216 and accumulator_rows 128, and 2 of the 4 points cannot run; "
+            "scratchpad_words 9216, accumulator_rows 128, tensor_words 6144, weight_tiles 128 and "
+            "parameter_sets 16, and 2 of the 4 points cannot run; "
             "\"device\": \"tlm\" runs any design, \"mode\": \"predict\" predicts it");
 }
 

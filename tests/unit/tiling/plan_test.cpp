@@ -147,7 +147,8 @@ TEST(Traffic, OfWeightsIsWhatOrderAndBufferMakeOfIt) {
       {28, 128, 512, 1, 65'536, 7, 1, 1},     // so do 16
       {28, 512, 256, 1, 131'072, 7, 7, 1},    // 4 passes of 8 tiles
       {14, 1024, 256, 1, 262'144, 2, 2, 1},   // 4 passes of 16
-      {28, 128, 128, 3, 147'456, 7, 7, 7},    // a pass of 18 does not fit
+      {28, 128, 128, 3, 147'456, 7, 7, 4},    // a pass of 18 does not fit: blocks of both banks
+      {14, 256, 256, 3, 589'824, 2, 2, 1},    // neither does one of 36
       {56, 256, 512, 1, 131'072, 25, 25, 2},  // its pixels stay in two parts
       {7, 512, 512, 3, 2'359'296, 1, 1, 1},
   };
