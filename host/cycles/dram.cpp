@@ -60,8 +60,8 @@ Tick DramChannel::issue(std::uint64_t address, bool write, Tick seen, Tick data)
       refresh();
       continue;
     }
-    const Tick at =
-        std::max({seen, data, hit ? bank.column : opened + timing_.t_rcd, column(group, write)});
+    // A hit follows the column command that opened the row, which waited for tRCD.
+    const Tick at = std::max({seen, data, opened + timing_.t_rcd, column(group, write)});
     if (at >= due_) {
       refresh();
       continue;
@@ -73,7 +73,6 @@ Tick DramChannel::issue(std::uint64_t address, bool write, Tick seen, Tick data)
       if (bank.open) ++counts_.conflicts;
       bank.open = true;
       bank.row = row;
-      bank.column = opened + timing_.t_rcd;
       bank.precharge = opened + timing_.t_ras;
       all_.activate = group.activate = activates_[oldest_] = opened;
       oldest_ = (oldest_ + 1) % 4;

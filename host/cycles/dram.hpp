@@ -51,7 +51,6 @@ class DramChannel {
   struct Bank {
     bool open = false;
     std::uint64_t row = 0;
-    Tick column = kLongAgo;     // first for a column of the open row
     Tick precharge = kLongAgo;  // first for PRE, where it is open
     Tick activate = kLongAgo;   // first for ACT, where it is closed
   };

@@ -9,6 +9,7 @@ Exit: 0 enough bins are reached, 1 too few, or a waived one is, 2 bad usage, 3 a
 
 import argparse
 import collections
+import fnmatch
 import json
 import os
 import re
@@ -22,15 +23,16 @@ sys.path.insert(0, os.path.join(ROOT, "tests", "signoff", "mutation"))
 
 import bins  # noqa: E402
 import summary  # noqa: E402
+import trial  # noqa: E402
 
 PROGRAM = "gemm64_functional_test"
 # Tests that need N = 2, 4 and 8 only; of those that try each cycle or each bit, few.
-TESTS = ("Programs.*", "VectorPrograms.*", "ProgramClocks.*", "WindowClocks.*", "Windows.*", "*/Windows.*", "Depthwise*.*", "*/Depthwise*.*",
-         "Fences.*", "TensorMemory*", "Ring.*", "Limits.*", "Jobs.*", "Extremes.*", "Stalls.*", "*/Stalls.*", "Throttle.*", "*/Sharing.*", "TightBuffers.*",
-         "BusErrors.*", "*/Faults.*", "Hang.*", "WindowErrors.*", "*/WindowErrors.*", "*/WindowOrderErrors.*", "SoftReset.*", "HardReset.*", "Registers.*",
+TESTS = ("Programs.*", "VectorPrograms.*", "*/Windows.*", "Depthwise*.*", "*/Depthwise*.*",
+         "Fences.*", "TensorMemory*", "Ring.*", "Limits.*", "Jobs.*", "Stalls.*", "*/Stalls.*", "Throttle.*", "*/Sharing.*", "TightBuffers.*",
+         "BusErrors.*", "*/Faults.*", "Hang.*", "*/WindowErrors.*", "*/WindowOrderErrors.*", "SoftReset.*", "HardReset.*",
          "*/Registers.*", "*/SelfCheck.*", "*/FoundFaultsInMemory.*", "FoundFault.*", "SelfCheckPrograms.*", "ShuffledPrograms.*",
          "Shapes.AllUpTo7*", "Shapes.EdgesAreExactAtN?", "Shapes.RandomJobs*", "RegisterPort.*", "VectorJobs.Give*", "JobLists.*")
-LEFT_OUT = ("*N16*", "*N32*", "*/SelfCheck.*/N8", "FoundFault.OfFlips*", "FoundFault.OfSome*")
+LEFT_OUT = ("*N16*", "*N32*", "*/SelfCheck.*/N8", "FoundFault.OfSome*")
 
 
 def arguments():
@@ -52,6 +54,12 @@ def quiet(*command):
     done = subprocess.run(command, cwd=ROOT, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, check=False)
     if done.returncode:
         sys.exit(f"{done.stdout}\nfunctional_coverage: this failed: {' '.join(command)}")
+
+
+def unknown(folder):
+    """The patterns of TESTS and LEFT_OUT that no test's name matches, since tests are renamed."""
+    names = trial.listed(os.path.join(folder, PROGRAM))
+    return [pattern for pattern in TESTS + LEFT_OUT if not fnmatch.filter(names, pattern)]
 
 
 def count(folder, jobs, tests):
@@ -105,6 +113,8 @@ def main():
     if not options.counted:
         quiet("cmake", "-S", ROOT, "-B", options.build, "-DGEMM64_FUNCTIONAL=ON")
         quiet("cmake", "--build", options.build, "--parallel", str(options.jobs), "--target", PROGRAM)
+    if not options.counted and (lost := unknown(options.build)):
+        sys.exit(f"functional_coverage: no test of {PROGRAM} is called {', '.join(lost)}")
     passed, lacking, failed = (None, [], []) if options.counted else count(options.build, options.jobs, options.tests)
     reached = read(options.build)
     planned = bins.bins(bins.definition())

@@ -18,8 +18,11 @@ struct Burst {
 };
 
 /// Both readers and the results ask as often as their gates allow; each word is read in order, as
-/// early as can be, and each is written where it belongs.
-void run(std::array<Gate, 2> ask, Gate address, Gate data, std::mt19937& random) {
+/// early as can be, and each is written where it belongs. In one of `reset_every` cycles (0: never)
+/// a reset drops all that is outstanding: the word that is read in that cycle reaches no reader,
+/// since the reader would store it as the first word of its next burst.
+void run(std::array<Gate, 2> ask, Gate address, Gate data, unsigned reset_every,
+         std::mt19937& random) {
   Bench<Vtensor_port_n4> bench;
   std::deque<Burst> reads, writes;
   std::array<unsigned, 2> outstanding{};
@@ -33,6 +36,8 @@ void run(std::array<Gate, 2> ask, Gate address, Gate data, std::mt19937& random)
   while (done < 200 && !testing::Test::HasFailure()) {
     // In this cycle the words of these bursts can be read and written: those asked for before.
     const bool reads_now = !reads.empty(), writes_now = !writes.empty();
+    const bool resets = reset_every != 0 && draw(random, 1, reset_every) == 1;
+    bench->rst_ni = !resets;
     bench->valid_i = 0;
     bench->beats_i = bench->tag_i = 0;
     for (unsigned i = 0; i < 2; ++i) {
@@ -97,17 +102,33 @@ void run(std::array<Gate, 2> ask, Gate address, Gate data, std::mt19937& random)
       writes.push_back(store);
       ++unanswered;
     }
+    if (resets) {
+      reads.clear();
+      writes.clear();
+      outstanding = {};
+      asks = {};
+      read = written = unanswered = 0;
+      shown = {-1, -1};
+      answered = false;
+    }
     bench.edge();
   }
 }
 
 TEST(TensorPort, WordsMoveInOrderAndAtOnce) {
   for_seeds(1, 40, [](std::mt19937& random) {
-    run({Gate::random(random), Gate::random(random)}, Gate::random(random), Gate::random(random),
+    run({Gate::random(random), Gate::random(random)}, Gate::random(random), Gate::random(random), 0,
         random);
   });
   std::mt19937 random(7);
-  run({Gate(), Gate()}, Gate(), Gate(), random);
+  run({Gate(), Gate()}, Gate(), Gate(), 0, random);
+}
+
+TEST(TensorPort, ResetDropsTheWordReadInItsCycle) {
+  for_seeds(1, 40, [](std::mt19937& random) {
+    run({Gate::random(random), Gate::random(random)}, Gate::random(random), Gate::random(random),
+        draw(random, 20, 200), random);
+  });
 }
 
 }  // namespace

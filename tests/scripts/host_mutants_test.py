@@ -11,7 +11,8 @@ import unittest
 
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 HOST = os.path.join(ROOT, "tests", "signoff", "mutation", "host")
-PROGRAMS = ("gemm64_driver_test", "gemm64_matmul_test", "gemm64_host_test", "gemm64_runtime_test")
+PROGRAMS = ("gemm64_driver_test", "gemm64_matmul_test", "gemm64_host_test", "gemm64_runtime_test",
+            "gemm64_sweep_test")
 # A program of one test, which comes by the places of both mutants and notices the first one.
 PROGRAM = """\
 #!/bin/bash
@@ -61,7 +62,7 @@ class Run(unittest.TestCase):
         for arguments in ((), ("--draw", "2")):
             code, text = self.run_mutants(*arguments)
             self.assertEqual(code, 1, text)
-            self.assertRegex(text, r"2 host/tiling/a\.cpp:2  a == b  ->  a != b\n +unexplained, 4 tests come by")
+            self.assertRegex(text, r"2 host/tiling/a\.cpp:2  a == b  ->  a != b\n +unexplained, 6 tests come by")
 
     def test_what_one_test_makes_another_may_notice(self):
         self.mutants([mutant(1), mutant(2)])
@@ -130,28 +131,64 @@ class Mutate(unittest.TestCase):
         folder = tempfile.TemporaryDirectory()
         self.addCleanup(folder.cleanup)
         self.root = folder.name
-        for tree in (self.root, os.path.join(self.root, "tree")):
-            os.makedirs(os.path.join(tree, "host", "tiling"))
+        os.makedirs(os.path.join(self.root, "host", "tiling"))
         self.path = os.path.join("host", "tiling", "a.cpp")
         with open(os.path.join(self.root, self.path), "w", encoding="utf-8") as file:
             file.write("bool f(bool a) { return !a; }\n")
-        with open(os.path.join(self.root, "compile_commands.json"), "w", encoding="utf-8") as file:
-            json.dump([{"file": os.path.join(self.root, "tree", self.path), "command": "clang++ -c a.cpp"}], file)
 
     def write(self):
-        return self.mutate.mutate(self.root, os.path.join(self.root, "tree"), self.root, types.SimpleNamespace(map=map), {"tiling": 1}, "")
+        return self.mutate.mutate(self.root, {self.path: "clang++ -c a.cpp"}, self.root, types.SimpleNamespace(map=map), {"tiling": 1}, "")
 
     def test_both_sides_of_a_mutant_have_one_type(self):
         mutants, names = self.write()
         self.assertEqual([m["mutant"] for m in mutants], names)
-        with open(os.path.join(self.root, "tree", self.path), encoding="utf-8") as file:
+        with open(os.path.join(self.root, "source", self.path), encoding="utf-8") as file:
             self.assertIn("return (GEMM64_IS(1) ? (!!(a)) : (!a));", file.read())
+
+    def test_so_have_those_of_an_optional_in_a_condition(self):
+        text = b"x = a && b;"
+        self.assertEqual(self.mutate.render(text, 0, len(text), [(1, Mutant(4, 10, b"a", False, "&& l"))]),
+                         b"x = (GEMM64_IS(1) ? (!!(a)) : (a && b));")
 
     def test_a_source_that_compiles_with_no_mutant_is_an_error(self):
         Source.refuses = True
         self.addCleanup(setattr, Source, "refuses", False)
         with self.assertRaisesRegex(SystemExit, "host/tiling/a.cpp compiles with none of its 1 mutants"):
             self.write()
+
+
+class Relink(unittest.TestCase):
+    """A mutated source gets into a program of a build by the object and the library that hold it."""
+
+    def setUp(self):
+        sys.path.insert(0, HOST)
+        self.addCleanup(sys.path.remove, HOST)
+        self.relink = importlib.import_module("relink")
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        self.folder = folder.name
+
+    def file(self, name, text):
+        path = os.path.join(self.folder, name)
+        os.makedirs(os.path.dirname(path), exist_ok=True)
+        with open(path, "w", encoding="utf-8") as file:
+            file.write(text)
+        return path
+
+    def test_a_unity_file_includes_the_mutated_source_and_the_others(self):
+        unity = self.file("build/host/CMakeFiles/a.dir/Unity/unity_0_cxx.cxx", '#include "/p/host/a/a.cpp"\n#include "/p/host/a/b.cpp"\n')
+        mutated = self.file("out/host/a/b.cpp", "")
+        made = self.relink.Object("host/CMakeFiles/a.dir/Unity/unity_0_cxx.cxx.o", "", unity, ["host/a/a.cpp", "host/a/b.cpp"])
+        with open(self.relink.source_of(made, os.path.join(self.folder, "out")), encoding="utf-8") as file:
+            self.assertEqual(file.read(), f'#include "/p/host/a/a.cpp"\n#include "{mutated}"\n')
+
+    def test_an_object_without_mutants_is_not_compiled(self):
+        made = self.relink.Object("host/CMakeFiles/a.dir/a.cpp.o", "", "/p/host/a/a.cpp", ["host/a/a.cpp"])
+        self.assertIsNone(self.relink.source_of(made, self.folder))
+
+    def test_the_command_has_another_file_and_output_and_writes_no_dependencies(self):
+        words = self.relink.compiled("cc -I/p -MD -MT a.o -MF a.o.d -o a.o -c a.cpp", "b.cpp", "b.o")
+        self.assertEqual(words, ["cc", "-I/p", "-o", "b.o", "-c", "b.cpp", "-O1", "-w"])
 
 
 if __name__ == "__main__":

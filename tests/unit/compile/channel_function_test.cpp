@@ -104,7 +104,7 @@ TEST(ChannelFunction, GivesTheBytesOfFloatNodes) {
           << i << " " << at;
     }
   }
-  EXPECT_GT(exact, 48) << "a weight of 8 bits is too coarse for few of them";
+  EXPECT_EQ(exact, 60);
 }
 
 TEST(ChannelFunction, IsNoneOfOtherNodes) {

@@ -152,6 +152,20 @@ TEST_F(ExecutableTest, HasSumsThatAreThereTogetherAsOneProgram) {
   EXPECT_TRUE(compile(model, geometry_of({8}), few).sums[0].list.jobs.empty());
 }
 
+// Of 5 products of 20 x 16 x 2 on 8 x 8, 3 and 2 in parallel take 200 cycles; 4 and 1 take 240.
+TEST_F(ExecutableTest, TakesAsManyProductsTogetherAsIsFastest) {
+  QuantizedText text("5,20,16");
+  text.weights("w", {5, 16, 2}).node("y", "MatMulInteger (x, w)");
+  const Executable made = compile(text.model(), geometry_of({8}));
+  ASSERT_EQ(made.sums.size(), 1U);
+  std::vector<std::string> shapes;
+  for (const Job& job : made.sums[0].list.jobs) {
+    const GemmShape& shape = job.plan.shape;
+    shapes.push_back(fmt::format("{}x{}x{}", shape.m, shape.k, shape.n));
+  }
+  EXPECT_EQ(shapes, (std::vector<std::string>{"20x48x6", "20x32x4"}));
+}
+
 TEST_F(ExecutableTest, AFileIsEnoughToRunItsPrograms) {
   const OnnxModel model = network();
   save(model);

@@ -13,6 +13,7 @@
 #include "host/cycles/cycle_model.hpp"
 #include "host/util/error.hpp"
 #include "host/util/float_bits.hpp"
+#include "tests/random.hpp"
 #include "tests/system/convolution_programs.hpp"
 
 namespace gemm64 {
@@ -174,6 +175,57 @@ TEST(CountersOfRandomPrograms, OfLayersThatReadEachOtherStayWhatTheyWere) {
   EXPECT_GT(strips, 50u);
   EXPECT_GT(parted, 100u);
   EXPECT_EQ(all, 7278795545307256978u);
+}
+
+/// Layers of one image, of which some add an earlier map of the same size, and whose maps stay on
+/// chip if there is space: whole, or in stripes.
+JobProgram random_chain(std::mt19937& random, Geometry geometry) {
+  geometry = geometry.with_tensor_memory();
+  std::vector<Job> jobs;
+  const unsigned most_channels = geometry.n * draw(random, 1, 3);
+  Convolution c;
+  do {
+    c = system_test::random_convolution(random, most_channels, 14, 200'000);
+  } while (c.images != 1 || c.out_height < 6);
+  for (unsigned left = draw(random, 2, 5); left != 0; --left) {
+    Output output{ResultFormat(ResultCode::kInt8), 1, -128, 127};
+    std::optional<Job> job;
+    if (draw(random, 0, 2) == 0) {
+      job = make_lanes_job("lanes", c, geometry, output, static_cast<LaneSum>(draw(random, 0, 2)));
+    }
+    if (!job) job = make_job("window", c, geometry, output);
+    if (!jobs.empty()) job->source = jobs.size() - 1;
+    job->internal = left != 1 && draw(random, 0, 7) != 0;
+    jobs.push_back(*job);
+    c = system_test::convolution_behind(random, c, most_channels, 14, 200'000);
+  }
+  geometry.tensor_words = draw(random, 20, 160);
+  return make_job_program(jobs, geometry);
+}
+
+TEST(CountersOfRandomPrograms, OfMapsOnChipStayWhatTheyWere) {
+  std::uint64_t all = 0, origins = 0;
+  unsigned on_chip = 0, stripes = 0;
+  for_seeds(1000, 400, [&](std::mt19937& random) {
+    Geometry geometry;
+    geometry.n = random() % 2 != 0 ? 4 : 8;
+    const JobProgram list = random_chain(random, geometry);
+    for (std::size_t i = 0; i < list.jobs.size(); ++i) on_chip += list.is_on_chip(i) ? 1 : 0;
+    stripes += static_cast<unsigned>(list.stripes.size());
+    for (const CommandOrigin& origin : list.origins) {
+      origins =
+          origins * 1099511628211u + (origin.job * 4 + origin.ends_job * 2 + origin.parts_job);
+    }
+    const Prediction found = predict(list.program, list.geometry_on(geometry), memory_of(random));
+    system_test::expect_causes_add_up(found.counters);
+    EXPECT_EQ(found.snapshots.size(), list.jobs.size() - 1);
+    fold(all, found.counters);
+    for (const PredictedSnapshot& snapshot : found.snapshots) fold(all, snapshot.counters);
+  });
+  EXPECT_GT(on_chip, 200u);
+  EXPECT_GT(stripes, 50u);
+  EXPECT_EQ(origins, 2991635385642984222u);
+  EXPECT_EQ(all, 16465533659896280020u);
 }
 
 /// Layers whose results are sums of 32 bits, some of which the host adds up.

@@ -214,5 +214,31 @@ TEST(WindowPacking, PutsTapsOfAPlaneBehindEachOther) {
             (std::vector<std::uint8_t>{2, 0, 5, 0}));
 }
 
+// Fields of DEPTHWISE at their largest values, and what exceeds them by one.
+TEST(DepthwiseTiling, EndsWhereTheFieldsDo) {
+  Geometry geometry;
+  geometry.n = 4;
+  Convolution fits;
+  fits.channels = fits.out_channels = fits.groups = 4;
+  fits.kernel_height = fits.kernel_width = 3;
+  fits.height = 0xffff;
+  fits.width = 8;
+  fits.out_height = 0xffff - 2;
+  fits.out_width = 6;
+  EXPECT_TRUE(cut_for_lanes(fits, geometry, LaneSum::kMaximum));
+  Convolution tall = fits;
+  tall.height += 1;
+  EXPECT_FALSE(cut_for_lanes(tall, geometry, LaneSum::kMaximum));
+  Convolution sparse = fits;
+  sparse.stride_height = 255;
+  sparse.out_height = (sparse.height - 3) / 255 + 1;
+  const auto cut = cut_for_lanes(sparse, geometry, LaneSum::kMaximum);
+  ASSERT_TRUE(cut);
+  EXPECT_EQ(cut->command().stride_height, 255U);
+  sparse.stride_height = 256;
+  sparse.out_height = (sparse.height - 3) / 256 + 1;
+  EXPECT_FALSE(cut_for_lanes(sparse, geometry, LaneSum::kMaximum));
+}
+
 }  // namespace
 }  // namespace gemm64

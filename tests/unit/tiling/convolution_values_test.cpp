@@ -219,6 +219,52 @@ TEST_P(ConvolutionValues, OfEnlargedMapsAreToo) {
   EXPECT_GT(on_lanes, 50u);
 }
 
+// Maps that stay in the tensor memory, whole or in stripes: what leaves the chip is right.
+TEST(TensorMemoryValues, AreThoseOfPlainLoops) {
+  unsigned on_chip = 0, stripes = 0;
+  for_seeds(1100, 200, [&](std::mt19937& random) {
+    Geometry device_geometry;
+    device_geometry.n = 4;
+    ReferenceDevice device(device_geometry, std::uint64_t{16} << 20);
+    Driver driver(device);
+    Geometry geometry = device_geometry.with_tensor_memory();
+    const unsigned channels = draw(random, 1, 12);
+    system_test::ProgramParts program(random, geometry);
+    Convolution c;
+    do {
+      c = system_test::random_convolution(random, channels, 12, 100'000);
+    } while (c.images != 1 || c.out_height < 6);
+    for (unsigned left = draw(random, 2, 5); left != 0; --left) {
+      const Output output{ResultFormat(ResultCode::kInt8), 3, -100, 120};
+      const std::size_t before = program.parts.size();
+      program.add(c, output, before == 0 ? std::nullopt : std::optional(before - 1));
+      program.parts.back().job.internal = left != 1;
+      c = system_test::convolution_behind(random, c, channels, 12, 100'000);
+    }
+    geometry.tensor_words = draw(random, 20, 160);
+    const JobProgram list = system_test::jobs_of(program.parts, geometry);
+    stripes += static_cast<unsigned>(list.stripes.size());
+    std::vector<Packed> packed;
+    for (std::size_t i = 0; i < list.jobs.size(); ++i)
+      packed.emplace_back(list.jobs[i], program.parts[i].operands);
+    const MatrixI8 none;
+    std::vector<JobOperands> operands;
+    for (std::size_t i = 0; i < list.jobs.size(); ++i) {
+      operands.push_back({packed[i].weights,
+                          list.jobs[i].source ? none : program.parts[i].operands.a,
+                          &packed[i].parameters});
+    }
+    const std::vector<GemmResult> found = driver.run(list, operands);
+    for (std::size_t i = 0; i < list.jobs.size(); ++i) {
+      on_chip += list.is_on_chip(i) ? 1 : 0;
+      if (list.is_on_chip(i)) continue;
+      ASSERT_EQ(compare(program.parts[i].expected, found[i].sums).count, 0u) << "layer " << i;
+    }
+  });
+  EXPECT_GT(on_chip, 50u);
+  EXPECT_GT(stripes, 20u);
+}
+
 INSTANTIATE_TEST_SUITE_P(Geometries, ConvolutionValues, testing::Bool(),
                          [](const auto& info) { return info.param ? "Tight" : "Usual"; });
 

@@ -161,6 +161,28 @@ TEST(TileWalk, TakesALayerOfTheLanesForOneTileOfAllItsCycles) {
   EXPECT_TRUE(walk.done());
 }
 
+// Strips are commands of their own; each counts the blocks of sums of those before it.
+TEST(TileWalk, CountsTheBlocksOfAllImagesOnTheLanes) {
+  Convolution c;
+  c.channels = c.out_channels = c.groups = 8;
+  c.images = 3;
+  c.height = c.out_height = 5;
+  c.width = c.out_width = 400;
+  c.kernel_height = c.kernel_width = 3;
+  c.pad_top = c.pad_left = 1;
+  c.stride_height = c.stride_width = c.dilation_height = c.dilation_width = 1;
+  const Job job = make_lanes_job("walked", c, small()).value();
+  ASSERT_GT(job.plan.lanes->strips.size(), 2U);
+  std::uint64_t blocks = 0;
+  for (TileWalk walk(job); !walk.done(); walk.next()) {
+    EXPECT_EQ(walk.tile().result, blocks);
+    const DepthwiseCommand command(job.program.at(walk.command()));
+    ASSERT_EQ(command.rows, command.out_width) << "a block is a row of a strip";
+    blocks += std::uint64_t{5} * 3;
+  }
+  EXPECT_EQ(blocks, 15 * job.plan.lanes->strips.size());
+}
+
 /// Three convolutions whose maps exceed the tensor memory.
 JobProgram program_in_stripes() {
   Geometry geometry = small().with_tensor_memory();
