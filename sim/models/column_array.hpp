@@ -139,17 +139,21 @@ inline void add(std::uint32_t* sum, const std::uint32_t* entered, const std::uin
 #endif
 }
 
-/// Column c of the stages below `reach` gets its weights.
-inline void replace_column(Array& array, const Waiting& due) {
-  for (unsigned g = 0; g < due.reach; ++g) {
-    std::uint32_t& old = array.weights[g][due.column];
-    for (unsigned r = 0; r < kRows; ++r) {
-      const int change = static_cast<std::int8_t>(due.weights[g] >> (8 * r)) -
-                         static_cast<std::int8_t>(old >> (8 * r));
-      array.excess[due.column] += 128u * static_cast<std::uint32_t>(change);
-    }
-    old = due.weights[g];
-  }
+/// 128 times the sum of the bytes of a column's weights.
+inline std::uint32_t excess_of(const Words& weights) {
+  std::int8_t bytes[sizeof(Words)];
+  std::memcpy(bytes, weights, sizeof(bytes));
+  std::int32_t sum = 0;
+  for (const std::int8_t byte : bytes) sum += byte;
+  return 128u * static_cast<std::uint32_t>(sum);
+}
+
+/// The stages below `reach` get the weights of their column.
+inline void replace_column(Array& array, Waiting& due) {
+  for (unsigned g = due.reach; g < kStages; ++g) due.weights[g] = array.weights[g][due.column];
+  for (unsigned g = 0; g < kStages; ++g) array.weights[g][due.column] = due.weights[g];
+  array.excess[due.column] = excess_of(due.weights);
+  due.reach = 0;
 }
 
 /// Begins an edge: computes the sums after it. Requires that enter() follows before the next, and
@@ -169,10 +173,7 @@ inline void step(Array& array, std::uint32_t* sum) {
   ++array.cycle;
   add(sum, &array.entered[0][array.newest], array.weights[0], array.excess);
   Waiting& due = array.waiting[(array.cycle + 1) % kStages];
-  if (due.reach != 0) {
-    replace_column(array, due);
-    due.reach = 0;
-  }
+  if (due.reach != 0) replace_column(array, due);
 }
 
 /// A row of activations enters, its first word by enter_first() before the others.

@@ -15,6 +15,9 @@ function(gemm64_table_row)
   endif()
   if(arg_AHEAD)
     set(ahead true)
+    # What Verilator calls at an edge of the clock.
+    string(APPEND headers "void ${arg_CLASS}___024root___eval_nba(${arg_CLASS}___024root*);\n"
+      "inline void evaluate_edge(${arg_CLASS}___024root* root) { ${arg_CLASS}___024root___eval_nba(root); }\n")
   endif()
   set_property(GLOBAL APPEND_STRING PROPERTY GEMM64_MODEL_HEADERS "${headers}")
   set_property(GLOBAL APPEND_STRING PROPERTY GEMM64_MODEL_TABLE

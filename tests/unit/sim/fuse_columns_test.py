@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
 """sim/models/fuse_columns.py: what it replaces, and what it does not. Arguments: the sources that the build made of N = 64."""
+import re
 import sys
 import unittest
 from pathlib import Path
@@ -128,6 +129,13 @@ class FuseColumns(unittest.TestCase):
             self.assertEqual(FUSED.count(f"gemm64::{call}"), count, call)
         for variable in ("activation_q__v64", "u_accumulator__DOT__row_q__v63", "_skew__DOT__step__BRA__9"):
             self.assertFalse(variable in FUSED, variable)
+
+    def test_only_the_register_port_reaches_logic(self):
+        """verilated_device.hpp leaves out what Verilator does with inputs, while those of this port stay."""
+        body = FUSED[FUSED.index("___ico_sequent__TOP__0("):]
+        inputs = set(re.findall(r"vlSelf->([a-z_]+_n?i)\b", body[:body.index("\n}\n")]))
+        self.assertEqual({name for name in inputs if not name.startswith("s_axil_")}, set())
+        self.assertIn("s_axil_wvalid_i", inputs)
 
     def test_the_array_becomes_one_step(self):
         (text,), counts = fuse(ARRAY)
