@@ -15,6 +15,7 @@
 #include "host/runtime/memory_need.hpp"
 #include "host/util/console.hpp"
 #include "host/util/error.hpp"
+#include "host/util/temporary_files.hpp"
 #include "host/util/text.hpp"
 
 namespace gemm64 {
@@ -87,6 +88,7 @@ int run_in_child(const std::string& model, const std::function<int()>& action) {
     if (errno != EINTR) throw UsageError("ONNX Runtime's process is lost");
   }
   if (!WIFSIGNALED(status)) return WEXITSTATUS(status);
+  remove_temporary_files();
   print_error(fmt::format("{}: ONNX Runtime crashed ({}); check the network with onnx.checker",
                           printable(model), strsignal(WTERMSIG(status))));
   return kBadInput;

@@ -7,6 +7,7 @@
 #include <filesystem>
 
 #include "host/graph/proto/value_form.hpp"
+#include "host/kernels/object_tensors.hpp"
 #include "host/runtime/npy.hpp"
 #include "host/util/lost_outputs.hpp"
 

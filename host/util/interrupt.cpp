@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "host/util/interrupt.hpp"
 
+#include <sys/mman.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -11,6 +12,8 @@
 #include <cstdlib>
 #include <cstring>
 #include <string>
+
+#include "host/util/temporary_files.hpp"
 
 namespace gemm64 {
 namespace {
@@ -25,7 +28,17 @@ struct Slot {
   std::atomic<int> state{0};  // 0: free, 1: being written, 2: a name
   std::array<char, PATH_MAX> name{};
 };
-std::array<Slot, kSlots> slots;
+using Slots = std::array<Slot, kSlots>;
+
+Slots& make_slots() {
+  static Slots own;
+  void* const memory =
+      mmap(nullptr, sizeof(Slots), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+  return memory == MAP_FAILED ? own : *static_cast<Slots*>(memory);  // zeros are free slots
+}
+
+// Shared with child processes, whose files this one removes if they crash.
+Slots& slots = make_slots();
 
 std::array<std::array<char, kNoteBytes>, 2> notes;
 std::atomic<unsigned> note{0};
@@ -36,11 +49,15 @@ void say(const char* text) {
   static_cast<void>(ignored);
 }
 
-void remove_temporaries() {
+}  // namespace
+
+void remove_temporary_files() {
   for (Slot& slot : slots) {
     if (slot.state == 2) unlink(slot.name.data());
   }
 }
+
+namespace {
 
 std::atomic<bool> ended_by_signal{false};
 
@@ -49,7 +66,7 @@ extern "C" void end_program(int number) {
   if (ended_by_signal.exchange(true)) {
     for (;;) pause();
   }
-  remove_temporaries();
+  remove_temporary_files();
   if (isatty(STDERR_FILENO) != 0) say("\r\x1b[K");  // a progress bar
   say(number == SIGINT ? "gemm64: interrupted" : "gemm64: ended by a signal");
   note_is_read = true;
@@ -64,7 +81,7 @@ std::atomic<bool> ending{false};
 
 extern "C" void end_by_library() {
   if (ending) return;
-  remove_temporaries();
+  remove_temporary_files();
   say("gemm64: a library ended the program; more memory or threads may be needed (ulimit -a)\n");
   _exit(kEndedByLibrary);
 }

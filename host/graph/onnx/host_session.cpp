@@ -157,6 +157,7 @@ HostModel host_model(const OnnxModel& model, bool open, const onnx::ModelProto& 
   if (any_other) {
     graph.clear_value_info();
     for (onnx::ValueInfoProto& output : *graph.mutable_output()) {
+      if (!output.type().has_tensor_type()) continue;  // a sequence
       output.mutable_type()->mutable_tensor_type()->clear_shape();
     }
   }

@@ -90,16 +90,23 @@ def old(random, trial):
 
 
 def onnx(random):
-    data = random.choice([samples.network, samples.linear])(random)
-    for _ in range(random.choice([1, 1, 1, 2, 4])):
+    sample = random.choice([samples.network, samples.network, samples.linear, samples.linear, samples.crash])
+    data = sample(random)
+    for _ in range(random.choice([1, 1, 1, 2, 4]) if sample is not samples.crash else 0):
         data = (change_fields if random.random() < 0.75 else change_bytes)(random, data)
-    files = {"m.onnx": data}
+    shape = (1, 3, 8, 8) if sample is samples.network else (2, 3)
+    sweep = {"mode": "run", "device": "tlm", "networks": ["m.onnx"], "batches": [1], "designs": {"array": [2]}}
+    files = {"m.onnx": data, "x.npy": samples.float_array(random, shape), "s.json": json.dumps(sweep).encode()}
     device = random.choice([["--array", "2"], ["--device", "reference", "--array", "4"],
                             ["--device", "reference", "--precision", "float32"]])
     arguments, outputs = random.choice([
         (["analyze", "m.onnx", "--json", "r.json", "--plot", "p.html", "--csv", "t.csv"],
          {"r.json": "json", "p.html": "html", "t.csv": "csv"}),
         (["tile", "m.onnx", "-o", "o.onnx", "--block", "2", "--json", "r.json"], {"o.onnx": "onnx", "r.json": "json"}),
+        (["quantize", "m.onnx", "--calibrate", "x.npy", "-o", "o.onnx"], {"o.onnx": "onnx"}),
+        (["sweep", "s.json", "--json", "r.json"], {"r.json": "json"}),
+        (["faults", "--model", "m.onnx", "--calibrate", "x.npy", "--count", "2", "--jobs", "1", "--array", "2",
+          "--json", "r.json"], {"r.json": "json"}),
         (["run", "--model", "m.onnx", "--json", "r.json"] + device, {"r.json": "json"}),
         (["run", "--model", "m.onnx", "--output", "o.npy"] + device, {"o.npy": "npy"})])
     return Trial("broken ONNX", arguments, files, outputs=outputs, beside=FAILURE)

@@ -91,6 +91,20 @@ def linear_outside(entries):
                  [value_info("x", [2, 3])], [value_info("y", [2, 4])])
 
 
+def crash(random):
+    """The lowest int64 by -1, of constants or not: a signal in ONNX Runtime."""
+    def constant(name, value):
+        return field(1, [1]) + field(2, INT64) + field(8, name) + field(9, struct.pack("<q", value))
+
+    sum_of = random.choice(["lowest", "n"])
+    return model([node("Cast", ["x"], ["d"], [int_attribute("to", INT64)]), node("Add", ["lowest", "d"], ["n"]),
+                  node("Div", [sum_of, "minus"], ["q"]), node("Cast", ["q"], ["r"], [int_attribute("to", FLOAT)]),
+                  node("Gemm", ["r", "w", "b"], ["y"], [int_attribute("transB", 1)])],
+                 [constant("lowest", -2**63), constant("minus", -1),
+                  floats("w", [4, 3], weights(random, 12)), floats("b", [4], weights(random, 4))],
+                 [value_info("x", [2, 3])], [value_info("y", [2, 4])])
+
+
 def network(random):
     """Convolution, activation, pooling and two Linear layers, of an 8x8 image."""
     return model([node("Conv", ["x", "k", "kb"], ["c"],
