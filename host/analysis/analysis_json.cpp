@@ -186,8 +186,8 @@ Json to_json(const Analysis& analysis) {
         to_json(DramUse(analysis.memory.dram, analysis.dram, analysis.counters));
   }
   if (analysis.compute_bound != 0 && analysis.dram_cycles != 0) {
-    json["array"]["compute_bound_clocks"] = analysis.compute_bound;
-    json["array"]["dram_clocks"] = analysis.dram_cycles;
+    json["array"]["compute_bound_cycles"] = analysis.compute_bound;
+    json["array"]["dram_cycles"] = analysis.dram_cycles;
     json["array"]["dram_memory"] = analysis.dram_memory.word();
   }
   if (const auto energy = energy_of(analysis)) json["array"]["energy"] = to_json(*energy);

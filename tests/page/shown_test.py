@@ -260,7 +260,7 @@ class Shown(unittest.TestCase):
             array = json.load(file)["array"]
         first, second, *others = tiles(harness.path("q.html"))
         self.assertEqual(first[0], "cycles with dram:lpddr4, predicted")
-        self.assertEqual(first[1], f"{array['dram_clocks']:,}{array['compute_bound_clocks']:,} is the compute bound (ideal ports)")
+        self.assertEqual(first[1], f"{array['dram_cycles']:,}{array['compute_bound_cycles']:,} is the compute bound (ideal ports)")
         self.assertEqual(second[0], "cycles of all layers, predicted: compute bound (ideal ports)")
         self.assertIn("energy, estimated", [name for name, _ in others])
         self.assertEqual(tiles(harness.report("gemm")[0])[0][0], "cycles: compute bound (ideal ports)")

@@ -346,7 +346,7 @@ TEST(Analysis, EstimatesTheEnergyOfOneTile) {
   EXPECT_FALSE(energy_of(analyze_text("(float[2] x) => (float[2] y) {y = Relu(x)}")));
 }
 
-TEST(Analysis, PredictsIdealPortsAndDramWhateverTheMemory) {
+TEST(Analysis, PredictsIdealPortsAndDram) {
   const OnnxModel model = load_text(
       "(int8[4,70] x, int8[70,65] w) => (int32[4,65] y) {y = MatMulInteger(x, w)}", {"w"});
   MemoryTiming dram;

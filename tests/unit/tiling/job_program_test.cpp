@@ -416,6 +416,32 @@ TEST(TensorPlaces, AreShared) {
             small().tensor_base() + *list.places[0].word * small().n);
 }
 
+// By bytes per word and job the second tensor would be in the middle, and the last one nowhere.
+TEST(TensorPlaces, AreThoseOfTheOrderThatSavesMost) {
+  Geometry geometry = small().with_tensor_memory();
+  geometry.tensor_words = 24;
+  Output output;
+  output.format = ResultFormat(ResultCode::kInt8);
+  output.low = -128;
+  output.high = 127;
+  std::vector<Job> jobs;
+  const auto add = [&](std::optional<std::size_t> source, std::uint64_t columns, bool internal) {
+    const std::uint64_t depth = source ? jobs[*source].plan.shape.n : 8;
+    jobs.push_back(make_job("product", {8, depth, columns}, Accumulate::kDevice, geometry, output));
+    jobs.back().source = source;
+    jobs.back().internal = internal;
+  };
+  add({}, 8, true);
+  add(0, 8, true);
+  add(1, 8, false);
+  add(1, 16, true);
+  add(1, 8, false);
+  add(1, 8, false);
+  add(3, 8, false);
+  const JobProgram list = make_job_program(jobs, geometry);
+  for (const std::size_t i : {0, 1, 3}) EXPECT_TRUE(list.is_on_chip(i)) << i;
+}
+
 TEST(TensorPlaces, AreInMemoryIfThereIsNoSpace) {
   const JobProgram list = inside(4, 8, {0});
   EXPECT_FALSE(list.is_on_chip(0));

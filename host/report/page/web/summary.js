@@ -68,9 +68,9 @@ function summary(report, layers) {
                  element("p", {class: "soft"}, settingsOf(report).filter(Boolean).map(printable).join(" · ")),
                  verdict(report),
                  tiles([
-                   isNumber(array?.dram_clocks) && array.predicted_if_on_device.layers === 0 &&
-                       [`cycles with ${array.dram_memory}, predicted`, whole(array.dram_clocks),
-                       `${whole(array.compute_bound_clocks)} is the compute bound (ideal ports)`],
+                   isNumber(array?.dram_cycles) && array.predicted_if_on_device.layers === 0 &&
+                       [`cycles with ${array.dram_memory}, predicted`, whole(array.dram_cycles),
+                       `${whole(array.compute_bound_cycles)} is the compute bound (ideal ports)`],
                    [cyclesOf(report), whole(clocks),
                     array ? `${whole(array.roof_clocks)} at the roofline`
                     : isNumber(all.predicted_cycles) ? `${whole(all.predicted_cycles)} predicted`
