@@ -145,6 +145,7 @@ class Trial {
     EXPECT_EQ(bench->idle_o, 1) << "nothing to load, nothing kept";
     EXPECT_EQ(bench->quiet_o, 1);
     EXPECT_EQ(asked, work_.words.size());
+    EXPECT_FALSE(unbalanced) << "each word was claimed";
   }
 
   void clock() {
@@ -160,6 +161,7 @@ class Trial {
   std::size_t error_beat = ~std::size_t{0};
   unsigned claimed_less = 0;     // words of each claim
   std::vector<unsigned> errors;  // commands
+  bool unbalanced = false;       // in any cycle
 
  private:
   struct Burst {
@@ -238,6 +240,7 @@ class Trial {
   }
 
   void account() {
+    unbalanced |= bench->unbalanced_o != 0;
     waits_ = bench->command_valid_i && !bench->command_ready_o;
     if (bench->command_valid_i && !waits_) ++sent_;
     if (bench->beat_i) {
@@ -309,7 +312,9 @@ std::unique_ptr<Trial> left_over(unsigned claim, unsigned freed, const Load* loa
   work.loads.push_back({true, true, 0, 3, 1, 3, 4, 0, 0});
   if (load != nullptr) work.loads.push_back(*load);
   for (unsigned i = 0; i < 3; ++i) work.words.push_back({i * kN, 0, 0});
-  if (load != nullptr) work.words.push_back({load->address, 3, 1});
+  for (unsigned i = 0; load != nullptr && i < load->rows; ++i) {
+    work.words.push_back({load->address + i * kN, 3, 1});
+  }
   work.reads = {{true, true, 0, 0, 0, 3, 0}, {true, true, 4, 1, 0, 0, freed}};
   auto trial = std::make_unique<Trial>(work, Gates{}, 5);
   trial->claimed_less = 3 - claim;
@@ -337,6 +342,14 @@ TEST(ActivationsOfWindows, AreNotTakenForThoseOfTheNextLayerOrProduct) {
     EXPECT_EQ(trial->bench->unbalanced_tag_o, 1);
     EXPECT_EQ(trial->asked, 3u) << "the load does not begin";
   }
+}
+
+// More pixels of the same layer may find words that are claimed later, even if none is kept.
+TEST(ActivationsOfWindows, MayBeUnclaimedWhenTheirLayerLoadsMore) {
+  const Load more{true, false, 256, 2, 1, 2, 4, 3, 0};
+  const auto trial = left_over(2, 3, &more);
+  EXPECT_EQ(trial->asked, 5u);
+  EXPECT_FALSE(trial->unbalanced);
 }
 
 // A pixel is freed in one cycle; in the next the walk that waits for its place begins, and a cycle

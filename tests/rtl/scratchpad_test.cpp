@@ -36,6 +36,11 @@ class Scratchpad : public testing::Test {
       std::optional<unsigned> written, tensor_written;
       const std::uint32_t value = static_cast<std::uint32_t>(random()), other = ~value;
       rest();
+      // Without a request an address means nothing.
+      bench_->read_address_i = bench_->write_address_i =
+          static_cast<std::uint8_t>(draw(random, 0, (tensor ? kFirst : kWords) - 1));
+      bench_->tensor_read_address_i = bench_->tensor_write_address_i =
+          static_cast<std::uint8_t>(draw(random, 0, kTensorWords - 1));
       std::optional<std::uint32_t> next = shown, tensor_next = tensor_shown;
       if (draw(random, 0, 1) != 0) {
         written = draw(random, 0, (tensor ? kFirst : kWords) - 1);
