@@ -99,6 +99,7 @@ TEST_F(ExecutableTest, PlacesTheTensorsOfAProgramApart) {
   // What a layer reads of another one is where that one wrote it.
   EXPECT_EQ(made.programs[0].tensors[1].input.address, made.programs[0].tensors[0].result.address);
   EXPECT_EQ(made.programs[0].tensors[1].input.name, "a");
+  EXPECT_EQ(made.programs[0].tensors[1].input.layout, TensorLayout::kPlanes);
 }
 
 TEST_F(ExecutableTest, KeepsTensorsOnTheChip) {

@@ -3,7 +3,9 @@
 
 #include <gtest/gtest.h>
 
+#include "host/device/array_geometry.hpp"
 #include "host/device/reference_device.hpp"
+#include "host/util/error.hpp"
 
 namespace gemm64 {
 namespace {
@@ -42,6 +44,22 @@ TEST(Geometry, DerivesThePipelineAndThePeak) {
   small.stage_rows = 2;
   EXPECT_EQ(small.pipeline(), 1u + 2 + 1);
   EXPECT_EQ(small.macs_per_clock(), 4u);
+}
+
+// Each limit of a size, and what exceeds it by one.
+TEST(Geometry, OfADesignEndsAtTheLimitsOfItsSizes) {
+  const auto is_refused = [](DesignSizes sizes) {
+    try {
+      geometry_of(sizes);
+    } catch (const UsageError&) {
+      return true;
+    }
+    return false;
+  };
+  EXPECT_FALSE(is_refused({2, 9216, 2}));
+  EXPECT_FALSE(is_refused({64, 65000, 1 << 15}));
+  for (const std::int64_t rows : {-2, 0, 1, 3, 1 << 16}) EXPECT_TRUE(is_refused({8, 65000, rows}));
+  for (const std::int64_t array : {-2, 0, 1, 3, 128}) EXPECT_TRUE(is_refused({array, 9216, 128}));
 }
 
 }  // namespace

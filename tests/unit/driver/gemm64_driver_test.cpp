@@ -288,6 +288,9 @@ TEST_F(Core, CachesAreToldWhichMemoryChangesHands) {
   gemm64_give(&driver, 0x2000, 64);
   gemm64_take(&driver, 0x3000, 128);
   EXPECT_EQ(told, (std::vector<std::uint64_t>{0x2000, 64, 0x3000, 128}));
+  told.clear();
+  ASSERT_EQ(submit(1, 2), GEMM64_OK);
+  EXPECT_EQ(told, (std::vector<std::uint64_t>{driver.ring, 2 * GEMM64_COMMAND_BYTES}));
 }
 
 TEST_F(Core, CommandsThatCannotBeStoredStartNothing) {
