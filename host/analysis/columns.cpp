@@ -129,7 +129,6 @@ const std::vector<LayerColumn>& layer_columns() {
        }},
       {"bound", "bound by",
        [](const L& l) { return from_array(l, [](const A& a) -> Cell { return a.bound(); }); }},
-      {"results_in", "results in", [](const L& l) -> Cell { return l.results_in; }},
       {"utilization", "utilization",
        [](const L& l) {
          return from_array(l, [](const A& a) { return a.cycles ? Cell(a.utilization) : Cell(); });
@@ -164,7 +163,8 @@ const std::vector<LayerColumn>& layer_columns() {
        }},
       {"why_on_host", nullptr, [](const L& l) -> Cell { return l.on_host.value_or(""); }},
       {"attributes", nullptr, [](const L& l) -> Cell { return attributes_text(l); }},
-      {"unknown", nullptr, [](const L& l) -> Cell { return l.unknown; }}};
+      {"unknown", nullptr, [](const L& l) -> Cell { return l.unknown; }},
+      {"results_in", "results in", [](const L& l) -> Cell { return l.results_in; }}};
   return columns;
 }
 
