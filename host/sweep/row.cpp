@@ -80,9 +80,15 @@ std::string percent_text(const Json& value) {
   return value.is_null() ? "" : percent(value.get<double>());
 }
 
+/// Has a row figures of a DRAM channel? Sweeps without one lack their keys.
+bool has_dram(const SweepRow& row) {
+  const auto bytes = row.find("dram.bytes");
+  return bytes != row.end() && !bytes->is_null();
+}
+
 /// The share of a DRAM channel's bursts that hit an open row.
 std::string row_hits_text(const SweepRow& row) {
-  if (row["dram.bytes"].is_null()) return "";
+  if (!has_dram(row)) return "";
   const double hits = row["dram.row_hits"].get<double>();
   return percent(hits / std::max(hits + row["dram.row_misses"].get<double>(), 1.0));
 }
@@ -213,8 +219,7 @@ std::string rows_table(const std::vector<SweepRow>& rows, std::size_t width,
   const bool designs = std::any_of(keys.begin(), keys.end(), [](const std::string& key) {
     return key != "network" && key != "batch";
   });
-  const bool dram = std::any_of(rows.begin(), rows.end(),
-                                [](const SweepRow& row) { return !row["dram.bytes"].is_null(); });
+  const bool dram = std::any_of(rows.begin(), rows.end(), has_dram);
   Table table;
   table.add_column("point");
   for (std::string key : keys) {
@@ -251,8 +256,9 @@ std::string rows_table(const std::vector<SweepRow>& rows, std::size_t width,
     }
     if (dram) {
       cells.push_back(row_hits_text(row));
-      cells.push_back(percent_text(row["dram.share_of_peak"]));
-      cells.push_back(percent_text(row["dram.waiting_share"]));
+      for (const char* const share : {"dram.share_of_peak", "dram.waiting_share"}) {
+        cells.push_back(has_dram(row) ? percent_text(row[share]) : "");
+      }
     }
     if (part) cells.push_back(percent_text(row["device_share"]));
     if (designs) cells.push_back(fmt::format("{:.0f}", row["sram_kib"].get<double>()));

@@ -76,6 +76,13 @@ TEST_F(SweepProgram, RunsAProductAsGemmDoes) {
   }
 }
 
+TEST_F(SweepProgram, ShowsDramOnlyIfADesignHasIt) {
+  write("s.json", R"({"networks": "50x70x90", "designs": {"array": [4, 8]}})");
+  const Outcome without = run("sweep s.json");
+  EXPECT_EQ(without.code, 0) << without.err;
+  EXPECT_EQ(without.out.find("row hits"), std::string::npos) << without.out;
+}
+
 TEST_F(SweepProgram, RunsOnDramAsGemmDoes) {
   const ordered_json rows = this->rows(R"({"mode": "run", "networks": "50x70x90",
       "designs": {"array": 8, "memory": ["shared", "dram:lpddr4", "dram:lpddr5,width=16"]}})");
