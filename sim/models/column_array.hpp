@@ -29,7 +29,7 @@ constexpr std::uint32_t kOffset = 0x80808080;  // 128 in each byte
 
 using Words = std::uint32_t[kStages];
 
-/// A column of weights on its way. Stages below `reach` get theirs.
+/// A column of weights in flight. Stages below `reach` get theirs.
 struct Waiting {
   Words weights;
   std::uint8_t column, reach;
