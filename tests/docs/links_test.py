@@ -41,7 +41,3 @@ class Links(unittest.TestCase):
     def test_a_page_that_no_page_leads_to_is_found(self):
         self.expect(1, "docs/lost.md: no page leads to it", docs__README="[a](a.md)\n", docs__a="\n", docs__lost="\n")
         self.expect(0, "", docs__README="[a](a.md)\n", docs__a="[b](b.md)\n", docs__b="\n")
-
-
-if __name__ == "__main__":
-    unittest.main()

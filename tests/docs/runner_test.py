@@ -115,7 +115,3 @@ class Documents(unittest.TestCase):
                 blocks("page.md", text)
         self.assertEqual(blocks("page.md", f"<!-- not run: slow -->\n{F}sql\nx\n{F}\n")[0].reason, "slow")
         self.assertEqual(blocks("page.md", f"{F}text\n+-+\n{F}\n")[0].action, "none")
-
-
-if __name__ == "__main__":
-    unittest.main()

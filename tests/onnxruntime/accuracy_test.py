@@ -2,7 +2,6 @@
 """The trained network of tests/data on 2,500 of Fashion-MNIST's test images: what `make -C scripts/models accuracy` does with
 all 10,000, and the same bytes in ONNX Runtime."""
 
-import json
 import os
 import pathlib
 import subprocess
@@ -30,7 +29,7 @@ class Accuracy(ProgramTest):
         self.assertLess(MODEL.stat().st_size, 2 << 20)
         self.succeed("run", "--model", MODEL, "--device", "tlm", *CALIBRATION, *IMAGES, *LABELS,
                      "--output", "scores.npy", "--json", "report.json")
-        report = json.loads((self.folder / "report.json").read_text())
+        report = self.read_json("report.json")
         found = report["classification"]
         self.assertTrue(report["verified"])
         self.assertEqual((found["images"], report["images_at_once"]), (2500, 250))
@@ -74,7 +73,3 @@ class Scripts(unittest.TestCase):
                                          text=True, check=False)
                 self.assertEqual(refused.returncode, 2)
                 self.assertIn(why, refused.stderr)
-
-
-if __name__ == "__main__":
-    unittest.main(verbosity=2)

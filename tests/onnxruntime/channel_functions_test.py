@@ -3,16 +3,13 @@
 of a convolution do, on the RTL: the bytes of ONNX Runtime, as one program. GEMM64_CASES: how many (default 8), GEMM64_SEED:
 which ones."""
 
-import json
 import os
 import random
-import unittest
 
 import numpy
-import onnx
-from onnx import TensorProto, helper, numpy_helper
+from onnx import TensorProto, helper
 
-from harness import ProgramTest, infer, saturates
+from harness import ProgramTest, make_model, saturates
 
 CASES = int(os.environ.get("GEMM64_CASES", "8"))
 SEED = int(os.environ.get("GEMM64_SEED", "5"))
@@ -97,28 +94,16 @@ class Network:
             self.nodes.append(helper.make_node("Concat", [value, made], [f"j{index}"], f"j{index}", axis=1))
             value, filters = self.quantized(f"j{index}", f"j{index}", -8, 8), channels + more
         value = self.convolution("last", self.function("g", value, filters), filters, 3, 1)
-        graph = helper.make_graph(
-            self.nodes, "functions", [helper.make_tensor_value_info("x", TensorProto.FLOAT, shape)],
-            [helper.make_tensor_value_info(value, TensorProto.FLOAT, None)],
-            [numpy_helper.from_array(array, name) for name, array in self.constants.items()])
-        return helper.make_model(graph, ir_version=8, opset_imports=[helper.make_opsetid("", 13)])
+        return make_model(self.nodes, [("x", self.x)], [(value, TensorProto.FLOAT)], self.constants)
 
 
 class ChannelFunctions(ProgramTest):
     def check(self, number):
         case = Network(f"{SEED} {number}")
         model = case.model()
-        onnx.save(model, self.folder / "c.onnx")
-        numpy.save(self.folder / "x.npy", case.x)
-        wanted = infer(model.SerializeToString(), {"x": case.x})[0]
         latency = case.random.choice([1, 20, 100])
         what = f"seed {SEED}, case {number}, array {case.array}, latency {latency}"
-        code, output, complaint = self.run_program(
-            "run", "--model", "c.onnx", "--input", "x.npy", "--output", "y.npy", "--json", "r.json", "--array", case.array,
-            "--memory-latency", latency)
-        self.assertEqual((code, complaint), (0, ""), f"{what}\n{output[-2000:]}")
-        self.assertEqual(numpy.load(self.folder / "y.npy").tobytes(), wanted.tobytes(), what)
-        report = json.loads((self.folder / "r.json").read_text())
+        report = self.run_case(model, {"x": case.x}, "--array", case.array, "--memory-latency", latency, what=what)
         self.assertTrue(report["verified"], what)
         reasons = {node["reason"] for node in report["host"].get("between_programs", [])}
         if not any(reason.startswith("no integer factors") for reason in reasons):
@@ -133,7 +118,3 @@ class ChannelFunctions(ProgramTest):
                 self.check(number)
         self.assertGreater(self.joined, CASES // 2)
         print(f"{CASES} networks, {self.joined} of them one program", flush=True)
-
-
-if __name__ == "__main__":
-    unittest.main(verbosity=2)

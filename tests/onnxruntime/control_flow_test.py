@@ -2,9 +2,6 @@
 """If, Loop and Scan have ONNX Runtime's values, whether their condition and turns are known before the network runs or
 not; Loops without an end are refused by name. Inputs that are numbers (`--input sr=16000`) make more of them known."""
 
-import json
-import unittest
-
 import numpy
 import onnx
 from onnx import parser
@@ -154,10 +151,10 @@ class ControlFlow(ProgramTest):
         }"""
         self.check(text, x=self.x)
         self.succeed("run", "--model", "m.onnx", "--array", 4, "--input", "x=x.npy", "--json", "r.json")
-        layers = json.loads((self.folder / "r.json").read_text())["layers"]
+        layers = self.read_json("r.json")["layers"]
         self.assertEqual([layer["on"] for layer in layers], ["device"] * 3)
         self.succeed("analyze", "m.onnx", "--json", "a.json")
-        self.assertEqual(json.loads((self.folder / "a.json").read_text())["total"]["macs"], 3 * 2 * 3 * 3)
+        self.assertEqual(self.read_json("a.json")["total"]["macs"], 3 * 2 * 3 * 3)
 
     def test_what_is_not_known_runs_in_onnx_runtime(self):
         self.check(LOOP, ("n",), x=self.x / 9, n=numpy.int64(20000))  # more than are unrolled
@@ -191,7 +188,3 @@ class ControlFlow(ProgramTest):
         code, _, text = self.run_program("analyze", "m.onnx", "--input", "rate=16000")
         self.assertEqual((code, text), (2, "gemm64: --input rate=16000: NAME=NUMBER of one of its inputs is needed: "
                                            "x, sr\n"))
-
-
-if __name__ == "__main__":
-    unittest.main(verbosity=2)

@@ -63,7 +63,3 @@ class FirstPrinciples(unittest.TestCase):
         result = subprocess.run([sys.executable, EXAMPLES / "first_principles.py", ROOT / "tests/data/fashion_cnn.onnx"],
                                 capture_output=True, text=True, check=True)
         self.assertIn("196x288x64, 3,612,672 MACs", result.stdout)
-
-
-if __name__ == "__main__":
-    unittest.main(verbosity=2)

@@ -49,7 +49,3 @@ class Format(unittest.TestCase):
                      "AttributeType": onnx.AttributeProto.AttributeType}[enum]
             with self.subTest(enum=enum, value=name):
                 self.assertEqual(found.Value(name), number)
-
-
-if __name__ == "__main__":
-    unittest.main(verbosity=2)

@@ -6,12 +6,15 @@ import json
 import os
 import pathlib
 import re
+import shutil
 import subprocess
 import tempfile
 import unittest
 
+import numpy
 import onnx
 import onnxruntime
+from onnx import helper, numpy_helper
 
 PROGRESS = re.compile(r"^gemm64: .*: \d+ %, \d+ s(, \d+ s left)?\n", re.MULTILINE)
 ABSOLUTE = 1e-6  # what the rewritten graph may differ from the original by
@@ -45,14 +48,25 @@ def saturates():
     return not flags.exists() or "vnni" not in flags.read_text()
 
 
+def make_model(nodes, inputs, outputs, constants=(), opset=13, ir_version=8):
+    """`inputs` and `outputs`: name, type and shape of each, or an input's name and array; `constants`: arrays by name."""
+    def info(name, kind, *shape):
+        if isinstance(kind, numpy.ndarray):
+            return helper.make_tensor_value_info(name, helper.np_dtype_to_tensor_dtype(kind.dtype), kind.shape)
+        return helper.make_tensor_value_info(name, kind, *shape or [None])
+    graph = helper.make_graph(
+        nodes, "network", [info(*value) for value in inputs], [info(*value) for value in outputs],
+        [numpy_helper.from_array(numpy.asarray(array), name) for name, array in dict(constants).items()])
+    opsets = [helper.make_opsetid("", opset), helper.make_opsetid("com.microsoft", 1)]
+    return helper.make_model(graph, ir_version=ir_version, opset_imports=opsets)
+
+
 class ProgramTest(unittest.TestCase):
     """Has a folder of its own for each test, in which the program runs."""
 
     def setUp(self):
         self.program = os.environ["GEMM64"]
-        folder = tempfile.TemporaryDirectory(prefix="gemm64_")
-        self.addCleanup(folder.cleanup)
-        self.folder = pathlib.Path(folder.name)
+        self.folder = pathlib.Path(self.enterContext(tempfile.TemporaryDirectory(prefix="gemm64_")))
 
     def run_program(self, *arguments):
         """Runs it; returns its exit code, its output and its complaints. What a slow machine tells of
@@ -67,10 +81,35 @@ class ProgramTest(unittest.TestCase):
         self.assertEqual((code, complaint), (0, ""), f"gemm64 {' '.join(map(str, arguments))}")
         return output
 
+    def read_json(self, name):
+        return json.loads((self.folder / name).read_text())
+
+    def inputs_of(self, feeds):
+        """Writes arrays by name; the options that name them."""
+        for name, values in feeds.items():
+            numpy.save(self.folder / f"{name}.npy", values)
+        return [option for name in feeds for option in ("--input", f"{name}={name}.npy")]
+
+    def run_case(self, model, feeds, *options, what="", config=()):
+        """Runs a model; its outputs have ONNX Runtime's bytes, and the device's values are verified. Returns the report."""
+        onnx.save(model, self.folder / "case.onnx")
+        shutil.rmtree(self.folder / "found", ignore_errors=True)
+        code, output, complaint = self.run_program(
+            "run", "--model", "case.onnx", *self.inputs_of(feeds), "--output", "found/", "--json", "case.json", *options)
+        self.assertEqual((code, complaint), (0, ""), f"{what}\n{output[-2000:]}")
+        expected = infer(model.SerializeToString(), feeds, config=config)
+        for value, array in zip(model.graph.output, expected):
+            found = numpy.load(self.folder / "found" / f"{value.name}.npy")
+            self.assertEqual((found.dtype, found.shape), (array.dtype, array.shape), f"{value.name}, {what}")
+            self.assertEqual(found.tobytes(), array.tobytes(), f"{value.name}, {what}")
+        report = self.read_json("case.json")
+        self.assertTrue(report["verified"] or not report["layers"], what)
+        return report
+
     def tile(self, model, *arguments):
         """Writes a model, rewrites it, checks the result and returns it with the report."""
         onnx.save(model, self.folder / "model.onnx")
         self.succeed("tile", "model.onnx", "-o", "tiled.onnx", "--json", "tiled.json", *arguments)
         tiled = onnx.load(self.folder / "tiled.onnx")
         onnx.checker.check_model(tiled, full_check=True)
-        return tiled, json.loads((self.folder / "tiled.json").read_text())
+        return tiled, self.read_json("tiled.json")

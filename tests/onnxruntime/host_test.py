@@ -13,13 +13,12 @@ import zlib
 import numpy
 import onnx
 from onnx import TensorProto, helper
-from onnxruntime import quantization
 from onnxruntime.quantization import QuantFormat
 
 import provider
 from harness import ProgramTest
 from provider_test import NETWORKS, PAIRS, TABLE, U8, Graph, model_of, three_layers, transformers, values
-from quantized import Reader
+from quantized import quantize, quantize_dynamically
 
 ROOT = pathlib.Path(__file__).parents[2]
 TLM = ("--device", "tlm", "--array", 8)
@@ -61,7 +60,7 @@ class HostTest(ProgramTest):
                                                self.folder / "report.json", *arguments)
         self.assertEqual((found, complaint), (0, ""), f"gemm64 run {arguments}")
         outputs = {file.stem: numpy.load(file) for file in (self.folder / "out").glob("*.npy")}
-        return json.loads((self.folder / "report.json").read_text()), outputs
+        return self.read_json("report.json"), outputs
 
     @staticmethod
     def on_device(report):
@@ -98,17 +97,6 @@ class HostTest(ProgramTest):
 
 
 class Networks(HostTest):
-    def quantized(self, name, form, types, per_channel):
-        source, target = self.folder / "float.onnx", self.folder / "quantized.onnx"
-        model = NETWORKS[name]()
-        onnx.save(model, source)
-        value = model.graph.input[0]
-        shape = [dim.dim_value for dim in value.type.tensor_type.shape.dim]
-        batches = [values(*shape, seed=seed) for seed in range(4)]
-        quantization.quantize_static(source, target, Reader(value.name, batches[:3]), quant_format=form,
-                                     per_channel=per_channel, activation_type=types[0], weight_type=types[1])
-        return target, {value.name: batches[3]}
-
     @LONG
     def test_long_quantized(self):
         for name in NETWORKS:
@@ -116,18 +104,13 @@ class Networks(HostTest):
                 with self.subTest(network=name, form=form.name, types=types, per_channel=per_channel):
                     # Of int8 activations, ONNX Runtime makes nodes with this option that it has not.
                     entries = {"session.x64quantprecision": "1"} if types[0] == U8 else {}
-                    self.compare(*self.quantized(name, form, types, per_channel), least=2, entries=entries)
+                    self.compare(*quantize(NETWORKS[name](), self.folder, types, per_channel, quant_format=form), least=2,
+                                 entries=entries)
 
     def test_dynamic(self):
         for name in ("resnet", "t5-block"):
             with self.subTest(network=name):
-                source, target = self.folder / "float.onnx", self.folder / "dynamic.onnx"
-                model = NETWORKS[name]()
-                onnx.save(model, source)
-                quantization.quantize_dynamic(source, target, weight_type=U8)
-                value = model.graph.input[0]
-                shape = [dim.dim_value for dim in value.type.tensor_type.shape.dim]
-                self.compare(target, {value.name: values(*shape)})
+                self.compare(*quantize_dynamically(NETWORKS[name](), self.folder))
 
     @LONG
     def test_long_transformers(self):
@@ -138,7 +121,7 @@ class Networks(HostTest):
                 self.compare(model, network.feeds(2, 16), least=9)
 
     def test_rtl(self):
-        model, feeds = self.quantized("mobilenet", QuantFormat.QDQ, (U8, U8), True)
+        model, feeds = quantize(NETWORKS["mobilenet"](), self.folder, (U8, U8), True)
         for arguments in ((), ("--memory", "shared"), ("--results", "int32"), ("--accumulate", "host"),
                           ("--depthwise", "array"), ("--convolutions", "host"), ("--check", "outputs")):
             with self.subTest(arguments=arguments):
@@ -164,15 +147,7 @@ class Compiled(HostTest):
     def test_networks(self):
         for name in NETWORKS:
             with self.subTest(network=name):
-                source, target = self.folder / "float.onnx", self.folder / "quantized.onnx"
-                model = NETWORKS[name]()
-                onnx.save(model, source)
-                value = model.graph.input[0]
-                shape = [dim.dim_value for dim in value.type.tensor_type.shape.dim]
-                batches = [values(*shape, seed=seed) for seed in range(4)]
-                quantization.quantize_static(source, target, Reader(value.name, batches[:3]), activation_type=U8,
-                                             weight_type=U8)
-                self.compare_compiled(target, {value.name: batches[3]})
+                self.compare_compiled(*quantize(NETWORKS[name](), self.folder, (U8, U8)))
 
     def test_several_programs(self):
         onnx.save(several_programs(), self.folder / "several.onnx")
@@ -227,7 +202,7 @@ class Forms(HostTest):
 
     def checked(self, *arguments):
         self.succeed("run", *arguments, *TLM, "--json", "report.json")
-        report = json.loads((self.folder / "report.json").read_text())
+        report = self.read_json("report.json")
         self.check(report)
         return report
 
@@ -328,7 +303,7 @@ class Forms(HostTest):
                         self.assertEqual(complaint, "")
                     else:
                         self.assertIn(why, complaint)
-                    found.append(timeless(json.loads((self.folder / "report.json").read_text())))
+                    found.append(timeless(self.read_json("report.json")))
             self.assertEqual(found[1], found[0])
             self.assertEqual((self.folder / "y3.npy").read_bytes(), (self.folder / "y1.npy").read_bytes())
 
@@ -358,13 +333,13 @@ class Failures(HostTest):
                 self.assertEqual(self.on_rtl("--inject", fault)[0], code)
                 if code == 2:
                     continue
-                report = json.loads((self.folder / "report.json").read_text())
+                report = self.read_json("report.json")
                 self.assertFalse(report["verified"])
                 self.assertIn(key, report)
 
     def test_replay(self):
         self.assertEqual(self.on_rtl("--inject", "weight:0,0:7=1@1")[0], 1)
-        failure = json.loads((self.folder / "failure.json").read_text())
+        failure = self.read_json("failure.json")
         self.assertEqual(failure["options"]["host"], "onnxruntime")
         code, output, _ = self.run_program("replay", "failure.json")
         self.assertEqual(code, 1)
@@ -431,7 +406,7 @@ class Failures(HostTest):
         self.succeed("make-model", "mnist-cnn", "-o", "float.onnx")
         arguments = ("run", "--model", "float.onnx", "--device", "reference", "--precision", "float32", "--json", "report.json")
         self.succeed(*arguments)
-        report = json.loads((self.folder / "report.json").read_text())
+        report = self.read_json("report.json")
         self.assertTrue(report["verified"])
         linear = [layer for layer in report["layers"] if "max_abs_error" in layer]
         self.assertEqual([layer["k"] for layer in linear], [392, 256])
@@ -508,7 +483,3 @@ class Failures(HostTest):
         onnx.save(model_of(g.graph("loop", [("x", TensorProto.FLOAT, [2])], [("y", TensorProto.FLOAT, [2])])),
                   self.folder / "loop.onnx")
         self.refuse("(endless)", "--model", "loop.onnx", "--allow-host-only")
-
-
-if __name__ == "__main__":
-    unittest.main()

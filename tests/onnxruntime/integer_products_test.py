@@ -11,7 +11,7 @@ import numpy
 import onnx
 from onnx import TensorProto, helper
 
-from harness import ProgramTest, infer, saturates
+from harness import ProgramTest, infer, make_model, saturates
 
 RELATIVE = 1e-5  # of the largest
 
@@ -21,19 +21,16 @@ class IntegerProducts(ProgramTest):
         super().setUp()
         self.random = numpy.random.default_rng(24)
 
+    def save(self, *parts):
+        onnx.save(make_model(*parts, opset=20, ir_version=9), self.folder / "m.onnx")
+
     def layer(self, operator, x, constants, y, arguments=(), domain="com.microsoft", kind_of_y=TensorProto.FLOAT,
               **attributes):
         """Runs a network of one node, compares it, and returns its report and analysis of the layer. Of `constants`,
         None is an input left out."""
         names = [f"c{i}" if value is not None else "" for i, value in enumerate(constants)]
         node = helper.make_node(operator, ["x", *names], ["y"], "layer", domain=domain, **attributes)
-        kind = helper.np_dtype_to_tensor_dtype(x.dtype)
-        graph = helper.make_graph(
-            [node], "network", [helper.make_tensor_value_info("x", kind, x.shape)],
-            [helper.make_tensor_value_info("y", kind_of_y, y)],
-            [onnx.numpy_helper.from_array(value, name) for name, value in zip(names, constants) if name])
-        opsets = [helper.make_opsetid("", 20), helper.make_opsetid("com.microsoft", 1)]
-        onnx.save(helper.make_model(graph, ir_version=9, opset_imports=opsets), self.folder / "m.onnx")
+        self.save([node], [("x", x)], [("y", kind_of_y, y)], {name: value for name, value in zip(names, constants) if name})
         numpy.save(self.folder / "x.npy", x)
         self.succeed("run", "--model", "m.onnx", "--input", "x.npy", "--array", 4, "--output", "y.npy", "--json",
                      "run.json", *arguments)
@@ -44,8 +41,7 @@ class IntegerProducts(ProgramTest):
             self.assertEqual(found.tolist(), expected.tolist())
         largest = float(numpy.abs(expected).max())
         self.assertLess(float(numpy.abs(found - expected).max()), RELATIVE * largest)
-        report = json.loads((self.folder / "run.json").read_text())
-        analysis = json.loads((self.folder / "analyze.json").read_text())
+        report, analysis = self.read_json("run.json"), self.read_json("analyze.json")
         self.assertEqual(report["verified"], report["layers"][0].get("on") != "host")
         return report["layers"], analysis["layers"][0]
 
@@ -64,7 +60,7 @@ class IntegerProducts(ProgramTest):
             (self.folder / "rows.json").unlink(missing_ok=True)
             (self.folder / "sweep.json").write_text(json.dumps({"mode": mode, **sweep}))
             self.succeed("sweep", "sweep.json", "--json", "rows.json")
-            rows[mode] = json.loads((self.folder / "rows.json").read_text())["rows"][0]
+            rows[mode] = self.read_json("rows.json")["rows"][0]
             for key in ("mode", "device", "predicted_cycles", "verified", "mismatches"):
                 del rows[mode][key]
         self.assertEqual(rows["run"], rows["predict"])
@@ -120,14 +116,10 @@ class IntegerProducts(ProgramTest):
                  node("Cast", ["v"], ["vf"], to=TensorProto.FLOAT),
                  node("DynamicQuantizeLinear", ["vf"], ["vq", "vs", "vz"]),
                  node("MatMulInteger", ["vq", "wo", "vz"], ["o"], "o")]
-        graph = helper.make_graph(
-            nodes, "network", [helper.make_tensor_value_info("x", TensorProto.FLOAT, ["images", 3, 40])],
-            [helper.make_tensor_value_info(name, kind, ["images", 3, columns]) for name, columns, kind in (
-                ("q", 12, TensorProto.INT32), ("k", 12, TensorProto.INT32), ("n", 7, TensorProto.FLOAT),
-                ("o", 9, TensorProto.INT32))],
-            [onnx.numpy_helper.from_array(value, name) for name, value in constants.items()])
-        opsets = [helper.make_opsetid("", 20), helper.make_opsetid("com.microsoft", 1)]
-        onnx.save(helper.make_model(graph, ir_version=9, opset_imports=opsets), self.folder / "m.onnx")
+        self.save(nodes, [("x", TensorProto.FLOAT, ["images", 3, 40])],
+                  [(name, kind, ["images", 3, columns]) for name, columns, kind in (
+                      ("q", 12, TensorProto.INT32), ("k", 12, TensorProto.INT32), ("n", 7, TensorProto.FLOAT),
+                      ("o", 9, TensorProto.INT32))], constants)
         x = self.random.standard_normal([1, 3, 40]).astype(numpy.float32)
         numpy.save(self.folder / "x.npy", x)
         expected = infer(str(self.folder / "m.onnx"), {"x": x})
@@ -140,7 +132,7 @@ class IntegerProducts(ProgramTest):
                     found = numpy.load(self.folder / "out" / f"{name}.npy")
                     numpy.testing.assert_array_equal(found, value) if name != "n" else \
                         numpy.testing.assert_allclose(found, value, rtol=RELATIVE)
-                report = json.loads((self.folder / "run.json").read_text())
+                report = self.read_json("run.json")
                 layers = [(layer["name"], layer["program"]) for layer in report["layers"] if layer.get("on") != "host"]
                 self.assertEqual(layers, [("q", 1), ("k", 1), ("v", 1), ("n", 1), ("o", 2)])
                 self.assertEqual(report["total"]["programs"], 2)
@@ -150,7 +142,7 @@ class IntegerProducts(ProgramTest):
                     continue
                 self.assertEqual(report["total"]["cycles"], report["total"]["predicted_cycles"])
                 self.succeed("analyze", "m.onnx", "--input-shape", "x=1x3x40", "--array", array, "--json", "analyze.json")
-                analysis = json.loads((self.folder / "analyze.json").read_text())
+                analysis = self.read_json("analyze.json")
                 self.assertEqual([program["clocks"] for program in analysis["array"]["programs"]],
                                  [program["cycles"] for program in report["programs"]])
 
@@ -213,7 +205,7 @@ class IntegerProducts(ProgramTest):
                                           group=groups)
             self.check_layer(layers, analysis, shape)
             self.succeed("run", "--model", "m.onnx", "--input", "x.npy", "--json", "run.json")
-            layer = json.loads((self.folder / "run.json").read_text())["layers"][0]
+            layer = self.read_json("run.json")["layers"][0]
             self.assertEqual((layer["tiles"], layer["padded"]), (tiles, [shape[0], wide, high]))
 
     def test_products_of_computed_tensors_are_one_program(self):
@@ -227,13 +219,8 @@ class IntegerProducts(ProgramTest):
                      node("MatMulIntegerToFloat", ["xq", "kq", "xs", "ks", "xz", "kz"], ["f"], "f", domain="com.microsoft")]
             x, k = (self.random.standard_normal([1, heads, *shape]).astype(numpy.float32)
                     for shape in ((tokens, size), (size, tokens)))
-            graph = helper.make_graph(
-                nodes, "network", [helper.make_tensor_value_info(name, TensorProto.FLOAT, value.shape)
-                                   for name, value in (("x", x), ("k", k))],
-                [helper.make_tensor_value_info("y", TensorProto.INT32, [1, heads, tokens, tokens]),
-                 helper.make_tensor_value_info("f", TensorProto.FLOAT, [1, heads, tokens, tokens])])
-            opsets = [helper.make_opsetid("", 20), helper.make_opsetid("com.microsoft", 1)]
-            onnx.save(helper.make_model(graph, ir_version=9, opset_imports=opsets), self.folder / "m.onnx")
+            self.save(nodes, [("x", x), ("k", k)], [("y", TensorProto.INT32, [1, heads, tokens, tokens]),
+                                                    ("f", TensorProto.FLOAT, [1, heads, tokens, tokens])])
             numpy.save(self.folder / "x.npy", x)
             numpy.save(self.folder / "k.npy", k)
             wanted = dict(zip("yf", infer(str(self.folder / "m.onnx"), {"x": x, "k": k})))
@@ -242,9 +229,9 @@ class IntegerProducts(ProgramTest):
                              "--dump-activations", "*=out", "--json", "run.json")
                 for name, value in wanted.items():
                     numpy.testing.assert_array_equal(numpy.load(self.folder / "out" / f"{name}.npy"), value)
-                report = json.loads((self.folder / "run.json").read_text())
+                report = self.read_json("run.json")
                 self.succeed("analyze", "m.onnx", "--array", array, "--json", "analyze.json")
-                analysis = json.loads((self.folder / "analyze.json").read_text())
+                analysis = self.read_json("analyze.json")
                 self.assertEqual([program["clocks"] for program in analysis["array"]["programs"]],
                                  [program["cycles"] for program in report["programs"]])
                 self.assertEqual((report["total"]["programs"], report["total"]["device_share"]), (1, 1))
@@ -253,15 +240,10 @@ class IntegerProducts(ProgramTest):
                                      (heads * tokens, size, tokens, heads, tiles[array]))
 
     def test_vectors_stay_on_the_host(self):
-        graph = helper.make_graph(
-            [helper.make_node("MatMulInteger", ["x", "k"], ["y"], "layer")], "network",
-            [helper.make_tensor_value_info("x", TensorProto.UINT8, [5]),
-             helper.make_tensor_value_info("k", TensorProto.UINT8, [5, 3])],
-            [helper.make_tensor_value_info("y", TensorProto.INT32, [3])])
-        onnx.save(helper.make_model(graph, ir_version=9, opset_imports=[helper.make_opsetid("", 20)]),
-                  self.folder / "m.onnx")
+        self.save([helper.make_node("MatMulInteger", ["x", "k"], ["y"], "layer")],
+                  [("x", TensorProto.UINT8, [5]), ("k", TensorProto.UINT8, [5, 3])], [("y", TensorProto.INT32, [3])])
         self.succeed("analyze", "m.onnx", "--json", "analyze.json")
-        layer = json.loads((self.folder / "analyze.json").read_text())["layers"][0]
+        layer = self.read_json("analyze.json")["layers"][0]
         self.assertEqual(layer["why_on_host"], "an operand is a vector")
 
     @unittest.skipIf(saturates(), "this processor's products of uint8 with int8 saturate in ONNX Runtime")
@@ -271,7 +253,3 @@ class IntegerProducts(ProgramTest):
         constants = [weights, numpy.array(0.01, numpy.float32), numpy.array(0, numpy.int8),
                      self.random.standard_normal(6).astype(numpy.float32)]
         self.check_layer(*self.layer("DynamicQuantizeMatMul", x, constants, [2, 3, 6]), (6, 5, 6))
-
-
-if __name__ == "__main__":
-    unittest.main(verbosity=2)

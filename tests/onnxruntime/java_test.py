@@ -6,7 +6,6 @@ import os
 import pathlib
 import re
 import subprocess
-import unittest
 
 import numpy
 
@@ -30,10 +29,6 @@ class Java(ProgramTest):
         session = provider.cpu_session(str(self.folder / "quantized.onnx"))
         wanted, = session.run(None, {"input": numpy.zeros((1, 1, 28, 28), numpy.float32)})
         numpy.testing.assert_allclose(found, wanted[0], rtol=1e-6)
-        report = json.loads((self.folder / "report.json").read_text())
+        report = self.read_json("report.json")
         self.assertTrue(report["verified"])
         self.assertEqual(report["device"], "rtl")
-
-
-if __name__ == "__main__":
-    unittest.main()

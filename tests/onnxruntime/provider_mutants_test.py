@@ -8,13 +8,10 @@ model by itself, it runs with the provider or says why not.
 import argparse
 import collections
 import concurrent.futures
-import os
-import pathlib
 import random
 import resource
 import subprocess
 import sys
-import tempfile
 
 import numpy
 import onnx

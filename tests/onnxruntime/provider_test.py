@@ -20,13 +20,12 @@ import numpy
 import onnx
 import onnxruntime
 from onnx import TensorProto, helper, numpy_helper
-from onnxruntime import quantization
 from onnxruntime.quantization import QuantFormat, QuantType
 
 import provider
 import quantized_networks_test as networks
 from harness import saturates
-from quantized import Reader
+from quantized import quantize, quantize_dynamically
 
 ROOT = pathlib.Path(__file__).parents[2]
 sys.path.insert(0, str(ROOT / "tests/python"))
@@ -115,14 +114,13 @@ def values(*shape, seed=2):
 
 class ProviderTest(unittest.TestCase):
     def setUp(self):
-        folder = tempfile.TemporaryDirectory(prefix="gemm64_")
-        self.addCleanup(folder.cleanup)
-        self.folder = pathlib.Path(folder.name)
+        self.folder = pathlib.Path(self.enterContext(tempfile.TemporaryDirectory(prefix="gemm64_")))
 
     def compare(self, model, feeds, own=None, least=1, level=None, entries=None):
         """Runs a model with the provider and without it; returns the report. At least `least` layers ran on the
         device. Only from its third level on does ONNX Runtime itself compute groups in integers, as the device does."""
-        source = model if isinstance(model, (str, bytes)) else model.SerializeToString()
+        source = model.SerializeToString() if isinstance(model, onnx.ModelProto) else model
+        source = source if isinstance(source, bytes) else str(source)
         cpu = provider.cpu_session(source, entries=entries)
         session = provider.Session(source, own, level=level, entries=entries)
         found = session.run(feeds)
@@ -135,21 +133,10 @@ class ProviderTest(unittest.TestCase):
 
 
 class Networks(ProviderTest):
-    def quantized(self, name, form, types, per_channel):
-        source, target = self.folder / "float.onnx", self.folder / "quantized.onnx"
-        model = NETWORKS[name]()
-        onnx.save(model, source)
-        value = model.graph.input[0]
-        shape = [dim.dim_value for dim in value.type.tensor_type.shape.dim]
-        batches = [values(*shape, seed=seed) for seed in range(4)]
-        quantization.quantize_static(source, target, Reader(value.name, batches[:3]), quant_format=form,
-                                     per_channel=per_channel, activation_type=types[0], weight_type=types[1])
-        return str(target), {value.name: batches[3]}
-
     def check(self, name, forms, own=None):
         for form, types, per_channel in forms:
             with self.subTest(form=form.name, types=types, per_channel=per_channel):
-                model, feeds = self.quantized(name, form, types, per_channel)
+                model, feeds = quantize(NETWORKS[name](), self.folder, types, per_channel, quant_format=form)
                 report = self.compare(model, feeds, own, least=2)
                 left = [node for node in report["not_claimed"] if node["op_type"] in PRODUCTS]
                 self.assertEqual(left, [])
@@ -168,13 +155,7 @@ class Networks(ProviderTest):
     def test_dynamic(self):
         for name in ("resnet", "t5-block"):
             with self.subTest(network=name):
-                source, target = self.folder / "float.onnx", self.folder / "dynamic.onnx"
-                model = NETWORKS[name]()
-                onnx.save(model, source)
-                quantization.quantize_dynamic(source, target, weight_type=QuantType.QUInt8)
-                value = model.graph.input[0]
-                shape = [dim.dim_value for dim in value.type.tensor_type.shape.dim]
-                self.compare(str(target), {value.name: values(*shape)})
+                self.compare(*quantize_dynamically(NETWORKS[name](), self.folder))
 
 
 class Transformers(ProviderTest):
@@ -358,7 +339,7 @@ class Running(ProviderTest):
         numpy.save(self.folder / "x.npy", values(4, 20))
         subprocess.run([os.environ["GEMM64"], "run", "--model", "model.onnx", "--input", "x.npy", "--array", "8",
                         "--json", "run.json"], cwd=self.folder, check=True, capture_output=True)
-        run = json.loads((self.folder / "run.json").read_text())
+        run = self.read_json("run.json")
         report = self.compare(model, {"x": values(4, 20)}, {"device": "rtl"}, 3)
         for name in ("cycles", "predicted_cycles", "bytes"):
             self.assertEqual([layer[name] for layer in report["layers"]], [layer[name] for layer in run["layers"]])
@@ -464,7 +445,3 @@ session.run({"x": provider_test.values(4096, 512)})
         self.assertLess(time.monotonic() - begin, 30)
         self.assertNotEqual(child.returncode, 0)
         self.assertIn("interrupted", complaint)
-
-
-if __name__ == "__main__":
-    unittest.main()

@@ -4,11 +4,9 @@ calibrators. What it writes loads in ONNX Runtime, passes ONNX's checker, and gi
 
 import contextlib
 import io
-import unittest
 
 import numpy
 import onnx
-import onnxruntime
 from onnx import TensorProto, helper, numpy_helper
 from onnxruntime.quantization import calibrate
 
@@ -337,7 +335,3 @@ class Quantize(QuantizedTest):
                 self.same_bytes({"x": images[:1]})
         self.assertLess(narrow[cases[2][0], "x"], 0.9 * narrow[(), "x"])
         self.assertLess(narrow[cases[5][0], "x"], 0.9 * narrow[(), "x"])
-
-
-if __name__ == "__main__":
-    unittest.main(verbosity=2)

@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Quantized networks, compared with ONNX Runtime in every tensor."""
 
-import json
-
 import numpy
 import onnx
 import onnxruntime
@@ -17,6 +15,32 @@ class Reader(quantization.CalibrationDataReader):
 
     def get_next(self):
         return next(self.feeds, None)
+
+
+def draw_inputs(model, count):
+    """Inputs of a network, drawn with the seeds 0 to count - 1, and the input's name."""
+    value = model.graph.input[0]
+    shape = [dim.dim_value for dim in value.type.tensor_type.shape.dim]
+    return value.name, [numpy.random.default_rng(seed).standard_normal(shape).astype(numpy.float32) for seed in range(count)]
+
+
+def quantize(model, folder, types, per_channel=False, **options):
+    """Quantizes a network by ONNX Runtime with three inputs; the file, and another input by name."""
+    source, target = folder / "float.onnx", folder / "quantized.onnx"
+    onnx.save(model, source)
+    name, batches = draw_inputs(model, 4)
+    quantization.quantize_static(source, target, Reader(name, batches[:3]), per_channel=per_channel,
+                                 activation_type=types[0], weight_type=types[1], **options)
+    return target, {name: batches[3]}
+
+
+def quantize_dynamically(model, folder):
+    """The same by its quantizer of weights only."""
+    source, target = folder / "float.onnx", folder / "dynamic.onnx"
+    onnx.save(model, source)
+    quantization.quantize_dynamic(source, target, weight_type=quantization.QuantType.QUInt8)
+    name, batches = draw_inputs(model, 3)
+    return target, {name: batches[2]}
 
 
 class QuantizedTest(ProgramTest):
@@ -58,7 +82,7 @@ class QuantizedTest(ProgramTest):
         numpy.save(self.folder / "x.npy", x)
         self.succeed("run", "--model", path, "--input", "x.npy", "--array", array, "--json",
                      "rtl.json")
-        report = json.loads((self.folder / "rtl.json").read_text())
+        report = self.read_json("rtl.json")
         self.assertTrue(report["verified"])
         self.assertGreaterEqual(report["total"]["device_share"], share)
         return report

@@ -124,7 +124,3 @@ class KnownNetworks(QuantizedTest):
         for name in ("mobilenet_v2", "googlenet"):
             with self.subTest(name=name):
                 self.check(known(name, 224))
-
-
-if __name__ == "__main__":
-    unittest.main(verbosity=2)

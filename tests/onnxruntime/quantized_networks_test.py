@@ -3,9 +3,7 @@
 every tensor: QOperator files, QDQ files as ONNX Runtime fuses them, and dynamic ones. Outputs of
 QuantizeLinear alone are looked at in QDQ files, since others as outputs would stop the fusing."""
 
-import json
 import pathlib
-import unittest
 
 import numpy
 import onnx
@@ -294,7 +292,7 @@ class Networks(QuantizedTest):
                     model, _, x = self.quantize(network, form, activations, QuantType.QInt8, True)
                     report = self.run_on_rtl(model, x, 64)
                     self.succeed("analyze", model, "--json", "analysis.json")
-                    analysis = json.loads((self.folder / "analysis.json").read_text())
+                    analysis = self.read_json("analysis.json")
                     programs = analysis["array"]["programs"]
                     self.assertEqual([program["clocks"] for program in programs],
                                      [program["cycles"] for program in report["programs"]])
@@ -311,7 +309,7 @@ class Networks(QuantizedTest):
         for form in (QuantFormat.QDQ, QuantFormat.QOperator):
             model, _, _ = self.quantize("resnet", form, QuantType.QUInt8, QuantType.QInt8, True)
             self.succeed("analyze", model, "--json", "report.json")
-            report = json.loads((self.folder / "report.json").read_text())
+            report = self.read_json("report.json")
             macs.add(report["total"]["macs"])
             self.assertIn("QLinearConv", {layer["operator"] for layer in report["layers"]})
             output = self.succeed("tile", model, "-o", "tiled.onnx")
@@ -343,7 +341,7 @@ class Networks(QuantizedTest):
     def test_analyze_predicts_what_quantize_will_write(self):
         def programs(*arguments):
             self.succeed("analyze", *arguments, "--json", "analysis.json")
-            found = json.loads((self.folder / "analysis.json").read_text())["array"].get("programs", [])
+            found = self.read_json("analysis.json")["array"].get("programs", [])
             return [(program["layers"], program["clocks"]) for program in found]
 
         for network in ("mnist-cnn", "resnet", "mobilenet", "googlenet", "layout", "mobilenet-v3", "yolo"):
@@ -373,7 +371,3 @@ class Networks(QuantizedTest):
                 target = self.folder / f"{network}.d.onnx"
                 quantization.quantize_dynamic(path, target, weight_type=QuantType.QUInt8)
                 self.compare(target, name, batches[3], lambda _: [])
-
-
-if __name__ == "__main__":
-    unittest.main(verbosity=2)

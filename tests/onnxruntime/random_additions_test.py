@@ -3,16 +3,13 @@
 with a value for each element, column, channel or image, scales and zero points of their own. The bytes are ONNX Runtime's.
 GEMM64_CASES: how many networks (default 6), GEMM64_SEED: which ones."""
 
-import json
 import os
-import unittest
 
 import numpy
-import onnx
-from onnx import TensorProto, helper, numpy_helper
+from onnx import TensorProto, helper
 
-from harness import ProgramTest, infer, saturates
-from random_quantized_test import DEVICES, differences
+from harness import ProgramTest, make_model, saturates
+from random_quantized_test import DEVICES
 
 CASES = int(os.environ.get("GEMM64_CASES", "6"))
 SEED = int(os.environ.get("GEMM64_SEED", "1"))
@@ -79,43 +76,18 @@ class Network:
         self.texts.append(f"{operator} of {full} and {other}, {order}")
 
     def model(self):
-        graph = helper.make_graph(
-            self.nodes, "additions",
-            [helper.make_tensor_value_info(name, TensorProto.FLOAT, value.shape) for name, value in self.feeds.items()],
-            [helper.make_tensor_value_info(name, TensorProto.FLOAT, None) for name in self.outputs],
-            [numpy_helper.from_array(value, name) for name, value in self.constants.items()])
-        return helper.make_model(graph, ir_version=8, opset_imports=[helper.make_opsetid("", 13)])
+        return make_model(self.nodes, self.feeds.items(), [(name, TensorProto.FLOAT) for name in self.outputs],
+                          self.constants)
 
 
 class RandomAdditions(ProgramTest):
     def check(self, number):
         network = Network(number)
-        model = network.model()
-        onnx.save(model, self.folder / "a.onnx")
-        inputs = []
-        for name, value in network.feeds.items():
-            numpy.save(self.folder / f"{name}.npy", value)
-            inputs += ["--input", f"{name}={name}.npy"]
-        int8 = {"session.qdqisint8allowed": "1"}  # as int8, whatever the processor
-        expected = dict(zip(network.outputs, infer(model.SerializeToString(), network.feeds, config=int8)))
         device = DEVICES[number % len(DEVICES)]
-        what = f"seed {SEED}, network {number}, {numpy.dtype(network.type)}, {device}"
-        code, output, complaint = self.run_program("run", "--model", "a.onnx", *inputs, *device.split(), "--output",
-                                                   "found/", "--json", "r.json")
-        self.assertEqual((code, complaint), (0, ""), f"{what}\n{output[-2000:]}")
-        report = json.loads((self.folder / "r.json").read_text())
-        self.assertTrue(report["verified"], what)
-        found = {path.stem: numpy.load(path) for path in (self.folder / "found").glob("*.npy")}
-        wrong = []
-        for name, text in zip(network.outputs, network.texts):
-            differ, _ = differences({name: expected[name]}, found)
-            wrong += [f"{text}: {differ}"] if differ else []
-        self.assertFalse(wrong, what)
+        what = f"seed {SEED}, network {number}, {numpy.dtype(network.type)}, {device}: {network.texts}"
+        int8 = {"session.qdqisint8allowed": "1"}  # as int8, whatever the processor
+        self.assertTrue(self.run_case(network.model(), network.feeds, *device.split(), what=what, config=int8)["verified"])
 
     def test_random_networks(self):
         for number in range(CASES):
             self.check(number)
-
-
-if __name__ == "__main__":
-    unittest.main(verbosity=2)

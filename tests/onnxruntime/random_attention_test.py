@@ -3,17 +3,14 @@
 stall at random: the bytes of ONNX Runtime, all MACs on the device, in the cycles that `analyze` predicts. GEMM64_CASES: how
 many (default 10), GEMM64_SEED: which ones, GEMM64_ARRAYS: on arrays of which sizes."""
 
-import json
 import math
 import os
 import random
-import unittest
 
 import numpy
-import onnx
-from onnx import TensorProto, helper, numpy_helper
+from onnx import TensorProto, helper
 
-from harness import ProgramTest, infer, saturates
+from harness import ProgramTest, make_model, saturates
 
 CASES = int(os.environ.get("GEMM64_CASES", "10"))
 SEED = int(os.environ.get("GEMM64_SEED", "1"))
@@ -213,46 +210,26 @@ class Case:
         return name
 
     def model(self):
-        def value(name, array):
-            return helper.make_tensor_value_info(name, helper.np_dtype_to_tensor_dtype(array.dtype), array.shape)
-
         kind = self.result or helper.np_dtype_to_tensor_dtype(next(iter(self.inputs.values())).dtype)
-        graph = helper.make_graph(
-            self.nodes, "attention", [value(*given) for given in self.inputs.items()],
-            [helper.make_tensor_value_info(name, kind, None) for name in self.outputs],
-            [numpy_helper.from_array(array, name) for name, array in self.constants.items()])
-        return helper.make_model(graph, ir_version=8, opset_imports=[
-            helper.make_opsetid("", 13), helper.make_opsetid("com.microsoft", 1)])
+        return make_model(self.nodes, self.inputs.items(), [(name, kind) for name in self.outputs], self.constants)
 
 
 class RandomAttention(ProgramTest):
     def check(self, number):
         case = Case(f"{SEED} {number}")
         model = case.model()
-        onnx.save(model, self.folder / "c.onnx")
-        inputs = []
-        for name, array in case.inputs.items():
-            numpy.save(self.folder / f"{name}.npy", array)
-            inputs += ["--input", f"{name}={name}.npy"]
-        wanted = infer(model.SerializeToString(), case.inputs)[0]
         products = 0
         for array in ARRAYS:
             stalls = case.random.choice([0, 0, 0.1, 0.3])
             latency = case.random.choice([1, 20, 100])
             how = ["--array", array, "--memory-latency", latency]
             what = f"seed {SEED}, case {number}, array {array}, stalls {stalls}, latency {latency}: {case.text}"
-            (self.folder / "y.npy").unlink(missing_ok=True)
-            code, output, complaint = self.run_program(
-                "run", "--model", "c.onnx", *inputs, "--output", "y.npy", "--json", "r.json", *how, "--memory-stalls",
-                stalls, "--seed", number)
-            self.assertEqual((code, complaint), (0, ""), f"{what}\n{output[-2000:]}")
-            self.assertEqual(numpy.load(self.folder / "y.npy").tobytes(), wanted.tobytes(), what)
-            report = json.loads((self.folder / "r.json").read_text())
+            report = self.run_case(model, case.inputs, *how, "--memory-stalls", stalls, "--seed", number, what=what)
             self.assertEqual(report["total"]["device_share"], 1, what)
             self.assertTrue(report["verified"], what)
             products += sum(layer.get("products", 0) for layer in report["layers"])
-            self.succeed("analyze", "c.onnx", *how, "--json", "a.json")
-            analysis = json.loads((self.folder / "a.json").read_text())
+            self.succeed("analyze", "case.onnx", *how, "--json", "a.json")
+            analysis = self.read_json("a.json")
             layers = [layer for layer in analysis["layers"] if "array" in layer]
             copies = sum(layer["pool"]["clocks"] for layer in analysis["layers"] if "pool" in layer)
             self.assertEqual([layer["on"] for layer in layers], ["device"] * len(layers), what)
@@ -270,7 +247,3 @@ class RandomAttention(ProgramTest):
     def test_random_cases(self):
         products = sum(self.check(number) for number in range(CASES))
         print(f"{CASES} networks with {products} products of computed tensors", flush=True)
-
-
-if __name__ == "__main__":
-    unittest.main(verbosity=2)

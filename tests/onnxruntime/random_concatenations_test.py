@@ -5,7 +5,6 @@ ONNX Runtime, and counters as predicted. GEMM64_CASES: how many (default 8), GEM
 import json
 import os
 import random
-import unittest
 
 import numpy
 import onnx
@@ -79,7 +78,3 @@ class RandomConcatenations(QuantizedTest):
         self.assertGreater(self.with_gaps, 0)
         self.assertGreaterEqual(self.on_chip, self.with_gaps)
         print(f"{CASES} networks, concatenations of {self.on_chip} on the chip, {self.with_gaps} with gaps", flush=True)
-
-
-if __name__ == "__main__":
-    unittest.main(verbosity=2)

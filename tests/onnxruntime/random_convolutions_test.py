@@ -3,18 +3,14 @@
 GEMM64_CASES: how many of all kinds, and how many depthwise ones on the lanes (default 12 each),
 GEMM64_SEED: which ones, GEMM64_ARRAYS: on arrays of which sizes."""
 
-import json
 import math
 import os
 import random
-import unittest
 
 import numpy
-import onnx
-import onnxruntime
-from onnx import TensorProto, helper, numpy_helper
+from onnx import TensorProto, helper
 
-from harness import ProgramTest, saturates
+from harness import ProgramTest, make_model, saturates
 
 CASES = int(os.environ.get("GEMM64_CASES", "12"))
 SEED = int(os.environ.get("GEMM64_SEED", "1"))
@@ -158,13 +154,7 @@ class Convolution:
                 self.pool[0], ["c", "y_scale", "y_zero", "p_scale", "y_zero"], ["y"], "pool",
                 domain="com.microsoft", **self.pool[1]))
         shape = [self.batch, self.channels] + self.size
-        graph = helper.make_graph(
-            nodes, "convolution", [helper.make_tensor_value_info("x", kind, shape)],
-            [helper.make_tensor_value_info("y", kind, None)],
-            [numpy_helper.from_array(numpy.asarray(value), name)
-             for name, value in constants.items()])
-        model = helper.make_model(graph, ir_version=8, opset_imports=[
-            helper.make_opsetid("", 13), helper.make_opsetid("com.microsoft", 1)])
+        model = make_model(nodes, [("x", kind, shape)], [("y", kind)], constants)
         return model, n.integers(low, high, shape).astype(dtype)
 
 
@@ -199,27 +189,14 @@ class Depthwise(Convolution):
 class RandomConvolutions(ProgramTest):
     def check(self, case, number):
         model, x = case.model()
-        onnx.save(model, self.folder / "c.onnx")
-        numpy.save(self.folder / "x.npy", x)
-        options = onnxruntime.SessionOptions()
-        options.intra_op_num_threads = 1
-        session = onnxruntime.InferenceSession(model.SerializeToString(), options,
-                                               providers=["CPUExecutionProvider"])
-        wanted = session.run(None, {"x": x})[0]
         cycles = {}
         for array in ARRAYS:
             stalls = case.random.choice(case.stalls)
             latency = case.random.choice([1, 20, 100])
             depthwise = case.random.choice(case.ways)
             what = f"case {number}, array {array}, stalls {stalls}: {case.text()}"
-            (self.folder / "y.npy").unlink(missing_ok=True)
-            code, output, complaint = self.run_program(
-                "run", "--model", "c.onnx", "--input", "x.npy", "--output", "y.npy", "--json",
-                "r.json", "--array", array, "--memory-stalls", stalls, "--memory-latency", latency,
-                "--seed", number, "--depthwise", depthwise)
-            self.assertEqual((code, complaint), (0, ""), f"{what}\n{output[-2000:]}")
-            self.assertEqual(numpy.load(self.folder / "y.npy").tobytes(), wanted.tobytes(), what)
-            report = json.loads((self.folder / "r.json").read_text())
+            report = self.run_case(model, {"x": x}, "--array", array, "--memory-stalls", stalls, "--memory-latency",
+                                   latency, "--seed", number, "--depthwise", depthwise, what=what)
             self.assertEqual(report["total"]["device_share"], 1, what)
             self.assertTrue(report["verified"], what)
             self.on_lanes += sum(layer["tiles"] == 0 for layer in report["layers"])
@@ -241,7 +218,3 @@ class RandomConvolutions(ProgramTest):
 
     def test_random_depthwise_cases(self):
         self.check_all(Depthwise)
-
-
-if __name__ == "__main__":
-    unittest.main(verbosity=2)

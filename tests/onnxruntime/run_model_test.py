@@ -1,10 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """`run --model` as a user meets it: networks on the accelerator, images, and what is refused."""
 
-import json
 import math
 import struct
-import unittest
 import zlib
 
 import numpy
@@ -29,7 +27,7 @@ def png(pixels):
 class Accelerator(ProgramTest):
     def report(self, *arguments):
         output = self.succeed("run", *arguments, "--json", "report.json")
-        return output, json.loads((self.folder / "report.json").read_text())
+        return output, self.read_json("report.json")
 
     @staticmethod
     def layers(report, place):
@@ -243,19 +241,3 @@ class UnusualFiles(ProgramTest):
                 "", onnx.TensorProto.BOOL, [], [value]))
             choice = onnx.helper.make_node("If", ["c"], ["y"], then_branch=branch("Relu"), else_branch=branch("Neg"))
             self.compare([onnx.helper.make_node("Abs", ["x"], ["m"]), condition, choice], [2, 8])
-
-    def test_batch_normalization_has_the_bits_of_onnx_runtime(self):
-        variance = onnx.numpy_helper.from_array(numpy.float32(self.random.uniform(0.1, 2, 4)), "v")
-        self.compare([onnx.helper.make_node("BatchNormalization", ["x", "s", "b", "m", "v"], ["y"])], [2, 4, 6, 6],
-                     [self.weights("s", 4), self.weights("b", 4), self.weights("m", 4), variance])
-
-    def test_bilinear_resize_has_the_bits_of_onnx_runtime(self):
-        for coordinates in ("half_pixel", "asymmetric"):
-            for scales in ([1, 1, 2, 2], [1, 1, 1.7, 0.6], [1, 1, 1, 3]):
-                self.compare([onnx.helper.make_node("Resize", ["x", "", "s"], ["y"], mode="linear",
-                                                    coordinate_transformation_mode=coordinates)], [2, 3, 7, 6],
-                             [onnx.numpy_helper.from_array(numpy.float32(scales), "s")])
-
-
-if __name__ == "__main__":
-    unittest.main(verbosity=2)

@@ -3,14 +3,12 @@
 ONNX Runtime's bytes. Scales are powers of two and values are few, so that every sum is exact, in whatever order."""
 
 import random
-import unittest
 
 import numpy
 import onnx
-import onnxruntime
 from onnx import TensorProto, helper
 
-from harness import ProgramTest
+from harness import ProgramTest, infer, make_model
 
 ACTIVATIONS = {"int16": TensorProto.INT16, "uint16": TensorProto.UINT16, "int8": TensorProto.INT8,
                "uint8": TensorProto.UINT8}
@@ -30,12 +28,9 @@ class Network:
         value = self.pair("x")
         for _ in range(self.random.randint(1, 3)):
             value = self.pair(self.layer(value))
-        graph = helper.make_graph(
-            self.nodes, "network", [helper.make_tensor_value_info("x", TensorProto.FLOAT, [2, self.size_of_x])],
-            [helper.make_tensor_value_info(value, TensorProto.FLOAT, [2, self.size])], self.constants)
-        self.model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", 21)], ir_version=10)
-
-    size_of_x = property(lambda self: self.x.shape[1])
+        self.model = make_model(self.nodes, [("x", self.x)], [(value, TensorProto.FLOAT, [2, self.size])], opset=21,
+                                ir_version=10)
+        self.model.graph.initializer.extend(self.constants)
 
     def node(self, operator, inputs, **attributes):
         name = f"v{len(self.nodes)}"
@@ -98,26 +93,13 @@ class SmallTypes(ProgramTest):
         compared = 0
         for seed in range(40):
             network = Network(seed)
-            path = self.folder / "m.onnx"
-            onnx.save(network.model, path)
-            options = onnxruntime.SessionOptions()
-            options.log_severity_level = 4
-            options.intra_op_num_threads = 1
             # Else it quantizes the activations of what it joins to a MatMulNBits, which the file does not say.
-            options.add_session_config_entry("session.qdq_matmulnbits_accuracy_level", "1")
+            config = {"session.qdq_matmulnbits_accuracy_level": "1"}
             try:
-                session = onnxruntime.InferenceSession(str(path), options, providers=["CPUExecutionProvider"])
+                infer(network.model.SerializeToString(), {"x": network.x}, config=config)
             except Exception:  # of some types it has no kernel  # pylint: disable=broad-except
                 continue
-            wanted = session.run(None, {"x": network.x})[0]
-            numpy.save(self.folder / "x.npy", network.x)
-            (self.folder / "y.npy").unlink(missing_ok=True)
-            self.succeed("run", "--model", "m.onnx", "--input", "x.npy", "--output", "y.npy", "--allow-host-only",
-                         "--array", 4)
-            self.assertEqual(numpy.load(self.folder / "y.npy").tobytes(), wanted.tobytes(), f"{seed}: {network.how}")
+            self.run_case(network.model, {"x": network.x}, "--allow-host-only", "--array", 4, what=f"{seed}: {network.how}",
+                          config=config)
             compared += 1
         self.assertGreater(compared, 25)
-
-
-if __name__ == "__main__":
-    unittest.main(verbosity=2)

@@ -3,7 +3,6 @@
 original in ONNX Runtime."""
 
 import math
-import unittest
 
 import numpy
 import onnx
@@ -236,7 +235,3 @@ class BadUsage(ProgramTest):
         self.assertEqual(operators(tiled)["MatMul"], 2)
         x = numpy.ones((2, 70), numpy.float32)
         numpy.testing.assert_array_equal(infer(str(self.folder / "tiled.onnx"), {"x": x})[0], numpy.full((2, 3), 70))
-
-
-if __name__ == "__main__":
-    unittest.main(verbosity=2)

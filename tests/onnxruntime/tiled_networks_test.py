@@ -2,9 +2,6 @@
 """Whole networks that `make-model` writes: ONNX Runtime runs them, and runs them alike after
 `tile`."""
 
-import json
-import unittest
-
 import numpy
 import onnx
 
@@ -18,7 +15,7 @@ class TiledNetworks(ProgramTest):
         """Output of the network and of its rewritten form for random images."""
         self.succeed("make-model", network, "-o", "model.onnx", "--batch", shape[0])
         self.succeed("tile", "model.onnx", "-o", "tiled.onnx", "--json", "tiled.json")
-        report = json.loads((self.folder / "tiled.json").read_text())
+        report = self.read_json("tiled.json")
         self.assertEqual([layer["matmuls"] for layer in report["layers"]], matmuls)
         tiled = str(self.folder / "tiled.onnx")
         model = onnx.load(tiled)
@@ -50,7 +47,3 @@ class TiledNetworks(ProgramTest):
 
     def test_mnist_cnn(self):
         self.compare("mnist-cnn", (70, 1, 28, 28), 10, [2 * 7 * 4, 2 * 4])
-
-
-if __name__ == "__main__":
-    unittest.main(verbosity=2)

@@ -107,7 +107,3 @@ class Access(unittest.TestCase):
             if PICTURES:
                 with open(os.path.join(PICTURES, f"{name}.pdf"), "wb") as file:
                     file.write(paper)
-
-
-if __name__ == "__main__":
-    unittest.main()

@@ -94,7 +94,3 @@ class Data(unittest.TestCase):
         page = harness.page_of("most_page", report, "--timeline", "most.json")
         self.assertEqual(harness.data_of(page)["timeline"]["shortest"], 1)
         self.assertLess(os.path.getsize(page), 1_500_000)
-
-
-if __name__ == "__main__":
-    unittest.main()

@@ -55,7 +55,3 @@ class Layout(unittest.TestCase):
             self.assertEqual(layout.faults(shown), [])
             shown.execute_script(script)
             self.assertIn(expected, " ".join(layout.faults(shown)), script)
-
-
-if __name__ == "__main__":
-    unittest.main()

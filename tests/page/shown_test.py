@@ -279,7 +279,3 @@ class Shown(unittest.TestCase):
         shown = harness.show(harness.report("linear")[0])
         self.assertLess(shown.execute_script(
             "return document.querySelector('#layers thead').getBoundingClientRect().height"), 45)
-
-
-if __name__ == "__main__":
-    unittest.main()

@@ -75,7 +75,3 @@ class Timeline(unittest.TestCase):
         choice.find_elements(By.TAG_NAME, "option")[2].click()
         first = layers[0]["cycles"]
         self.until(shown, lambda window: window == (first, first + layers[1]["cycles"]))
-
-
-if __name__ == "__main__":
-    unittest.main()

@@ -1,7 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """What scripts/ci/bare.sh says where it cannot make a bare Debian, and that .ci/run then works in place."""
 
-import os
 import pathlib
 import shutil
 import subprocess
@@ -14,9 +13,7 @@ TOOLS = ["bash", "awk", "cat", "cut", "df", "dirname", "env", "grep", "mktemp", 
 
 class Bare(unittest.TestCase):
     def setUp(self) -> None:
-        folder = tempfile.TemporaryDirectory(prefix="gemm64-bare-test-")
-        self.addCleanup(folder.cleanup)
-        self.folder = pathlib.Path(folder.name)
+        self.folder = pathlib.Path(self.enterContext(tempfile.TemporaryDirectory(prefix="gemm64-bare-test-")))
         self.bin = self.folder / "bin"
         self.bin.mkdir()
         for tool in TOOLS:
@@ -122,7 +119,3 @@ class Bare(unittest.TestCase):
             said = self.call(run, BARE=str(code), FAILS="")
             self.assertEqual(said.returncode, code)
             self.assertEqual([line for line in said.stdout.splitlines() if line.startswith("made:")], ["made: lint"])
-
-
-if __name__ == "__main__":
-    unittest.main()

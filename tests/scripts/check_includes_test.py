@@ -20,9 +20,7 @@ TABLE = """\
 
 class CheckIncludes(unittest.TestCase):
     def setUp(self):
-        folder = tempfile.TemporaryDirectory()
-        self.addCleanup(folder.cleanup)
-        self.root = folder.name
+        self.root = self.enterContext(tempfile.TemporaryDirectory())
         for name in ("python", "sim"):
             os.makedirs(os.path.join(self.root, name))
         self.write("host/README.md", TABLE)
@@ -94,7 +92,3 @@ class CheckIncludes(unittest.TestCase):
             listed = file.read()
         for name in ("host/README.md", "host/kernels", "host/kernels/tensor.hpp", "sim"):
             self.assertRegex(listed, f" \\S*/{name}[ \n]")
-
-
-if __name__ == "__main__":
-    unittest.main()

@@ -33,7 +33,3 @@ class Course(unittest.TestCase):
         for exercise, answer in (("3.2", "83"), ("3.2", "8.4"), ("1.1", "18,497"), ("6.2", "64"), ("5.3", "result"), ("3.1", "")):
             self.assertEqual(check(exercise, answer), (1, f"{exercise}: not yet"), answer)
         self.assertEqual(check("0.1", "1")[0], 2)
-
-
-if __name__ == "__main__":
-    unittest.main()

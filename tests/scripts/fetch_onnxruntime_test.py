@@ -35,7 +35,3 @@ class FetchOnnxRuntime(unittest.TestCase):
         with tempfile.TemporaryDirectory(prefix="gemm64_") as folder:
             result = fetch(pathlib.Path(folder) / "onnxruntime", PYTHON="/bin/false", GEMM64_ONNXRUNTIME="/own")
             self.assertEqual((result.returncode, list(pathlib.Path(folder).iterdir())), (0, []))
-
-
-if __name__ == "__main__":
-    unittest.main()

@@ -30,9 +30,7 @@ def mutant(number):
 
 class Run(unittest.TestCase):
     def setUp(self):
-        folder = tempfile.TemporaryDirectory()
-        self.addCleanup(folder.cleanup)
-        self.folder = folder.name
+        self.folder = self.enterContext(tempfile.TemporaryDirectory())
         for name in PROGRAMS:
             self.program(name, PROGRAM)
         self.mutants([mutant(1)])
@@ -128,9 +126,7 @@ class Mutate(unittest.TestCase):
         self.mutate = importlib.util.module_from_spec(spec)
         spec.loader.exec_module(self.mutate)
         self.mutate.FOLDERS = {"tiling": 1}
-        folder = tempfile.TemporaryDirectory()
-        self.addCleanup(folder.cleanup)
-        self.root = folder.name
+        self.root = self.enterContext(tempfile.TemporaryDirectory())
         os.makedirs(os.path.join(self.root, "host", "tiling"))
         self.path = os.path.join("host", "tiling", "a.cpp")
         with open(os.path.join(self.root, self.path), "w", encoding="utf-8") as file:
@@ -164,9 +160,7 @@ class Relink(unittest.TestCase):
         sys.path.insert(0, HOST)
         self.addCleanup(sys.path.remove, HOST)
         self.relink = importlib.import_module("relink")
-        folder = tempfile.TemporaryDirectory()
-        self.addCleanup(folder.cleanup)
-        self.folder = folder.name
+        self.folder = self.enterContext(tempfile.TemporaryDirectory())
 
     def file(self, name, text):
         path = os.path.join(self.folder, name)
@@ -189,7 +183,3 @@ class Relink(unittest.TestCase):
     def test_the_command_has_another_file_and_output_and_writes_no_dependencies(self):
         words = self.relink.compiled("cc -I/p -MD -MT a.o -MF a.o.d -o a.o -c a.cpp", "b.cpp", "b.o")
         self.assertEqual(words, ["cc", "-I/p", "-o", "b.o", "-c", "b.cpp", "-O1", "-w"])
-
-
-if __name__ == "__main__":
-    unittest.main()

@@ -93,7 +93,3 @@ class Program(unittest.TestCase):
             done = self.run_script(*words)
             self.assertEqual((done.returncode, done.stdout), (2, ""))
             self.assertIn(named, done.stderr)
-
-
-if __name__ == "__main__":
-    unittest.main()

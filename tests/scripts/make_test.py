@@ -77,7 +77,3 @@ class Make(unittest.TestCase):
         self.assertEqual(sorted(lines), FOLDERS)
         for folder, names in lines.items():
             self.assertEqual(names.split(", "), [name for where, name in targets() if where == folder])
-
-
-if __name__ == "__main__":
-    unittest.main()

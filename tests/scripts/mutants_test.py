@@ -64,7 +64,3 @@ class Draw(unittest.TestCase):
                         with open(os.path.join(ROOT, "rtl", name), encoding="utf-8") as file:
                             self.assertEqual(text, file.read())
             self.assertEqual(numbers, {mutant["number"]: mutant["file"] for mutant in drawn["mutants"]})
-
-
-if __name__ == "__main__":
-    unittest.main()

@@ -14,9 +14,7 @@ import part  # noqa: E402  pylint: disable=wrong-import-position
 
 class Parts(unittest.TestCase):
     def setUp(self) -> None:
-        folder = tempfile.TemporaryDirectory(prefix="gemm64-part-test-")
-        self.addCleanup(folder.cleanup)
-        self.folder = pathlib.Path(folder.name)
+        self.folder = pathlib.Path(self.enterContext(tempfile.TemporaryDirectory(prefix="gemm64-part-test-")))
         lines = []
         for i in range(30):
             label = "regression" if i % 3 else "quick"
@@ -50,7 +48,3 @@ class Parts(unittest.TestCase):
         for page in (0, 100, 150):
             first, *others = [sum(cost for _, cost, _ in one) for one in part.divided(tests, 4, page)]
             self.assertLess(max(first + page, *others) - min(first + page, *others), 5)
-
-
-if __name__ == "__main__":
-    unittest.main()

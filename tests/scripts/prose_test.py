@@ -13,6 +13,10 @@ import unittest
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 
 
+def setUpModule():
+    os.environ.pop("GIT_DIR", None)
+
+
 class Prose(unittest.TestCase):
     def setUp(self):
         self.folder = tempfile.TemporaryDirectory()
@@ -68,8 +72,3 @@ class Prose(unittest.TestCase):
         subprocess.run(["git", "-C", self.root, *author, "commit", "-qm", "Add"], check=True)
         self.write("A product takes 9 clocks.\nNobody waits.\n")
         self.assertEqual(self.run_it("--list")[1], "docs/page.md:2: Nobody: use no one, none\n")
-
-
-if __name__ == "__main__":
-    os.environ.pop("GIT_DIR", None)
-    unittest.main()

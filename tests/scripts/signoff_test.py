@@ -24,9 +24,7 @@ esac
 
 class SignOff(unittest.TestCase):
     def setUp(self):
-        folder = tempfile.TemporaryDirectory()
-        self.addCleanup(folder.cleanup)
-        self.folder = folder.name
+        self.folder = self.enterContext(tempfile.TemporaryDirectory())
         self.make = os.path.join(self.folder, "make")
         with open(self.make, "w", encoding="utf-8") as file:
             file.write(textwrap.dedent(MAKE))
@@ -81,7 +79,3 @@ class SignOff(unittest.TestCase):
         code, text = self.signoff("--only", "timing,speed")
         self.assertEqual(code, 2, text)
         self.assertIn("no check is called 'speed'; there are timing, netlist, energy", text)
-
-
-if __name__ == "__main__":
-    unittest.main()

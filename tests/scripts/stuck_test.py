@@ -58,7 +58,3 @@ class Stuck(unittest.TestCase):
         seen, _ = self.run_faults(["load 0 0", "stem 6 0"], "random 50")
         self.assertGreaterEqual(seen[0], 0)
         self.assertEqual(seen[1], -1)
-
-
-if __name__ == "__main__":
-    unittest.main()

@@ -83,7 +83,3 @@ class Results(unittest.TestCase):
         text = testplan.page(plan(), {"commit": "abc", "testpoints": {"smoke": [3, 0]}})
         self.assertIn("3 passed", text)
         self.assertIn("| a \\| b |", text)
-
-
-if __name__ == "__main__":
-    unittest.main()

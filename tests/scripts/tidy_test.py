@@ -23,9 +23,7 @@ exit ${bad:-0}
 
 class Tidy(unittest.TestCase):
     def setUp(self):
-        folder = tempfile.TemporaryDirectory()
-        self.addCleanup(folder.cleanup)
-        self.root = os.path.realpath(folder.name)
+        self.root = os.path.realpath(self.enterContext(tempfile.TemporaryDirectory()))
         for name in ("bin", "scripts/ci", "build/Unity"):
             os.makedirs(os.path.join(self.root, name))
         shutil.copy(os.path.join(ROOT, "scripts", "ci", "tidy.py"), os.path.join(self.root, "scripts/ci"))
@@ -92,7 +90,3 @@ class Tidy(unittest.TestCase):
         code, text = self.tidy("host/none.cpp")
         self.assertEqual(code, 2, text)
         self.assertIn("host/none.cpp is no source file", text)
-
-
-if __name__ == "__main__":
-    unittest.main()

@@ -21,9 +21,7 @@ echo "set(${prefix}_DEPS)" >"$folder/$prefix.cmake"
 
 class Verilate(unittest.TestCase):
     def setUp(self):
-        folder = tempfile.TemporaryDirectory()
-        self.addCleanup(folder.cleanup)
-        self.folder = Path(folder.name)
+        self.folder = Path(self.enterContext(tempfile.TemporaryDirectory()))
         self.verilator = self.folder / "verilator"
         self.verilator.write_text(STAND_IN, encoding="utf-8")
         self.verilator.chmod(0o755)
@@ -53,7 +51,3 @@ class Verilate(unittest.TestCase):
         self.assertNotIn("Vgood", result.stderr)
         self.assertFalse((self.folder / "models" / "Vbad" / "verilator_args.txt").exists())
         self.assertTrue((self.folder / "models" / "Vgood" / "verilator_args.txt").exists())
-
-
-if __name__ == "__main__":
-    unittest.main()

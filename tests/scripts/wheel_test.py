@@ -18,7 +18,3 @@ class Wheel(unittest.TestCase):
             installed |= set(targets.split())
         self.assertIn("gemm64_python", installed)
         self.assertEqual(installed - set(settings["build"]["targets"]), set())
-
-
-if __name__ == "__main__":
-    unittest.main()

@@ -24,9 +24,7 @@ FAULTS = {
 
 class Failure(unittest.TestCase):
     def setUp(self):
-        folder = tempfile.TemporaryDirectory()
-        self.addCleanup(folder.cleanup)
-        self.folder = folder.name
+        self.folder = self.enterContext(tempfile.TemporaryDirectory())
 
     def fail_with(self, fault, n):
         """Runs a product with the fault; gives the failure, and the paths of its files."""
@@ -89,7 +87,3 @@ class Failure(unittest.TestCase):
             position = next(line for line in file if line[0] == "*").split()
         self.assertEqual(int(position[1]), fst.CYCLE * clock)
         self.assertEqual(save_file.missing(save_file.read(saved), fst.names(saved[:-4] + "fst")), [])
-
-
-if __name__ == "__main__":
-    unittest.main()

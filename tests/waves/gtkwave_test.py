@@ -21,9 +21,7 @@ HERE = os.path.dirname(os.path.abspath(__file__))
 class GTKWave(unittest.TestCase):
     @classmethod
     def setUpClass(cls):
-        folder = tempfile.TemporaryDirectory()
-        cls.addClassCleanup(folder.cleanup)
-        cls.folder = folder.name
+        cls.folder = cls.enterClassContext(tempfile.TemporaryDirectory())
         cls.files = {}
         for view in VIEWS:
             cls.files[view], cls.a, cls.b = product(cls.folder, view)
@@ -137,7 +135,3 @@ class GTKWave(unittest.TestCase):
         self.assertEqual(shown["the first wrong value", "weight k3 n17"], str(wrong["found"]))
         self.assertEqual(before["the first wrong value", "weight k3 n17"], str(wrong["expected"]))
         self.assertEqual(shown["compute", "state"], "drain")  # of the only tile
-
-
-if __name__ == "__main__":
-    unittest.main()

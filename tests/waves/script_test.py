@@ -16,9 +16,7 @@ SCRIPT = os.path.join(ROOT, "scripts", "waves", "wave.sh")
 
 class Wave(unittest.TestCase):
     def setUp(self):
-        folder = tempfile.TemporaryDirectory()
-        self.addCleanup(folder.cleanup)
-        self.folder = folder.name
+        self.folder = self.enterContext(tempfile.TemporaryDirectory())
         os.symlink(GEMM64, os.path.join(self.folder, "gemm64"))
         # In place of GTKWave, so that the tests see how it is called.
         self.called = os.path.join(self.folder, "called")
@@ -100,7 +98,3 @@ class Wave(unittest.TestCase):
             text = file.read()
         self.assertIn("[*] start: ", text)
         self.assertNotIn(" /", text)
-
-
-if __name__ == "__main__":
-    unittest.main()

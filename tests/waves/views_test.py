@@ -17,9 +17,7 @@ from harness import ROOT, TOP, VIEWS, WAVES, product, run
 class Views(unittest.TestCase):
     @classmethod
     def setUpClass(cls):
-        folder = tempfile.TemporaryDirectory()
-        cls.addClassCleanup(folder.cleanup)
-        cls.folder = folder.name
+        cls.folder = cls.enterClassContext(tempfile.TemporaryDirectory())
         cls.views = {view: save_file.read(os.path.join(WAVES, view + ".gtkw")) for view in VIEWS}
         cls.written = {}
         for n in (2, 4, 8, 64):
@@ -114,9 +112,7 @@ class Views(unittest.TestCase):
 
 class Program(unittest.TestCase):
     def setUp(self):
-        folder = tempfile.TemporaryDirectory()
-        self.addCleanup(folder.cleanup)
-        self.folder = folder.name
+        self.folder = self.enterContext(tempfile.TemporaryDirectory())
         self.fst = os.path.join(self.folder, "t.fst")
 
     def refused(self, *arguments):
@@ -194,7 +190,3 @@ class Program(unittest.TestCase):
         with open(os.path.join(self.folder, "t.gtkw"), encoding="utf-8") as file:
             position = next(line for line in file if line[0] == "*").split()
         self.assertEqual([int(time) for time in position[1:5]], [fst.CYCLE * begin, fst.CYCLE * begin, fst.CYCLE * end, -1])
-
-
-if __name__ == "__main__":
-    unittest.main()

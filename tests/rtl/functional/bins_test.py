@@ -60,7 +60,3 @@ class Bins(unittest.TestCase):
                  "--top-module", "gemm64", ROOT / "rtl" / "gemm64.vlt", *sorted((ROOT / "rtl").glob("*.v")), cover],
                 capture_output=True, text=True, check=False)
         self.assertEqual((said.returncode, said.stderr), (0, ""))
-
-
-if __name__ == "__main__":
-    unittest.main()

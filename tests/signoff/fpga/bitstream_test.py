@@ -99,7 +99,3 @@ class Board(unittest.TestCase):
                   f"hierarchy -check -top {bitstream.TOP}; proc; check -assert")
         done = subprocess.run(["yosys", "-q", "-p", script], capture_output=True, text=True, check=False)
         self.assertEqual(done.returncode, 0, done.stderr)
-
-
-if __name__ == "__main__":
-    unittest.main()

@@ -61,7 +61,3 @@ class Program(unittest.TestCase):
         done = subprocess.run(["/usr/bin/python3", "-B", "scripts/fpga/fpga.py", "--n", "12"], capture_output=True, text=True, check=False)
         self.assertEqual(done.returncode, 2)
         self.assertIn("--n: invalid choice: 12", done.stderr)
-
-
-if __name__ == "__main__":
-    unittest.main()

@@ -2,7 +2,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """The carries of the control logic's adders give Yosys' own sums, sooner."""
 
-import unittest
 from unittest import mock
 
 from harness import SmallDesigns
@@ -42,7 +41,3 @@ class Adders(SmallDesigns):
         shortest = self.made(text).paths["gemm64"][0].ns
         with mock.patch.object(mapping, "REST", mapping.BLOCK):
             self.assertLess(shortest, 0.9 * self.made(text).paths["gemm64"][0].ns)
-
-
-if __name__ == "__main__":
-    unittest.main()

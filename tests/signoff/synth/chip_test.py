@@ -3,7 +3,6 @@
 
 import os
 import shutil
-import unittest
 
 from harness import ROOT, SmallDesigns
 
@@ -95,7 +94,3 @@ class Memories(SmallDesigns):
     def test_parameters_are_written_a_quarter_of_a_word_at_a_time(self):
         (_, memory), = self.of("gemm64_set_ram", LANE_WIDTH=8, DEPTH=4, ADDRESS_WIDTH=2).values()
         self.assertEqual((memory.words, memory.width, memory.lane, memory.ports["write_i"]), (4, 32, 8, 4))
-
-
-if __name__ == "__main__":
-    unittest.main()

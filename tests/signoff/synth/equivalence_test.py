@@ -8,7 +8,6 @@ import json
 import os
 import random
 import subprocess
-import unittest
 from unittest import mock
 
 from harness import ROOT, SmallDesigns
@@ -211,7 +210,3 @@ class Equivalence(SmallDesigns):
                 rest = rest[first + second:]
             got = sum((found[str(net)] >> at & 1) << i for i, net in enumerate(outputs))
             self.assertEqual(got, expected % (1 << len(outputs)), json.dumps(terms))
-
-
-if __name__ == "__main__":
-    unittest.main()

@@ -1,4 +1,3 @@
-#!/usr/bin/python3
 # SPDX-License-Identifier: Apache-2.0
 """What scripts/asic/netlist.py writes is what was synthesized, but for the cell that is broken; what tests/signoff/netlist/reset.py says of it; what scripts/asic/wires.py reads
 are qrouter's wires."""
@@ -8,7 +7,6 @@ import importlib.util
 import os
 import re
 import subprocess
-import unittest
 
 from harness import ROOT, SmallDesigns
 from synthesis import cells, tools
@@ -88,7 +86,3 @@ class Gates(SmallDesigns):
                            (("n7:1", "A_1:Y"), 0.001), (("n7:3", "B_1:A"), 0.001), (("n7:4", "C_1:B"), 0.001), (("n7:5", "out"), 0.001)):
             self.assertEqual(wires.pop(frozenset(ends)), ohms)
         self.assertFalse(wires)
-
-
-if __name__ == "__main__":
-    unittest.main()

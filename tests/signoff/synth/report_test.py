@@ -100,7 +100,3 @@ class Command(unittest.TestCase):
         with tempfile.TemporaryDirectory() as folder:
             code = self.exit_code("--array", "8", "--out", folder, "--json", "/no/such/folder/a.json", chips=[a_chip(8, 4, 5)])
         self.assertEqual(code, 3)
-
-
-if __name__ == "__main__":
-    unittest.main()

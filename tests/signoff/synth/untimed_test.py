@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """What cannot be timed fails synthesis, and the failure names it."""
 
-import unittest
-
 from harness import SmallDesigns, tools
 
 
@@ -41,7 +39,3 @@ class Untimed(SmallDesigns):
     def test_what_has_paths_alone_passes(self):
         self.assertEqual([(path.start, path.end) for path in self.made("always @(posedge clk_i) b_o <= ~a_i;").paths["gemm64"]],
                          [("a_i", "b_o"), ("b_o", "b_o")])
-
-
-if __name__ == "__main__":
-    unittest.main()
