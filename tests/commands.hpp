@@ -2,11 +2,9 @@
 // Commands by their fields.
 #pragma once
 
-#include <cstdint>
-#include <vector>
-
 #include "host/device/command_types.hpp"
 #include "host/device/device.hpp"
+#include "tests/test.hpp"
 
 namespace gemm64 {
 

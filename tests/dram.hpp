@@ -2,11 +2,8 @@
 // DRAM channels that no preset has.
 #pragma once
 
-#include <algorithm>
-#include <random>
-
 #include "host/device/dram_timing.hpp"
-#include "tests/random.hpp"
+#include "tests/test.hpp"
 
 namespace gemm64 {
 

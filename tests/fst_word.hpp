@@ -1,9 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <cstdint>
-#include <filesystem>
-#include <fstream>
+#include "tests/test.hpp"
 
 namespace gemm64 {
 

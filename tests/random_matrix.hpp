@@ -1,10 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <cstdint>
-#include <random>
-
 #include "host/numerics/matrix.hpp"
+#include "tests/test.hpp"
 
 namespace gemm64 {
 

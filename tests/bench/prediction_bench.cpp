@@ -11,7 +11,6 @@
 #include "host/cycles/cycle_model.hpp"
 #include "host/tiling/job.hpp"
 #include "host/tiling/window_plan.hpp"
-#include "host/util/error.hpp"
 #include "tests/unit/tiling/window_program.hpp"
 
 namespace gemm64::bench {

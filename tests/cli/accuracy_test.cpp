@@ -1,10 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Labels, names, idx files and calibration, as a person asks for them.
-#include <nlohmann/json.hpp>
 
 #include "tests/cli/onnx_bytes.hpp"
 #include "tests/cli/program.hpp"
-#include "tests/says.hpp"
 
 namespace gemm64::cli_test {
 namespace {
@@ -42,12 +40,10 @@ constexpr const char* kRun = "run --explain --model m.onnx --array 4 --input x.i
 
 TEST_F(AccuracyOfRun, IsCountedInInt8AndFloat32) {
   write_all();
-  const Outcome outcome =
-      run(kRun + std::string("--labels labels.txt --json r.json --precision int8"));
-  ASSERT_EQ(outcome.code, 0) << outcome.err;
-  EXPECT_THAT(outcome.out, Says("int8      66.67 %  2 of 3  100.00 %", "float32   66.67 %  2 of 3",
-                                "Most confused: 1 taken for 0 in 1 image.",
-                                "Scales of activations: each layer's from this very input"));
+  expect(0, kRun + std::string("--labels labels.txt --json r.json --precision int8"),
+         "int8      66.67 %  2 of 3  100.00 %", "float32   66.67 %  2 of 3",
+         "Most confused: 1 taken for 0 in 1 image.",
+         "Scales of activations: each layer's from this very input");
   EXPECT_EQ(report()["classification"]["matrix"].dump(), "[[1,0],[1,1]]");
   const Outcome two = run(kRun + std::string("--labels labels.txt --images 2"));
   EXPECT_THAT(two.out, Says("2 of 2"));
@@ -55,9 +51,7 @@ TEST_F(AccuracyOfRun, IsCountedInInt8AndFloat32) {
 
 TEST_F(AccuracyOfRun, NamesTheBestClasses) {
   write_all();
-  const Outcome outcome = run(kRun + std::string("--names names.txt --images 1"));
-  ASSERT_EQ(outcome.code, 0) << outcome.err;
-  EXPECT_THAT(outcome.out, Says("image 0:\n", "0 (bright)\n"));
+  expect(0, kRun + std::string("--names names.txt --images 1"), "image 0:\n", "0 (bright)\n");
 }
 
 TEST_F(AccuracyOfRun, NeedsFilesThatFit) {
@@ -82,46 +76,38 @@ TEST_F(AccuracyOfRun, NeedsFilesThatFit) {
   refused("--labels labels.txt --json labels.txt", "is the file that --labels is read from");
 }
 
-TEST_F(AccuracyOfRun, TakesPixelsAsTold) {
+TEST_F(AccuracyOfRun, TakesPixelsAsGiven) {
   write_all();
   // Everything below 240 is dark then.
-  const Outcome outcome =
-      run(kRun + std::string("--labels labels.txt --mean 0.9 --std 0.1 --json r.json"));
-  ASSERT_EQ(outcome.code, 0) << outcome.err;
+  expect(0, kRun + std::string("--labels labels.txt --mean 0.9 --std 0.1 --json r.json"));
   EXPECT_EQ(report()["classification"]["matrix"].dump(), "[[0,1],[0,2]]");
 }
 
-TEST_F(AccuracyOfRun, RunsManyImagesInPassesOfEqualSize) {
+TEST_F(AccuracyOfRun, RunsImagesInPassesOfEqualSize) {
   write_all();
   std::string pixels(600, '\x14');
   pixels[599] = '\xc8';
   write("x.idx", idx(pixels));
-  const Outcome outcome = run(kRun + std::string("--output y.npy --json r.json"));
-  ASSERT_EQ(outcome.code, 0) << outcome.err;
-  EXPECT_THAT(outcome.out, Says("The 600 images ran 200 at once."));
+  expect(0, kRun + std::string("--output y.npy --json r.json"), "The 600 images ran 200 at once.");
   EXPECT_EQ(report()["batch"], 600);
   EXPECT_EQ(report()["images_at_once"], 200);
   EXPECT_EQ(report()["layers"][0]["m"], 600);
   EXPECT_EQ(fs::file_size(folder_ / "y.npy"), 128 + 600 * 8);
   // As asked for: the last pass is filled up.
-  const Outcome seven = run(kRun + std::string("--batch 7 --json r.json"));
-  ASSERT_EQ(seven.code, 0) << seven.err;
-  EXPECT_THAT(seven.out, Says("The 600 images ran 7 at once."));
+  expect(0, kRun + std::string("--batch 7 --json r.json"), "The 600 images ran 7 at once.");
   EXPECT_EQ(report()["layers"][0]["m"], 602);
 }
 
-TEST_F(AccuracyOfRun, WhatIsCalibratedOnThreeImagesStillTakesOne) {
+TEST_F(AccuracyOfRun, CalibratedOnThreeImagesRunsOne) {
   write("m.onnx",
         onnx::model({onnx::node("Reshape", {"x", "s"}, "r"), onnx::node("MatMul", {"r", "w"}, "y"),
                      onnx::integers("s", {1, 1}), onnx::floats("w", {1, 2}, {1, -1}),
                      onnx::input("x", {1, 1, 1, 1}), onnx::output("y", {1, 2})}));
   write("x.idx", idx("\xc8\x14\xc8"));
-  const Outcome written = run("quantize m.onnx --calibrate x.idx -o q.onnx");
-  ASSERT_EQ(written.code, 0) << written.err;
+  expect(0, "quantize m.onnx --calibrate x.idx -o q.onnx");
   EXPECT_EQ(run("run --model q.onnx --array 2 --input x.idx --images 1").code, 0);
-  const Outcome all = run("run --explain --model m.onnx --array 2 --input x.idx --calibrate x.idx");
-  EXPECT_EQ(all.code, 0) << all.err;
-  EXPECT_THAT(all.out, Says("Same top-1 class as in float32: 100.0 % (3 of 3)"));
+  expect(0, "run --explain --model m.onnx --array 2 --input x.idx --calibrate x.idx",
+         "Same top-1 class as in float32: 100.0 % (3 of 3)");
 }
 
 TEST_F(AccuracyOfRun, CalibratesOnOtherImages) {
@@ -130,10 +116,8 @@ TEST_F(AccuracyOfRun, CalibratesOnOtherImages) {
   const std::string start = "run --explain --model m.onnx --device tlm --input " + data +
                             "images-idx3-ubyte.gz --labels " + data +
                             "labels-idx1-ubyte.gz --images 5 --json r.json ";
-  const Outcome outcome =
-      run(start + "--calibrate " + data + "images-idx3-ubyte.gz --calibrate-images 3");
-  ASSERT_EQ(outcome.code, 0) << outcome.err;
-  EXPECT_THAT(outcome.out, Says("images-idx3-ubyte.gz, its first 3 images.\n"));
+  expect(0, start + "--calibrate " + data + "images-idx3-ubyte.gz --calibrate-images 3",
+         "images-idx3-ubyte.gz, its first 3 images.\n");
   EXPECT_TRUE(report()["classification"].contains("float32"));
   // What `quantize` writes gives the same bytes.
   ASSERT_EQ(run(start + "--output y.npy --calibrate " + data +
@@ -166,9 +150,8 @@ TEST_F(AccuracyOfRun, IsTheSameWithAnyNumberOfJobs) {
   ASSERT_EQ(run("make-model mnist-cnn -o m.onnx").code, 0);
   ASSERT_EQ(run("quantize m.onnx -o q.onnx --calibrate-images 3 --calibrate " + images).code, 0);
   const auto with_jobs = [&](const std::string& jobs) {
-    const Outcome outcome = run("run --model q.onnx --array 8 --batch 1 --images 3 --output y" +
-                                jobs + ".npy --json r.json --input " + images + " --jobs " + jobs);
-    EXPECT_EQ(outcome.code, 0) << outcome.err;
+    expect(0, "run --model q.onnx --array 8 --batch 1 --images 3 --output y" + jobs +
+                  ".npy --json r.json --input " + images + " --jobs " + jobs);
     return timeless(report());
   };
   const json one = with_jobs("1");

@@ -1,12 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // Waveforms, faults and replays as a user meets them.
-#include <nlohmann/json.hpp>
 #include <regex>
 
 #include "sim/waves/cycle_time.hpp"
 #include "tests/cli/program.hpp"
 #include "tests/fst_word.hpp"
-#include "tests/says.hpp"
 
 namespace gemm64::cli_test {
 namespace {
@@ -20,16 +18,21 @@ class Debug : public Program {
     return {fst_word(folder_ / name, 9) / kTimeOfCycle,
             fst_word(folder_ / name, 17) / kTimeOfCycle};
   }
+
+  /// A replay of failure.json ends with the same failure.
+  void expect_replayed(const json& failure) const {
+    expect(1, "replay failure.json");
+    for (const char* field : {"product", "index", "clock", "element", "tile", "first_wrong"}) {
+      EXPECT_EQ(json_of("failure.json")["failure"][field], failure[field]) << field;
+    }
+  }
 };
 
-TEST_F(Debug, AMismatchIsToldTracedAndReplayed) {
-  const Outcome outcome =
-      run("gemm 8 24 8 --array 8 --memory-latency 7 --inject accumulator:0,2,3:9@172");
-  EXPECT_EQ(outcome.code, 1);
-  EXPECT_THAT(outcome.out,
-              Says("gemm, 8x24x8 from cycle", "the accumulator's bank 0, row 2, column 3: expected",
-                   "gtkwave failure.gtkw", "gemm64 replay failure.json",
-                   "Injected in cycle 172: bit 9 of the accumulator's bank 0, row 2, column 3.\n"));
+TEST_F(Debug, ReplaysMismatch) {
+  expect(1, "gemm 8 24 8 --array 8 --memory-latency 7 --inject accumulator:0,2,3:9@172",
+         "gemm, 8x24x8 from cycle", "the accumulator's bank 0, row 2, column 3: expected",
+         "gtkwave failure.gtkw", "gemm64 replay failure.json",
+         "Injected in cycle 172: bit 9 of the accumulator's bank 0, row 2, column 3.\n");
   const json failure = json_of("failure.json");
   EXPECT_EQ(failure["command"], "gemm");
   EXPECT_EQ(failure["options"]["seed"], 1);
@@ -61,18 +64,15 @@ TEST_F(Debug, AMismatchIsToldTracedAndReplayed) {
   json mended = failure;
   mended["options"]["inject"] = json::array();
   write("mended.json", mended.dump());
-  const Outcome holds = run("replay mended.json");
-  EXPECT_EQ(holds.code, 0) << holds.out << holds.err;
-  EXPECT_THAT(holds.out, Says("64 sums equal: VERIFIED in "));
+  expect(0, "replay mended.json", "64 sums equal: VERIFIED in ");
   EXPECT_FALSE(fs::exists(folder_ / "mended.fst"));
 }
 
-TEST_F(Debug, AProductOfANetworkIsReplayedAlone) {
+TEST_F(Debug, ReplaysProductOfNetwork) {
   // float32 runs four products; the fault comes in the third.
   const std::string arguments =
       "gemm 5 9 6 --array 8 --memory-latency 7 --precision float32 --memory-stalls 0.1 ";
-  const Outcome clean = run(arguments + "--json clean.json");
-  ASSERT_EQ(clean.code, 0) << clean.err;
+  expect(0, arguments + "--json clean.json");
   for (int clock = 700; clock < 1100; clock += 3) {
     const Outcome outcome = run(arguments + "--inject activation:0,0:6@" + std::to_string(clock));
     if (outcome.code == 0) continue;
@@ -81,43 +81,31 @@ TEST_F(Debug, AProductOfANetworkIsReplayedAlone) {
     EXPECT_GT(failure["index"], 0);
     EXPECT_EQ(failure["product"], "gemm/" + std::to_string(failure["index"].get<int>()));
     EXPECT_EQ(failure["first_wrong"]["place"], "activation");
-    const Outcome again = run("replay failure.json");
-    EXPECT_EQ(again.code, 1) << again.err;
-    for (const char* field : {"product", "index", "clock", "element", "tile", "first_wrong"}) {
-      EXPECT_EQ(json_of("failure.json")["failure"][field], failure[field]) << field;
-    }
+    expect_replayed(failure);
     return;
   }
   FAIL() << "no fault showed";
 }
 
-TEST_F(Debug, AProgramOfANetworkIsReplayedAlone) {
+TEST_F(Debug, ReplaysProgramOfNetwork) {
   // The fault comes in LeNet's second convolution.
-  const Outcome outcome = run("run lenet --array 8 --batch 2 --inject accumulator:0,0,0:20@13000");
-  ASSERT_EQ(outcome.code, 1) << outcome.err;
+  expect(1, "run lenet --array 8 --batch 2 --inject accumulator:0,0,0:20@13000");
   const json failure = json_of("failure.json")["failure"];
   EXPECT_EQ(failure["product"], "c3");
-  const Outcome again = run("replay failure.json");
-  EXPECT_EQ(again.code, 1) << again.err;
-  for (const char* field : {"product", "index", "clock", "element", "tile", "first_wrong"}) {
-    EXPECT_EQ(json_of("failure.json")["failure"][field], failure[field]) << field;
-  }
+  expect_replayed(failure);
 }
 
-TEST_F(Debug, AFaultReachesTheOutputsWhateverIsCompared) {
+TEST_F(Debug, FaultReachesOutputsWithAnyCheck) {
   const std::string lenet = "run lenet --array 8 --batch 2 --json report.json ";
   const std::string fault = "--inject accumulator:0,0,0:20@9000 --check ";
-  const Outcome right = run(lenet + "--check none");
-  EXPECT_EQ(right.code, 4) << right.err;
-  EXPECT_THAT(right.out, Says("no value compared (--check none): NOT CHECKED in "));
+  expect(4, lenet + "--check none", "no value compared (--check none): NOT CHECKED in ");
   EXPECT_EQ(json_of("report.json")["verified"], false);
   const Outcome none = run(lenet + fault + "none");
   EXPECT_EQ(none.code, 4) << none.err;
   EXPECT_THAT(none.out, Lacks("no result changed"));
-  const Outcome outputs = run(lenet + fault + "outputs");
-  EXPECT_EQ(outputs.code, 1) << outputs.err;
-  EXPECT_THAT(outputs.out, Says(" of 20 values of the network's outputs differ from a run on "
-                                "the host, the first in 'output"));
+  expect(1, lenet + fault + "outputs",
+         " of 20 values of the network's outputs differ from a run on "
+         "the host, the first in 'output");
   const Outcome layers = run(lenet + fault + "layers");
   EXPECT_EQ(layers.code, 1) << layers.err;
   const std::regex wrong("\n[a-z0-9]+: [0-9,]+ values? differs?;");
@@ -125,7 +113,7 @@ TEST_F(Debug, AFaultReachesTheOutputsWhateverIsCompared) {
       << layers.out;
 }
 
-TEST_F(Debug, EveryOptionIsReplayed) {
+TEST_F(Debug, ReplaysEveryOption) {
   const std::string arguments =
       "gemm 6 24 12 --array 4 --batch 2 --seed 9 --memory-latency 11 --memory-bytes-per-cycle 3 "
       "--memory-stalls 0.1 --accumulate host --inject accumulator:0,2,3:9@";
@@ -143,18 +131,14 @@ TEST_F(Debug, EveryOptionIsReplayed) {
         {"memory_latency", 11}, {"memory_stalls", 0.1}, {"memory_bytes_per_cycle", 3},
         {"accumulate", "host"}, {"precision", "int8"}};
     for (const auto& [name, value] : given.items()) EXPECT_EQ(options[name], value) << name;
-    const Outcome again = run("replay failure.json");
-    EXPECT_EQ(again.code, 1) << again.err;
+    expect_replayed(failure);
     EXPECT_EQ(json_of("failure.json")["options"], options);
-    for (const char* field : {"element", "tile", "clock", "first_wrong"}) {
-      EXPECT_EQ(json_of("failure.json")["failure"][field], failure[field]) << field;
-    }
     return;
   }
   FAIL() << "no fault showed";
 }
 
-TEST_F(Debug, TheMemoryIsReplayedAsItWasShared) {
+TEST_F(Debug, ReplaysSharingOfMemory) {
   for (const std::string sharing : {"shared", "exclusive", "dram:ddr4,width=16"}) {
     const bool dram = sharing.find(':') != std::string::npos;
     const std::string arguments = "gemm 6 24 12 --array 4 --memory " + sharing +
@@ -183,7 +167,7 @@ TEST_F(Debug, TheMemoryIsReplayedAsItWasShared) {
   }
 }
 
-TEST_F(Debug, AWrongCounterAloneIsRecordedAndReplayed) {
+TEST_F(Debug, ReplaysWrongCounter) {
   // A campaign tells a fault that changes cycles and no sum.
   ASSERT_EQ(run("faults --program products --array 4 --count 600 --seed 3 --json faults.json").code,
             0);
@@ -193,28 +177,24 @@ TEST_F(Debug, AWrongCounterAloneIsRecordedAndReplayed) {
     if (fault["outcome"] == "wrong_counters") command = fault["command"];
   }
   ASSERT_NE(command, "");
-  const Outcome outcome = run(command.substr(std::string("gemm64 ").size()));
-  EXPECT_EQ(outcome.code, 1);
-  EXPECT_THAT(outcome.out, Says("every sum is right", "reproduce     gemm64 replay failure.json"));
+  expect(1, command.substr(std::string("gemm64 ").size()), "every sum is right",
+         "reproduce     gemm64 replay failure.json");
   const json failure = json_of("failure.json")["failure"];
   EXPECT_EQ(failure["kind"], "counter");
   EXPECT_THAT(failure["message"].get<std::string>(), Says(", predicted "));
   EXPECT_FALSE(fs::exists(folder_ / "failure.fst"));
-  const Outcome again = run("replay failure.json --json report.json");
-  EXPECT_EQ(again.code, 1);
+  expect(1, "replay failure.json --json report.json");
   EXPECT_EQ(json_of("report.json")["failure"]["message"], failure["message"]);
 }
 
-TEST_F(Debug, AFaultThatChangesNothingIsTold) {
+TEST_F(Debug, ReportsFaultThatChangesNothing) {
   // Nothing is in the array yet.
-  const Outcome outcome = run("gemm 8 24 8 --array 8 --inject partial-sum:0,0:3@70");
-  EXPECT_EQ(outcome.code, 0);
-  EXPECT_THAT(outcome.out, Says("VERIFIED",
-                                "Injected in cycle 70: bit 3 of the partial sum behind stage 0, "
-                                "column 0; no result changed.\n"));
+  expect(0, "gemm 8 24 8 --array 8 --inject partial-sum:0,0:3@70", "VERIFIED",
+         "Injected in cycle 70: bit 3 of the partial sum behind stage 0, "
+         "column 0; no result changed.\n");
 }
 
-TEST_F(Debug, ALayerOfAnOnnxNetworkIsReplayed) {
+TEST_F(Debug, ReplaysLayerOfOnnxNetwork) {
   ASSERT_EQ(run("make-model lenet -o lenet.onnx").code, 0);
   // The first row of the first tile of f6 is read in a cycle that the tile's trace tells.
   const Outcome tile =
@@ -224,20 +204,18 @@ TEST_F(Debug, ALayerOfAnOnnxNetworkIsReplayed) {
       << tile.out << tile.err;
   // Its weight of row 9, column 5 is used 2 + 2 + 5 cycles later, in stage 2.
   const std::string fault = "weight:9,5:6@" + std::to_string(std::stoull(clock[1]) + 9);
-  const Outcome outcome = run("run --precision int8 --model lenet.onnx --inject " + fault);
-  ASSERT_EQ(outcome.code, 1) << outcome.out << outcome.err;
+  expect(1, "run --precision int8 --model lenet.onnx --inject " + fault);
   const json failure = json_of("failure.json")["failure"];
   EXPECT_EQ(failure["product"], "f6");
   EXPECT_EQ(failure["index"], 1);
   EXPECT_EQ(failure["first_wrong"]["place"], "weight");
   EXPECT_EQ(failure["first_wrong"]["row"], 9);
   EXPECT_EQ(failure["first_wrong"]["column"], 5);
-  const Outcome again = run("replay failure.json");
-  EXPECT_EQ(again.code, 1) << again.err;
+  expect(1, "replay failure.json");
   EXPECT_EQ(json_of("failure.json")["failure"]["first_wrong"], failure["first_wrong"]);
 }
 
-TEST_F(Debug, ATimeoutIsToldTracedAndReplayed) {
+TEST_F(Debug, ReplaysTimeout) {
   const Outcome outcome =
       run("gemm 8 64 40 --array 8 --inject hang:results@200 --trace-mismatch hang.fst --timeline "
           "hang_timeline.json");
@@ -252,18 +230,17 @@ TEST_F(Debug, ATimeoutIsToldTracedAndReplayed) {
   // The timeline tells what led to it, up to the wait that did not end.
   EXPECT_THAT(contents(folder_ / "hang_timeline.json"), Says("wait_response"));
   EXPECT_TRUE(json_of("hang_timeline.json").contains("traceEvents"));
-  const Outcome again = run("replay hang.json");
-  EXPECT_EQ(again.code, 1);
+  expect(1, "replay hang.json");
   EXPECT_EQ(json_of("hang.json")["failure"]["clock"], failure["clock"]);
 }
 
-TEST_F(Debug, ASelfCheckingDeviceThatIsNotBuiltNamesTheCommandThatBuildsIt) {
+TEST_F(Debug, NamesCommandThatBuildsSelfCheck) {
   expect_bad(
       "gemm 4 4 4 --array 2 --self-check",
       "self-check and N = 2; this build has N = 4, 8; `make -C sim self-check ARRAY=2` builds it");
 }
 
-TEST_F(Debug, OneTileIsTraced) {
+TEST_F(Debug, TracesTile) {
   const Outcome outcome =
       run("gemm 16 40 24 --array 8 --trace t.fst --trace-tile gemm:0,3,1 --view array");
   ASSERT_EQ(outcome.code, 0) << outcome.err;
@@ -280,15 +257,13 @@ TEST_F(Debug, OneTileIsTraced) {
   EXPECT_TRUE(fs::exists(folder_ / "t.gtkw"));
 }
 
-TEST_F(Debug, TheFirstTileIsTracedFromTheBeginningOfItsProduct) {
-  const Outcome outcome = run("gemm 16 40 24 --array 8 --trace t.fst --trace-tile 0,0,0");
-  ASSERT_EQ(outcome.code, 0) << outcome.err;
+TEST_F(Debug, TracesFirstTileFromBegin) {
+  expect(0, "gemm 16 40 24 --array 8 --trace t.fst --trace-tile 0,0,0");
   EXPECT_LT(window("t.fst").first, 80u);
 }
 
-TEST_F(Debug, TheWaveformOfATileAtFullSizeIsSmall) {
-  const Outcome outcome = run("gemm 64 192 128 --trace t.fst --trace-tile 0,2,1");
-  ASSERT_EQ(outcome.code, 0) << outcome.err;
+TEST_F(Debug, WaveformOfTileIsSmallAtN64) {
+  expect(0, "gemm 64 192 128 --trace t.fst --trace-tile 0,2,1");
   EXPECT_EQ(window("t.fst").second - window("t.fst").first, 64u + 64 + 81 + 7);
   EXPECT_LT(fs::file_size(folder_ / "t.fst"), 20'000'000u);
   EXPECT_GT(fs::file_size(folder_ / "t.fst"), 500'000u);
@@ -301,16 +276,14 @@ TEST_F(Debug, ARunThatHoldsLeavesNoFailureFiles) {
   EXPECT_TRUE(fs::is_empty(folder_));
 }
 
-TEST_F(Debug, WhereTheFilesCannotBeWrittenTheFailureIsStillTold) {
+TEST_F(Debug, ReportsFailureWithoutFiles) {
   fs::create_directory(folder_ / "failure.fst");
-  const Outcome outcome =
-      run("gemm 8 24 8 --array 8 --memory-latency 7 --inject accumulator:0,2,3:9@172");
-  EXPECT_EQ(outcome.code, 1);
-  EXPECT_THAT(outcome.out, Says("the accumulator's bank 0, row 2, column 3",
-                                "failure.fst: cannot be written: it names a folder"));
+  expect(1, "gemm 8 24 8 --array 8 --memory-latency 7 --inject accumulator:0,2,3:9@172",
+         "the accumulator's bank 0, row 2, column 3",
+         "failure.fst: cannot be written: it names a folder");
 }
 
-TEST_F(Debug, WhereTheSaveFileIsLostTheFailureIsStillTold) {
+TEST_F(Debug, ReportsFailureWithoutSaveFile) {
   fs::create_symlink("/dev/full", folder_ / "failure.gtkw");
   const Outcome outcome =
       run("gemm 8 24 8 --array 8 --memory-latency 7 --inject accumulator:0,2,3:9@172");
@@ -354,7 +327,7 @@ TEST_F(Debug, BadInputIsRefused) {
   expect_refused("replay nothing.json", "nothing.json: cannot be read");
 }
 
-TEST_F(Debug, AMomentThatCannotComeIsRefusedBeforeTheRun) {
+TEST_F(Debug, RefusesCycleAfterEnd) {
   const std::string gemm = "gemm 8 24 8 --array 8 ";
   expect_refused(gemm + "--inject weight:0,0:0@100000000",
                  "--inject weight:0,0:0@100000000: cycle 100000000 is after the end of the run");
@@ -379,7 +352,7 @@ TEST_F(Debug, AMomentThatCannotComeIsRefusedBeforeTheRun) {
   }
 }
 
-TEST_F(Debug, AFaultThatTheDeviceFindsItselfIsToldAndTheProductRunsAgain) {
+TEST_F(Debug, RunsAgainAfterFoundFault) {
   const std::string gemm = "gemm 9 40 9 --array 8 --inject partial-sum:1,5:9@350 ";
   EXPECT_EQ(run(gemm).code, 1);
   const Outcome outcome = run(gemm + "--self-check --timeline t.json --json report.json");
@@ -391,21 +364,16 @@ TEST_F(Debug, AFaultThatTheDeviceFindsItselfIsToldAndTheProductRunsAgain) {
   EXPECT_EQ(json_of("report.json")["layers"][0]["faults_found"].size(), 1u);
 }
 
-TEST_F(Debug, ARegisterThatIsNotAsItWasWrittenIsToldAndTheProductRunsAgain) {
-  const Outcome outcome =
-      run("gemm 9 40 9 --array 8 --inject register:RING_TAIL:3@350 --self-check --json r.json");
-  EXPECT_EQ(outcome.code, 0) << outcome.err;
-  EXPECT_THAT(outcome.out,
-              Says("VERIFIED", "1 fault found by the driver in gemm, register RING_TAIL;"));
+TEST_F(Debug, RunsAgainAfterAlteredRegister) {
+  expect(0, "gemm 9 40 9 --array 8 --inject register:RING_TAIL:3@350 --self-check --json r.json",
+         "VERIFIED", "1 fault found by the driver in gemm, register RING_TAIL;");
   EXPECT_EQ(json_of("r.json")["layers"][0]["faults_found"][0]["register"], "RING_TAIL");
 }
 
 TEST_F(Debug, ASelfTestEndsWith1WhereABitIsStuck) {
   const std::string test = "info --array 4 --self-test --json i.json ";
   EXPECT_EQ(run(test).code, 0);
-  const Outcome outcome = run(test + "--trace t.fst --inject weight:1,2:3=1@9");
-  EXPECT_EQ(outcome.code, 1);
-  EXPECT_THAT(outcome.out, Says("self-test FAILED", "sums are wrong"));
+  expect(1, test + "--trace t.fst --inject weight:1,2:3=1@9", "self-test FAILED", "sums are wrong");
   EXPECT_EQ(json_of("i.json")["self_test"]["passed"], false);
   EXPECT_GT(window("t.fst").second, json_of("i.json")["self_test"]["clocks"].get<std::uint64_t>());
   EXPECT_EQ(run(test + "--inject weight:4,0:3=1@9").code, 2);
@@ -415,7 +383,7 @@ TEST_F(Debug, ASelfTestEndsWith1WhereABitIsStuck) {
   EXPECT_THAT(alone.err, Says("--inject", "--self-test"));
 }
 
-TEST_F(Debug, ACampaignOfDevicesThatCheckThemselvesTellsWhatTheyFoundOfWhatMatters) {
+TEST_F(Debug, CampaignReportsFoundFaults) {
   const Outcome outcome =
       run("faults --self-check --program products --array 4 --count 168 --seed 3 --json f.json");
   EXPECT_EQ(outcome.code, 0) << outcome.out << outcome.err;
@@ -437,7 +405,7 @@ TEST_F(Debug, ACampaignOfDevicesThatCheckThemselvesTellsWhatTheyFoundOfWhatMatte
   EXPECT_EQ(run("faults --self-check --kind broken-programs").code, 2);
 }
 
-TEST_F(Debug, AMomentThatDidNotComeIsTold) {
+TEST_F(Debug, ReportsCycleThatDidNotCome) {
   // Within what the run might have taken, and after what it took.
   const std::string gemm = "gemm 8 24 8 --array 8 ";
   const std::pair<const char*, const char*> cases[] = {

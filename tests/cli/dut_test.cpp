@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // `gemm64 dut` as a user types it: usage, exit codes and files.
 #include "tests/cli/program.hpp"
-#include "tests/says.hpp"
 
 namespace gemm64::cli_test {
 namespace {
@@ -31,7 +30,7 @@ TEST_F(Dut, LargeArraysAreNotProven) {
   expect_bad("dut prove a/array.toml", "16×16");
 }
 
-TEST_F(Dut, ExitCodesTellHeldFromFailed) {
+TEST_F(Dut, ExitCodesSeparateHeldFromFailed) {
   const std::string cache = " --cache " GEMM64_DUT_CACHE " ";
   const Outcome held = run("dut check " + kArrays + "/no_backpressure.toml --no-trace --score" +
                            cache + "--json held.json --junit held.xml");

@@ -1,10 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Campaigns of faults as a user runs them, and the commands that they print.
-#include <map>
-#include <nlohmann/json.hpp>
 
 #include "tests/cli/program.hpp"
-#include "tests/says.hpp"
 
 namespace gemm64::cli_test {
 namespace {
@@ -13,7 +10,7 @@ using nlohmann::json;
 
 class FaultsCommand : public Program {};
 
-TEST_F(FaultsCommand, TellsWhatBecameOfEveryFault) {
+TEST_F(FaultsCommand, ReportsOutcomeOfEveryFault) {
   const Outcome outcome = run("faults --count 124 --array 4 --seed 5 --jobs 2 --json f.json");
   EXPECT_EQ(outcome.code, 0) << outcome.err;
   EXPECT_THAT(outcome.out, Says("124 faults on 4x4, seed 5", "lanes: lane-line",
@@ -75,7 +72,7 @@ TEST_F(FaultsCommand, GivesCommandsThatRepeatEveryTry) {
   EXPECT_GT(repeated.size(), 20u);
 }
 
-TEST_F(FaultsCommand, RepeatsATryOfAnyOtherProgramByItsNumber) {
+TEST_F(FaultsCommand, RepeatsTryOfAProgramByNumber) {
   for (const char* const program : {"convolutions", "lanes", "vector"}) {
     SCOPED_TRACE(program);
     const std::string campaign = std::string("faults --array 4 --seed 6 --program ") + program;
@@ -84,22 +81,20 @@ TEST_F(FaultsCommand, RepeatsATryOfAnyOtherProgramByItsNumber) {
     EXPECT_EQ(report["programs"].size(), 1u);
     for (const json& entry : report["tries"]) {
       if (entry["outcome"] != "wrong_sums") continue;
-      const Outcome outcome = run(entry["command"].get<std::string>().substr(7) + " --json g.json");
-      EXPECT_EQ(outcome.code, 0) << outcome.err;
-      EXPECT_THAT(outcome.out, Says(entry["diagnosis"].get<std::string>(), "first wrong"));
+      expect(0, entry["command"].get<std::string>().substr(7) + " --json g.json",
+             entry["diagnosis"].get<std::string>(), "first wrong");
       EXPECT_EQ(json_of("g.json")["tries"][0], entry);
       break;
     }
   }
 }
 
-TEST_F(FaultsCommand, FaultsOfPortsAndResultsAreReplayed) {
+TEST_F(FaultsCommand, ReplaysFaultsOfPortsAndResults) {
   for (const char* fault :
        {"lost:weights.r@60", "repeated:results.w@60", "slverr:data@60", "result:3:2@60"}) {
     SCOPED_TRACE(fault);
-    const Outcome outcome = run(
-        std::string("gemm 8 24 8 --array 8 --memory-latency 7 --watchdog 1500 --inject ") + fault);
-    ASSERT_EQ(outcome.code, 1) << outcome.out << outcome.err;
+    expect(1, std::string("gemm 8 24 8 --array 8 --memory-latency 7 --watchdog 1500 --inject ") +
+                  fault);
     const json failure = json_of("failure.json");
     EXPECT_EQ(failure["options"]["watchdog"], 1500);
     const Outcome again = run("replay failure.json");
@@ -123,19 +118,17 @@ TEST_F(FaultsCommand, AnInterruptionSaysWhatWasFound) {
   EXPECT_FALSE(fs::exists(folder_ / "f.json"));
 }
 
-TEST_F(FaultsCommand, TellsWhatBecameOfBrokenProgramsAndRepeatsOne) {
+TEST_F(FaultsCommand, ReportsOutcomeOfBrokenPrograms) {
   const std::string command = "faults --kind broken-programs --array 4 --seed 5 --json f.json";
-  const Outcome outcome = run(command + " --count 30 --jobs 2");
-  EXPECT_EQ(outcome.code, 0) << outcome.out << outcome.err;
-  EXPECT_THAT(outcome.out, Says("30 broken programs on 4x4, seed 5", "HELD: both refuse the same"));
+  expect(0, command + " --count 30 --jobs 2", "30 broken programs on 4x4, seed 5",
+         "HELD: both refuse the same");
   const json all = json_of("f.json");
   ASSERT_EQ(all["tries"].size(), 30u);
   const json& entry = all["tries"][17];
   EXPECT_EQ(entry["command"],
             "gemm64 faults --kind broken-programs --array 4 --seed 5 --first 17 --count 1");
-  const Outcome one = run(entry["command"].get<std::string>().substr(7) + " --json f.json");
-  EXPECT_EQ(one.code, 0) << one.err;
-  EXPECT_THAT(one.out, Says(entry["changes"][0].get<std::string>()));
+  expect(0, entry["command"].get<std::string>().substr(7) + " --json f.json",
+         entry["changes"][0].get<std::string>());
   EXPECT_EQ(json_of("f.json")["tries"][0], entry);
 }
 
@@ -155,10 +148,8 @@ TEST_F(FaultsCommand, CountsEndsInANetwork) {
   EXPECT_LT(all["silent"]["low"], all["silent"]["share"]);
   EXPECT_GT(all["silent"]["high"], all["silent"]["share"]);
   ASSERT_EQ(report["tries"].size(), 63u);
-  const Outcome later =
-      run("faults --model lenet --array 8 --count 21 --first 42 --jobs 1 --json g.json");
-  EXPECT_EQ(later.code, 0) << later.err;
-  EXPECT_THAT(later.out, Says("NOT REPEATED"));
+  expect(0, "faults --model lenet --array 8 --count 21 --first 42 --jobs 1 --json g.json",
+         "NOT REPEATED");
   const json own = json_of("g.json")["tries"];
   for (std::size_t i = 0; i < 21; ++i) {
     EXPECT_EQ(own[i]["fault"], report["tries"][42 + i]["fault"]);
@@ -167,10 +158,10 @@ TEST_F(FaultsCommand, CountsEndsInANetwork) {
 }
 
 TEST_F(FaultsCommand, PutsFaultsIntoANetworkOfAFile) {
-  const Outcome outcome = run("faults --model " GEMM64_TEST_DATA
-                              "/depthwise.onnx --array 4 --count 42 --repeat 2 --json f.json");
-  EXPECT_EQ(outcome.code, 0) << outcome.out << outcome.err;
-  EXPECT_THAT(outcome.out, Says("depthwise.onnx on 4x4", "HELD: 2 tries"));
+  expect(0,
+         "faults --model " GEMM64_TEST_DATA
+         "/depthwise.onnx --array 4 --count 42 --repeat 2 --json f.json",
+         "depthwise.onnx on 4x4", "HELD: 2 tries");
 }
 
 TEST_F(FaultsCommand, RefusesWhatMakesNoSense) {

@@ -1,12 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // How often a command checks a network's graph, counted inside of the program.
-#include <gtest/gtest.h>
 
 #include "host/cli/program.hpp"
 #include "host/cli/run_command.hpp"
 #include "host/graph/onnx/graph_check.hpp"
 #include "host/numerics/npy.hpp"
-#include "tests/folder.hpp"
+#include "tests/test.hpp"
 
 namespace gemm64 {
 namespace {

@@ -1,17 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // --help, the manual and the shells' completion, all made of the same commands and options.
-#include <gmock/gmock.h>
-#include <gtest/gtest.h>
-
-#include <cstdlib>
-#include <fstream>
-#include <set>
-#include <sstream>
-#include <string>
-#include <vector>
 
 #include "tests/cli/program.hpp"
-#include "tests/says.hpp"
 
 namespace gemm64::cli_test {
 namespace {

@@ -2,11 +2,9 @@
 // Small ONNX files as bytes: these tests know the program only, no library of its.
 #pragma once
 
-#include <cstdint>
-#include <cstring>
 #include <initializer_list>
-#include <string>
-#include <vector>
+
+#include "tests/test.hpp"
 
 namespace gemm64::cli_test::onnx {
 

@@ -2,12 +2,10 @@
 // Nothing lost unsaid, nothing destroyed: outputs as a shell, a full disk and a signal treat them.
 #include <sys/resource.h>
 
-#include <nlohmann/json.hpp>
 #include <thread>
 
 #include "tests/cli/onnx_bytes.hpp"
 #include "tests/cli/program.hpp"
-#include "tests/says.hpp"
 
 namespace gemm64::cli_test {
 namespace {
@@ -28,7 +26,7 @@ class Outputs : public Program {
   std::string read(const std::string& name) const { return contents(folder_ / name); }
 };
 
-TEST_F(Outputs, DashIsStandardOutputAndTheReportGoesToStandardError) {
+TEST_F(Outputs, DashIsStandardOutput) {
   EXPECT_EQ(shell("$G info --json - > out 2> err"), 0);
   EXPECT_EQ(json::parse(read("out"))["n"], 64);
   EXPECT_THAT(read("err"), Says("activation scratchpad"));
@@ -45,7 +43,7 @@ TEST_F(Outputs, DevicesStayDevices) {
   EXPECT_EQ(json::parse(read("copy"))["n"], 64);
 }
 
-TEST_F(Outputs, ALostReportIsExit3AndFilesAreWrittenAllTheSame) {
+TEST_F(Outputs, LostReportIsExit3) {
   for (const char* closed : {"> /dev/full 2> err", ">&- 2> err", "> /dev/full 2>&-"}) {
     fs::remove(folder_ / "x.json");
     EXPECT_EQ(shell(std::string("$G info --json x.json ") + closed), 3) << closed;
@@ -67,7 +65,7 @@ TEST_F(Outputs, ALostReportIsExit3AndFilesAreWrittenAllTheSame) {
   EXPECT_EQ(read("err"), "");
 }
 
-TEST_F(Outputs, AFullDeviceIsExit3AndTheReportIsPrinted) {
+TEST_F(Outputs, FullDeviceIsExit3) {
   EXPECT_EQ(shell("$G info --json /dev/full > out 2> err"), 3);
   EXPECT_THAT(read("out"), Says("activation scratchpad"));
   EXPECT_THAT(read("err"), Says("/dev/full: ", "is lost: No space left on device"));
@@ -153,7 +151,7 @@ TEST_F(Outputs, AWaveformAppearsWholeOrNotAtAll) {
             (std::vector<std::string>{"err", "out", "w.fst", "w.gtkw", "w.sucl", "w.surf.ron"}));
 }
 
-TEST_F(Outputs, ASignalLeavesNothingAndSaysWhatWasFinished) {
+TEST_F(Outputs, SignalKeepsFinishedWork) {
   const std::pair<const char*, int> signals[] = {{"INT", 130}, {"TERM", 143}, {"HUP", 129}};
   for (const auto& [name, code] : signals) {
     write("w.fst", "old");
@@ -179,7 +177,7 @@ TEST_F(Outputs, AKillLeavesTheFilesBefore) {
   EXPECT_EQ(read("x.json"), "old");
 }
 
-TEST_F(Outputs, AReplayLeavesItsInputAlone) {
+TEST_F(Outputs, ReplayKeepsItsInput) {
   ASSERT_EQ(run("gemm 8 24 8 --array 8 --memory-latency 7 --inject accumulator:0,2,3:9@172").code,
             1);
   const std::string before = read("failure.json");

@@ -2,20 +2,9 @@
 // The program, run as a user runs it, in a folder of its own.
 #pragma once
 
-#include <gmock/gmock.h>
-#include <gtest/gtest.h>
 #include <sys/wait.h>
 
-#include <algorithm>
-#include <cstdlib>
-#include <filesystem>
-#include <fstream>
-#include <nlohmann/json.hpp>
-#include <string>
-#include <vector>
-
-#include "tests/folder.hpp"
-#include "tests/says.hpp"
+#include "tests/test.hpp"
 
 namespace gemm64::cli_test {
 
@@ -41,6 +30,14 @@ class Program : public InFolder {
     fs::remove(out);
     fs::remove(err);
     return outcome;
+  }
+
+  /// Runs it: it ends with `code`, and prints each of `words`.
+  template <class... Words>
+  void expect(int code, const std::string& arguments, const Words&... words) const {
+    const Outcome outcome = run(arguments);
+    EXPECT_EQ(outcome.code, code) << arguments << '\n' << outcome.out << outcome.err;
+    if constexpr (sizeof...(words) != 0) EXPECT_THAT(outcome.out, Says(words...));
   }
 
   /// Runs a shell's line in the folder, where $G is the program; nothing is redirected. What

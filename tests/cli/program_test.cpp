@@ -2,20 +2,15 @@
 // The program as a user meets it: what it prints, what it writes, and its exit codes.
 #include "tests/cli/program.hpp"
 
-#include <fstream>
-#include <nlohmann/json.hpp>
-
 #include "tests/cli/onnx_bytes.hpp"
-#include "tests/says.hpp"
 
 namespace gemm64::cli_test {
 namespace {
 
 TEST_F(Program, MultipliesAndReports) {
   const fs::path json = folder_ / "report.json";
-  const Outcome outcome = run("gemm 5 20 12 --array 8 --memory-latency 7 --json " + json.string());
-  EXPECT_EQ(outcome.code, 0) << outcome.err;
-  EXPECT_THAT(outcome.out, Says("cycles, ", "% of the MACs, ", " 60 sums equal: VERIFIED in "));
+  expect(0, "gemm 5 20 12 --array 8 --memory-latency 7 --json " + json.string(), "cycles, ",
+         "% of the MACs, ", " 60 sums equal: VERIFIED in ");
   const auto report = nlohmann::json::parse(contents(json));
   EXPECT_EQ(report["model"], "gemm");
   EXPECT_EQ(report["device"], "rtl");
@@ -49,9 +44,7 @@ TEST_F(Program, MultipliesGivenOperands) {
   const fs::path a = write_npy<std::int8_t>("a.npy", "|i1", 2, 3, {1, 2, 3, -4, -5, -128});
   const fs::path b = write_npy<std::int8_t>("b.npy", "|i1", 3, 1, {7, -8, 9});
   const fs::path c = folder_ / "c.npy";
-  const Outcome outcome =
-      run("gemm --array 4 --a " + a.string() + " --b " + b.string() + " --output " + c.string());
-  EXPECT_EQ(outcome.code, 0) << outcome.err;
+  expect(0, "gemm --array 4 --a " + a.string() + " --b " + b.string() + " --output " + c.string());
   const std::string file = contents(c);
   ASSERT_GE(file.size(), 8U);
   std::array<std::int32_t, 2> sums{};
@@ -61,25 +54,19 @@ TEST_F(Program, MultipliesGivenOperands) {
 }
 
 TEST_F(Program, MultipliesFloat32FromSlices) {
-  const Outcome outcome = run("gemm 3 50 9 --array 8 --precision float32");
-  EXPECT_EQ(outcome.code, 0) << outcome.err;
-  EXPECT_THAT(outcome.out, Says("four slices of 7 bits"));
+  expect(0, "gemm 3 50 9 --array 8 --precision float32", "four slices of 7 bits");
 }
 
 TEST_F(Program, RunsOnTheReferenceWithoutCycles) {
-  const Outcome outcome = run("gemm 70 70 70 --device reference");
-  EXPECT_EQ(outcome.code, 0) << outcome.err;
-  EXPECT_THAT(outcome.out, Says("\n4,900 sums equal: VERIFIED in "));
+  expect(0, "gemm 70 70 70 --device reference", "\n4,900 sums equal: VERIFIED in ");
 }
 
 TEST_F(Program, ChecksNoPredictionOfAThrottledMemory) {
-  const Outcome outcome =
-      run("gemm 9 40 9 --array 8 --memory-bytes-per-cycle 3 --memory-stalls 0.3");
-  EXPECT_EQ(outcome.code, 0) << outcome.err;
-  EXPECT_THAT(outcome.out, Says("were not checked"));
+  expect(0, "gemm 9 40 9 --array 8 --memory-bytes-per-cycle 3 --memory-stalls 0.3",
+         "were not checked");
 }
 
-TEST_F(Program, RunsAlexNetAndTellsTheDevicesShare) {
+TEST_F(Program, RunsAlexNetAndReportsDeviceShare) {
   const Outcome outcome = run("run --device reference --batch 2 --explain --json report.json");
   EXPECT_EQ(outcome.code, 0) << outcome.err;
   EXPECT_THAT(outcome.out, Says("alexnet on device 'reference'"));
@@ -99,7 +86,7 @@ TEST_F(Program, RunsAlexNetAndTellsTheDevicesShare) {
   EXPECT_GT(report["quality"]["signal_to_noise_db"].get<double>(), 35);
 }
 
-TEST_F(Program, LeavesAlexNetsConvolutionsToTheHostWhereAsked) {
+TEST_F(Program, LeavesConvolutionsToHostOnRequest) {
   const Outcome outcome = run("run --device reference --batch 2 --convolutions host");
   EXPECT_EQ(outcome.code, 0) << outcome.err;
   EXPECT_THAT(outcome.out, Says("On the device: 8.21 % of the MACs, 1 program; ",
@@ -116,21 +103,18 @@ TEST_F(Program, LeavesAlexNetsConvolutionsToTheHostWhereAsked) {
   }
 }
 
-TEST_F(Program, RunsMoreImagesThanGoThroughTheHostAtOnce) {
-  const Outcome outcome = run("run lenet --device reference --batch 65 --explain");
-  EXPECT_EQ(outcome.code, 0) << outcome.err;
-  EXPECT_THAT(outcome.out, Says("MACs on the device: 100.0 % (27,073,800 of 27,073,800).\n",
-                                " of 65);", "526,110 results equal: VERIFIED"));
+TEST_F(Program, RunsMoreImagesThanHostTakes) {
+  expect(0, "run lenet --device reference --batch 65 --explain",
+         "MACs on the device: 100.0 % (27,073,800 of 27,073,800).\n", " of 65);",
+         "526,110 results equal: VERIFIED");
 }
 
-TEST_F(Program, FailsWhereNoLayerRunsOnTheDeviceUnlessThatIsAllowed) {
+TEST_F(Program, FailsWithoutLayerOnDevice) {
   const fs::path model = folder_ / "relu.onnx";
   std::ofstream(model) << onnx::model(
       {onnx::node("Relu", {"x"}, "y"), onnx::input("x", {1, 4}), onnx::output("y", {1, 4})});
   const std::string relu = "run --device reference --model " + model.string();
-  const Outcome outcome = run(relu);
-  EXPECT_EQ(outcome.code, 1) << outcome.err;
-  EXPECT_THAT(outcome.out, Says("No layer of the network ran on the device"));
+  expect(1, relu, "No layer of the network ran on the device");
   EXPECT_EQ(run(relu + " --allow-host-only").code, 0);
 }
 
@@ -151,8 +135,7 @@ TEST_F(Program, TracesAWindow) {
 TEST_F(Program, WritesATimelineOfEveryProduct) {
   const fs::path file = folder_ / "timeline.json";
   const std::string gemm = "gemm 4 8 8 --array 8 --precision float32 --timeline " + file.string();
-  const Outcome outcome = run(gemm);
-  EXPECT_EQ(outcome.code, 0) << outcome.err;
+  expect(0, gemm);
   const auto timeline = nlohmann::json::parse(contents(file));
   EXPECT_EQ(timeline["otherData"]["array"], "8x8");
   EXPECT_THAT(timeline["otherData"]["time axis"].get<std::string>(), Says("1 cycle"));

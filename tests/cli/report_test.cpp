@@ -1,9 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Reports read back: two of them side by side, and what is none. Pages are tests/page's.
-#include <nlohmann/json.hpp>
 
 #include "tests/cli/program.hpp"
-#include "tests/says.hpp"
 
 namespace gemm64::cli_test {
 namespace {
@@ -12,14 +10,15 @@ using testing::StartsWith;
 
 class Report : public Program {
  protected:
+  void SetUp() override { write_report("a.json"); }
+
   /// A report of one product, in `file`.
   void write_report(const std::string& file, const std::string& options = "") const {
     ASSERT_EQ(run("gemm 64 128 64 --device tlm --json " + file + " " + options).code, 0);
   }
 };
 
-TEST_F(Report, ComparesTwoRunsByTheClock) {
-  write_report("a.json");
+TEST_F(Report, ComparesCyclesOfTwoRuns) {
   write_report("b.json", "--memory shared");
   const Outcome outcome = run("report --compare a.json b.json");
   EXPECT_EQ(outcome.code, 0);
@@ -34,35 +33,28 @@ TEST_F(Report, ComparesTwoRunsByTheClock) {
 }
 
 TEST_F(Report, OfEqualRunsSaysSo) {
-  write_report("a.json");
-  const Outcome outcome = run("report --compare a.json a.json");
-  EXPECT_EQ(outcome.code, 0);
-  EXPECT_THAT(outcome.out, Says(" counters are equal.\n"));
+  expect(0, "report --compare a.json a.json", " counters are equal.\n");
 }
 
-TEST_F(Report, TellsSizesThatDiffer) {
-  write_report("a.json");
+TEST_F(Report, ReportsSizesThatDiffer) {
   ASSERT_EQ(run("gemm 64 64 64 --device tlm --json b.json").code, 0);
   EXPECT_THAT(run("report --compare a.json b.json").out,
               Says("gemm: 64x128x64 in A, 64x64x64 in B\n"));
 }
 
 TEST_F(Report, EndsWithOneWhereARunWasNotVerified) {
-  write_report("a.json");
   nlohmann::ordered_json wrong = json_of<nlohmann::ordered_json>("a.json");
   wrong["verified"] = false;
   write("b.json", wrong.dump());
   for (const auto& [files, which] :
        {std::pair("a.json b.json", "B"), std::pair("b.json a.json", "A"),
         std::pair("b.json b.json", "both runs")}) {
-    const Outcome outcome = run(std::string("report --compare ") + files);
-    EXPECT_EQ(outcome.code, 1);
-    EXPECT_THAT(outcome.out, Says(std::string("\nNOT VERIFIED: ") + which + ".\n"));
+    expect(1, std::string("report --compare ") + files,
+           std::string("\nNOT VERIFIED: ") + which + ".\n");
   }
 }
 
 TEST_F(Report, PrintsOneReportAndItsVerdict) {
-  write_report("a.json");
   for (const bool held : {true, false}) {
     nlohmann::ordered_json changed = json_of<nlohmann::ordered_json>("a.json");
     changed["verified"] = held;
@@ -81,7 +73,6 @@ TEST_F(Report, PrintsOneReportAndItsVerdict) {
 }
 
 TEST_F(Report, RefusesWhatIsNoReportByName) {
-  write_report("a.json");
   write("text.json", "VERIFIED\n");
   write("newer.json", R"({"format": 7, "model": "m", "total": {}, "array": 8, "layers": []})");
   write("other.json", R"({"name": "project"})");
@@ -96,19 +87,15 @@ TEST_F(Report, RefusesWhatIsNoReportByName) {
 }
 
 TEST_F(Report, RefusesTwoOfDifferentKinds) {
-  write_report("a.json");
   ASSERT_EQ(run(std::string("analyze ") + GEMM64_TEST_DATA + "/alexnet.onnx --json b.json").code,
             0);
   expect_bad("report --compare a.json b.json",
              "a.json is a report of run or gemm, b.json one of analyze");
-  const Outcome outcome = run("report --compare b.json b.json");
-  EXPECT_EQ(outcome.code, 0);
-  EXPECT_THAT(outcome.out,
-              Says("layers of both                 1,084,179  1,084,179       0  0.00 %"));
+  expect(0, "report --compare b.json b.json",
+         "layers of both                 1,084,179  1,084,179       0  0.00 %");
 }
 
 TEST_F(Report, SaysWhatItNeeds) {
-  write_report("a.json");
   expect_bad("report", "give a report that --json wrote, or two with --compare A.json B.json");
   expect_bad("report a.json --timeline a.json", "requires");
   expect_bad("report --compare a.json", "at least 2 values are required");

@@ -2,7 +2,7 @@
 // The nearest names to one that does not exist.
 #include "host/cli/suggestion.hpp"
 
-#include <gmock/gmock.h>
+#include "tests/test.hpp"
 
 namespace gemm64 {
 namespace {

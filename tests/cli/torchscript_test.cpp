@@ -1,10 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // TorchScript files: without the plug-in, and with one that needs no LibTorch.
-#include <nlohmann/json.hpp>
 
 #include "tests/cli/onnx_bytes.hpp"
 #include "tests/cli/program.hpp"
-#include "tests/says.hpp"
 
 namespace gemm64::cli_test {
 namespace {

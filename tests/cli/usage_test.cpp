@@ -1,9 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Hostile and mistaken words on the command line, and in files that are read.
-#include <nlohmann/json.hpp>
 
 #include "tests/cli/program.hpp"
-#include "tests/says.hpp"
 
 namespace gemm64::cli_test {
 namespace {
@@ -30,9 +28,7 @@ TEST_F(Usage, NumbersAreReadAsTheyAreWritten) {
   expect_refused(analyze + "--batch 0x10", "'0x10' is not a whole number");
   expect_refused(analyze + "--batch 99999999999999999999", "out of range");
   // 10 in all: not 8.
-  const Outcome outcome = run(analyze + "--top 010");
-  EXPECT_EQ(outcome.code, 0);
-  EXPECT_THAT(outcome.out, Says("10 of 26 nodes shown"));
+  expect(0, analyze + "--top 010", "10 of 26 nodes shown");
 }
 
 TEST_F(Usage, AnErrorPointsToTheHelpOfItsCommand) {

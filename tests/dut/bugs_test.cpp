@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // Defects that users' arrays have: each is found, with the cell or the rule named.
-#include <gmock/gmock.h>
 
 #include "host/dut/proof.hpp"
 #include "tests/dut/checked_array.hpp"
+#include "tests/test.hpp"
 
 namespace gemm64::dut {
 namespace {

@@ -2,22 +2,12 @@
 // Arrays that tests compile and check.
 #pragma once
 
-#include <gtest/gtest.h>
-
-#include <filesystem>
-#include <fstream>
-#include <iterator>
-#include <string>
-#include <utility>
-#include <vector>
-
 #include "host/dut/conformance.hpp"
 #include "host/dut/description.hpp"
 #include "host/dut/model_build.hpp"
 #include "host/dut/templates.hpp"
 #include "host/dut/verilated_bench.hpp"
-#include "host/util/error.hpp"
-#include "tests/folder.hpp"
+#include "tests/test.hpp"
 
 namespace gemm64::dut {
 

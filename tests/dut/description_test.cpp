@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Descriptions and wrappers that cannot be used: one message each.
 #include "tests/dut/checked_array.hpp"
-#include "tests/says.hpp"
+#include "tests/test.hpp"
 
 namespace gemm64::dut {
 namespace {

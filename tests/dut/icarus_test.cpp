@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // The same bench in Icarus Verilog, which knows unknown values.
-#include <gmock/gmock.h>
 
 #include "host/dut/network_products.hpp"
 #include "host/dut/product_run.hpp"
 #include "tests/dut/checked_array.hpp"
-#include "tests/says.hpp"
+#include "tests/test.hpp"
 
 namespace gemm64::dut {
 namespace {

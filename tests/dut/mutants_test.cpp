@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "host/dut/mutants.hpp"
 
-#include <set>
-
 #include "tests/dut/checked_array.hpp"
+#include "tests/test.hpp"
 
 namespace gemm64::dut {
 namespace {

@@ -2,12 +2,8 @@
 // Proofs of small arrays, and defects that show for few operands only.
 #include "host/dut/proof.hpp"
 
-#include <gmock/gmock.h>
-
-#include <optional>
-
 #include "tests/dut/checked_array.hpp"
-#include "tests/says.hpp"
+#include "tests/test.hpp"
 
 namespace gemm64::dut {
 namespace {

@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "host/dut/tiling.hpp"
 
-#include <gtest/gtest.h>
-
 #include "host/dut/network_products.hpp"
+#include "tests/test.hpp"
 
 namespace gemm64::dut {
 namespace {

@@ -3,11 +3,7 @@
 // folder below which the library is, GEMM64_EP the provider's library.
 #include "host/ort/library.hpp"
 
-#include <gtest/gtest.h>
-
-#include <cstdlib>
-#include <filesystem>
-
+#include "tests/test.hpp"
 #include "tests/unit/onnx_text.hpp"
 
 namespace gemm64 {

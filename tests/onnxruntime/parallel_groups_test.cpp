@@ -1,18 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // Groups of ONNX Runtime's sessions on several devices: host/ep/session_accelerator.
-#include <gmock/gmock.h>
-#include <gtest/gtest.h>
 
-#include <algorithm>
-#include <cstring>
-#include <memory>
 #include <mutex>
-#include <set>
 
 #include "host/ep/network_session.hpp"
 #include "host/report/json.hpp"
 #include "host/runtime/network_input.hpp"
-#include "tests/says.hpp"
+#include "tests/test.hpp"
 #include "tests/unit/device/marked_device.hpp"
 #include "tests/unit/report/shown.hpp"
 #include "tests/unit/runtime/quantized_graph_text.hpp"

@@ -2,10 +2,7 @@
 #include <Vaccumulator_n2.h>
 #include <Vaccumulator_n4.h>
 
-#include <deque>
-#include <map>
 #include <optional>
-#include <vector>
 
 #include "tests/rtl/harness.hpp"
 

@@ -1,11 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <Vactivations_n4.h>
 
-#include <deque>
-#include <tuple>
-#include <vector>
-
-#include "tests/rtl/harness.hpp"
+#include "tests/rtl/load_trial.hpp"
 
 namespace gemm64::rtl_test {
 namespace {
@@ -35,10 +31,10 @@ struct Gates {
   Gate command, request, data, read;
 };
 
-class Trial {
+class Trial : public LoadTrial<Vactivations_n4, kN, kBursts> {
  public:
   Trial(std::vector<Job> jobs, Gates gates, unsigned latency)
-      : jobs_(std::move(jobs)), gates_(std::move(gates)), latency_(latency) {
+      : LoadTrial(latency), jobs_(std::move(jobs)), gates_(std::move(gates)) {
     for (const Job& job : jobs_) {
       for (unsigned word = 0; word < job.blocks * job.passes * job.words(); ++word) {
         const unsigned i = word % job.words();
@@ -49,7 +45,7 @@ class Trial {
         reads_.push_back({job.address + place * kN, !keep, keep && i + 1 == job.words()});
       }
     }
-    bench->stop_i = bench->beat_i = bench->read_i = bench->command_valid_i = 0;
+    bench->read_i = bench->command_valid_i = 0;
     bench->window_i = bench->claim_i = bench->free_i = 0;
   }
 
@@ -65,89 +61,39 @@ class Trial {
     EXPECT_EQ(arrived_, released_);
   }
 
-  void clock() {
-    drive();
-    bench.settle();
-    check();
-    account();
-    bench.edge();
-  }
-
-  Bench<Vactivations_n4> bench{400000};
-  unsigned error_beat = ~0u;
-  std::vector<unsigned> errors;  // tags
-  unsigned asked = 0;            // words
-  std::vector<unsigned> beats;   // of each burst
-
  private:
-  struct Burst {
-    std::uint64_t address, due;
-    unsigned beats;
-  };
-
-  void drive() {
-    const bool command = sent_ < jobs_.size() && (waits_ || gates_.command());
+  void drive() override {
+    const bool command = drive_command(jobs_.size(), gates_.command);
     const Job job = command ? jobs_[sent_] : Job{0x1000, 1, 1, 1, false};
-    bench->command_valid_i = command;
-    bench->command_i[4] = static_cast<std::uint32_t>(job.address);
-    bench->command_i[5] = static_cast<std::uint32_t>(job.address >> 32);
+    set_address(job.address);
     bench->command_i[0] = static_cast<std::uint32_t>(job.rows) << 16;
     bench->command_i[1] = job.count;
     bench->command_i[7] = job.distance();
     bench->command_i[2] = job.retain ? 1 : job.passes;
     bench->command_i[3] = job.blocks;
-    bench->command_tag_i = static_cast<std::uint16_t>(40 + sent_);
-    bench->request_ready_i = gates_.request();
-    bench->beat_i = !memory_.empty() && memory_.front().due <= bench.clock() && gates_.data();
-    set_memory_word(bench->beat_data_i, bench->beat_i ? memory_.front().address : bench.clock());
-    bench->beat_last_i = !memory_.empty() && memory_.front().beats == 1;
-    bench->beat_error_i = bench->beat_i && arrived_ == error_beat;
+    drive_memory(gates_.request, gates_.data);
     // A word may be read once it is there; what comes with no read means nothing.
     bench->read_i = gates_.read() && read_ < reads_.size() && arrived_ > next_;
     bench->release_i = bench->read_i ? reads_[read_].release : bench.clock() % 2;
     bench->rewind_i = bench->read_i ? reads_[read_].rewind : bench.clock() % 2;
   }
 
-  void check() {
+  void check() override {
     EXPECT_EQ(bench->ahead_o, arrived_ - next_) << "cycle " << bench.clock();
     if (read_ > 0) {
       EXPECT_TRUE(is_memory_word(bench->word_o, reads_[read_ - 1].address)) << read_;
     }
     if (bench->request_valid_o) {
-      check_burst(bench->request_address_o, bench->request_beats_o - 1, 2, 1, kN);
       EXPECT_LE(asked + bench->request_beats_o - released_, kWords) << "no room for the burst";
-      EXPECT_LT(memory_.size(), kBursts);
     }
-    stays_(bench->request_valid_o && !bench->stop_i, bench->request_ready_i,
-           {bench->request_address_o, bench->request_beats_o});
-    EXPECT_EQ((bench->causes_o >> 0 & 1) + (bench->causes_o >> 1 & 1) + (bench->causes_o >> 2 & 1) +
-                  (bench->causes_o >> 3 & 1),
-              1);
-    EXPECT_EQ((bench->causes_o >> 0 & 1), bench->beat_i);
-    EXPECT_EQ((bench->causes_o >> 1 & 1), !memory_.empty() && !bench->beat_i);
     EXPECT_EQ((bench->causes_o >> 3 & 1), arrived_ == promised_);
-    EXPECT_EQ(bench->quiet_o, memory_.empty());
     EXPECT_EQ(bench->idle_o, arrived_ == promised_ && arrived_ == released_);
-    EXPECT_EQ(bench->error_o, bench->beat_error_i);
-    if (bench->error_o) errors.push_back(bench->error_tag_o);
   }
 
-  void account() {
-    waits_ = bench->command_valid_i && !bench->command_ready_o;
-    if (bench->command_valid_i && !waits_) {
-      const Job& job = jobs_[sent_++];
+  void account() override {
+    if (taken_) {
+      const Job& job = jobs_[sent_];
       promised_ += job.words() * job.blocks * (job.retain ? 1 : job.passes);
-    }
-    if (bench->beat_i) {
-      ++arrived_;
-      memory_.front().address += kN;
-      if (--memory_.front().beats == 0) memory_.pop_front();
-    }
-    if (bench->request_valid_o && bench->request_ready_i) {
-      memory_.push_back(
-          {bench->request_address_o, bench.clock() + latency_, bench->request_beats_o});
-      asked += bench->request_beats_o;
-      beats.push_back(bench->request_beats_o);
     }
     if (bench->read_i) {
       if (reads_[read_].release) ++released_;
@@ -158,17 +104,12 @@ class Trial {
 
   std::vector<Job> jobs_;
   Gates gates_;
-  unsigned latency_;
   std::vector<Read> reads_;
-  std::deque<Burst> memory_;
-  // Words are numbered as they come: arrived, released, and the one that is read next.
-  unsigned arrived_ = 0, released_ = 0, next_ = 0, promised_ = 0;
-  std::size_t sent_ = 0, read_ = 0;
-  bool waits_ = false;  // a command
-  StaysPut<std::tuple<std::uint64_t, unsigned>> stays_{"request"};
+  // Words are numbered as they come: released, and the one that is read next.
+  std::size_t released_ = 0, next_ = 0, read_ = 0;
 };
 
-TEST(Activations, ServeEveryPassWhateverThePatternsOfMemoryAndArray) {
+TEST(Activations, ServeEveryPassWithAnyPattern) {
   const std::vector<Job> jobs{{4096 - 12, 5, 3, 2, true},
                               {0x2000, 2, 2, 2, false},
                               {0x3000, 1, 4, 1, true},
@@ -190,7 +131,7 @@ TEST(Activations, ABlockMayFillTheWholeScratchpad) {
   });
 }
 
-TEST(Activations, BurstsEndWithTheRowsOfATileUnlessTilesFollowEachOther) {
+TEST(Activations, EndBurstsWithTilesApart) {
   Trial together({{0, 5, 2, 1, true, 3}}, {}, 1);
   together();
   EXPECT_EQ(together.beats, std::vector<unsigned>{15});

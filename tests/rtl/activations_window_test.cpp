@@ -3,14 +3,7 @@
 // the change between windows and products.
 #include <Vactivations_n4.h>
 
-#include <algorithm>
-#include <deque>
-#include <memory>
-#include <tuple>
-#include <utility>
-#include <vector>
-
-#include "tests/rtl/harness.hpp"
+#include "tests/rtl/load_trial.hpp"
 
 namespace gemm64::rtl_test {
 namespace {
@@ -127,11 +120,11 @@ struct Gates {
   Gate command, request, data, read;
 };
 
-class Trial {
+class Trial : public LoadTrial<Vactivations_n4, kN, kBursts> {
  public:
   Trial(Work work, Gates gates, unsigned latency)
-      : work_(std::move(work)), gates_(std::move(gates)), latency_(latency) {
-    bench->stop_i = bench->beat_i = bench->read_i = bench->command_valid_i = 0;
+      : LoadTrial(latency), work_(std::move(work)), gates_(std::move(gates)) {
+    bench->read_i = bench->command_valid_i = 0;
     bench->claim_i = bench->free_i = 0;
   }
 
@@ -148,33 +141,14 @@ class Trial {
     EXPECT_FALSE(unbalanced) << "each word was claimed";
   }
 
-  void clock() {
-    drive();
-    bench.settle();
-    check();
-    account();
-    bench.edge();
-  }
-
-  Bench<Vactivations_n4> bench{400000};
-  unsigned asked = 0;  // words
-  std::size_t error_beat = ~std::size_t{0};
-  unsigned claimed_less = 0;     // words of each claim
-  std::vector<unsigned> errors;  // commands
-  bool unbalanced = false;       // in any cycle
+  unsigned claimed_less = 0;  // words of each claim
+  bool unbalanced = false;    // in any cycle
 
  private:
-  struct Burst {
-    std::uint64_t address, due;
-    unsigned beats;
-  };
-
-  void drive() {
-    const bool command = sent_ < work_.loads.size() && (waits_ || gates_.command());
+  void drive() override {
+    const bool command = drive_command(work_.loads.size(), gates_.command, 0);
     const Load load = work_.loads[command ? sent_ : 0];
-    bench->command_valid_i = command;
-    bench->command_i[4] = static_cast<std::uint32_t>(load.address);
-    bench->command_i[5] = static_cast<std::uint32_t>(load.address >> 32);
+    set_address(load.address);
     bench->command_i[0] =
         static_cast<std::uint32_t>(load.rows) << 16 | load.window << 11 | load.start << 12;
     bench->command_i[1] = load.count;
@@ -182,12 +156,7 @@ class Trial {
     bench->command_i[2] = bench->command_i[3] = 1;
     bench->command_i[14] = static_cast<std::uint32_t>(load.slot << 16 | load.capacity);
     bench->command_i[15] = load.place;
-    bench->command_tag_i = static_cast<std::uint16_t>(sent_);
-    bench->request_ready_i = gates_.request();
-    bench->beat_i = !memory_.empty() && memory_.front().due <= bench.clock() && gates_.data();
-    set_memory_word(bench->beat_data_i, bench->beat_i ? memory_.front().address : bench.clock());
-    bench->beat_last_i = !memory_.empty() && memory_.front().beats == 1;
-    bench->beat_error_i = bench->beat_i && arrived_ == error_beat;
+    drive_memory(gates_.request, gates_.data);
 
     const Read read = read_ < work_.reads.size() ? work_.reads[read_] : Read{};
     const bool there = read_ < work_.reads.size() && ahead_ >= (read.window ? read.claim : 1);
@@ -204,7 +173,7 @@ class Trial {
     bench->freed_i = static_cast<std::uint16_t>(read.freed);
   }
 
-  void check() {
+  void check() override {
     EXPECT_EQ(bench->ahead_o, ahead_) << "cycle " << bench.clock();
     if (read_ > 0) {
       const Read& last = work_.reads[read_ - 1];
@@ -217,43 +186,21 @@ class Trial {
       }
     }
     if (bench->request_valid_o) {
-      check_burst(bench->request_address_o, bench->request_beats_o - 1, 2, 1, kN);
       ASSERT_LE(asked + bench->request_beats_o, work_.words.size());
-      for (unsigned i = asked; i < asked + bench->request_beats_o; ++i) {
+      for (std::size_t i = asked; i < asked + bench->request_beats_o; ++i) {
         EXPECT_EQ(bench->request_address_o + (i - asked) * kN, work_.words[i].address) << i;
         EXPECT_GE(freed_, work_.words[i].freed) << "no room for word " << i;
         EXPECT_EQ(work_.words[i].command, work_.words[asked].command) << "of two commands";
       }
-      EXPECT_LT(memory_.size(), kBursts);
     }
-    stays_(bench->request_valid_o && !bench->stop_i, bench->request_ready_i,
-           {bench->request_address_o, bench->request_beats_o});
     const bool promised =
         sent_ > 0 && (arrived_ < work_.words.size()) && work_.words[arrived_].command < sent_;
-    EXPECT_EQ((bench->causes_o >> 0 & 1), bench->beat_i);
-    EXPECT_EQ((bench->causes_o >> 1 & 1), !memory_.empty() && !bench->beat_i);
-    EXPECT_EQ((bench->causes_o >> 2 & 1), memory_.empty() && promised);
     EXPECT_EQ((bench->causes_o >> 3 & 1), !promised);
-    EXPECT_EQ(bench->quiet_o, memory_.empty());
-    EXPECT_EQ(bench->error_o, bench->beat_error_i);
-    if (bench->error_o) errors.push_back(bench->error_tag_o);
   }
 
-  void account() {
+  void account() override {
     unbalanced |= bench->unbalanced_o != 0;
-    waits_ = bench->command_valid_i && !bench->command_ready_o;
-    if (bench->command_valid_i && !waits_) ++sent_;
-    if (bench->beat_i) {
-      ++arrived_;
-      ++ahead_;
-      memory_.front().address += kN;
-      if (--memory_.front().beats == 0) memory_.pop_front();
-    }
-    if (bench->request_valid_o && bench->request_ready_i) {
-      memory_.push_back(
-          {bench->request_address_o, bench.clock() + latency_, bench->request_beats_o});
-      asked += bench->request_beats_o;
-    }
+    ahead_ += bench->beat_i;
     if (bench->read_i) {
       const Read& read = work_.reads[read_++];
       ahead_ -= read.window && read.claim > 0 ? read.claim - claimed_less : !read.window;
@@ -264,19 +211,15 @@ class Trial {
 
   Work work_;
   Gates gates_;
-  unsigned latency_;
-  std::deque<Burst> memory_;
-  unsigned arrived_ = 0, ahead_ = 0, freed_ = 0, last_zero_ = 0;
-  std::size_t sent_ = 0, read_ = 0;
-  bool waits_ = false;  // a command
-  StaysPut<std::tuple<std::uint64_t, unsigned>> stays_{"request"};
+  unsigned ahead_ = 0, freed_ = 0, last_zero_ = 0;
+  std::size_t read_ = 0;
 };
 
 Gates random_gates(std::mt19937& random) {
   return {Gate::random(random), Gate::random(random), Gate::random(random), Gate::random(random)};
 }
 
-TEST(ActivationsOfWindows, AreReadWhereTheyWereLoaded) {
+TEST(ActivationsOfWindows, AreReadWhereLoaded) {
   for_seeds(1, 200, [](std::mt19937& random) {
     Work work;
     work.add_layer(random);
@@ -284,7 +227,7 @@ TEST(ActivationsOfWindows, AreReadWhereTheyWereLoaded) {
   });
 }
 
-TEST(ActivationsOfWindows, FollowEachOtherAndProducts) {
+TEST(ActivationsOfWindows, FollowProducts) {
   for_seeds(1, 300, [](std::mt19937& random) {
     Work work;
     for (unsigned i = draw(random, 2, 6); i > 0; --i) {
@@ -294,7 +237,7 @@ TEST(ActivationsOfWindows, FollowEachOtherAndProducts) {
   });
 }
 
-TEST(ActivationsOfWindows, AreTheBurstsOfTheirCommandWhereTheBusFails) {
+TEST(ActivationsOfWindows, BusErrorNamesCommand) {
   for_seeds(1, 30, [](std::mt19937& random) {
     Work work;
     work.add_layer(random);
@@ -322,7 +265,7 @@ std::unique_ptr<Trial> left_over(unsigned claim, unsigned freed, const Load* loa
   return trial;
 }
 
-TEST(ActivationsOfWindows, AreLeftUntilTheyAreClaimedAndFreed) {
+TEST(ActivationsOfWindows, StayUntilFreed) {
   const auto done = left_over(3, 3);
   EXPECT_EQ(done->bench->idle_o, 1);
   EXPECT_EQ(done->bench->left_o, 0);
@@ -334,7 +277,7 @@ TEST(ActivationsOfWindows, AreLeftUntilTheyAreClaimedAndFreed) {
   }
 }
 
-TEST(ActivationsOfWindows, AreNotTakenForThoseOfTheNextLayerOrProduct) {
+TEST(ActivationsOfWindows, AreOfTheirLayerOnly) {
   for (const bool window : {true, false}) {
     const Load next{window, window, 256, 2, 1, 2, 4, 0, 0};
     const auto trial = left_over(2, 3, &next);
@@ -354,7 +297,7 @@ TEST(ActivationsOfWindows, MayBeUnclaimedWhenTheirLayerLoadsMore) {
 
 // A pixel is freed in one cycle; in the next the walk that waits for its place begins, and a cycle
 // later its burst is asked for.
-TEST(ActivationsOfWindows, AreAskedForTwoCyclesAfterTheirRoomIsFree) {
+TEST(ActivationsOfWindows, AreRequestedAfterTwoCycles) {
   Work work;
   for (const unsigned slot : {0u, 1u}) {
     work.loads.push_back({true, slot == 0, slot * 64, 3, 1, 6, 4, slot * 3, 0});

@@ -3,9 +3,6 @@
 
 #include <Vbridge_b17.h>
 
-#include <map>
-#include <vector>
-
 #include "tests/rtl/harness.hpp"
 
 namespace gemm64::rtl_test {

@@ -2,8 +2,6 @@
 #include <Vbursts_n4.h>
 #include <Vbursts_n64.h>
 
-#include <vector>
-
 #include "tests/rtl/harness.hpp"
 
 namespace gemm64::rtl_test {

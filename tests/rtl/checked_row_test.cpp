@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <Vchecked_row_d8.h>
 
-#include <vector>
-
 #include "tests/rtl/harness.hpp"
 
 namespace gemm64::rtl_test {

@@ -5,10 +5,6 @@
 #include <Vchecksum_n8r1_wide.h>
 #include <Vchecksum_n8r4.h>
 
-#include <algorithm>
-#include <array>
-#include <vector>
-
 #include "tests/rtl/harness.hpp"
 
 namespace gemm64::rtl_test {

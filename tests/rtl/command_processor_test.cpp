@@ -4,9 +4,6 @@
 #include <Vcommand_processor_n64_checked.h>
 #include <Vcommand_processor_n8.h>
 
-#include <array>
-#include <vector>
-
 #include "host/device/registers.hpp"
 #include "host/device/window_order.hpp"
 #include "tests/rtl/harness.hpp"
@@ -237,7 +234,7 @@ std::vector<Command> any_program(std::mt19937& random, std::size_t count) {
   return program;
 }
 
-TEST(Commands, GoToTheirEnginesInOrderWhateverThePatterns) {
+TEST(Commands, GoToEnginesInOrderWithAnyPattern) {
   std::mt19937 random(1);
   const std::vector<Command> program = any_program(random, 10);
   for_all_patterns(4, [&](Gate beat, Gate engine) {
@@ -266,7 +263,7 @@ TEST(Commands, GoToTheirEnginesAtRandom) {
 
 // Of three STOREs, which are answered one in eight cycles: the FENCE passes a cycle after the
 // answer that leaves `count` of them.
-TEST(Commands, AFencePassesAClockAfterTheAnswerThatItWaitsFor) {
+TEST(Commands, AFencePassesACycleAfterItsAnswer) {
   for (const bool snapshot : {false, true}) {
     for (unsigned count = 0; count < 5; ++count) {
       Command fence = command(Opcode::kFence, 0, count, 0, 0, 64);
@@ -290,7 +287,7 @@ TEST(Commands, AFencePassesAClockAfterTheAnswerThatItWaitsFor) {
   }
 }
 
-TEST(Commands, BusErrorNamesTheCommandThatWasFetched) {
+TEST(Commands, BusErrorNamesFetchedCommand) {
   for (unsigned bad = 0; bad < 5; ++bad) {
     std::vector<Command> program(5, command(Opcode::kStore, 1, 1, 0, 1, 64));
     TrialN8 trial(program, 7, {});
@@ -315,7 +312,23 @@ TEST(Commands, StopFetchesAndDispatchesNothing) {
   EXPECT_EQ(trial.bench->quiet_o, 1);
 }
 
-TEST(Commands, WalksThatPassTheEndAreToldTwoCyclesAfterTheirDispatch) {
+/// The second command is refused two cycles after its dispatch.
+void expect_late_error(TrialN8& trial, ErrorCode code) {
+  while (trial.dispatched < 2) {
+    trial.clock();
+    EXPECT_EQ(trial.bench->error_o, 0);
+  }
+  trial.bench.settle();
+  EXPECT_EQ(trial.bench->error_o, 0);
+  trial.clock();
+  trial.late_error = true;
+  trial.bench.settle();
+  EXPECT_EQ(trial.bench->error_o, 1);
+  EXPECT_EQ(trial.bench->error_code_o, static_cast<unsigned>(code));
+  EXPECT_EQ(trial.bench->error_tag_o, 1);
+}
+
+TEST(Commands, WalksThatPassTheEndAreReportedLate) {
   const std::uint64_t top = 1ull << 40;
   const Command good = command(Opcode::kStore, 1, 1, 0, 1, top - 32);
   const auto snapshot = [](std::uint64_t address) {
@@ -337,18 +350,7 @@ TEST(Commands, WalksThatPassTheEndAreToldTwoCyclesAfterTheirDispatch) {
         command(Opcode::kStore, 1, 1, 0, 3, top - 64), snapshot(top - kCounters.size() * 8 + 8)}) {
     SCOPED_TRACE(to_string(bad));
     TrialN8 trial({good, bad, good, good, good, good}, 7, {});
-    while (trial.dispatched < 2) {
-      trial.clock();
-      EXPECT_EQ(trial.bench->error_o, 0);
-    }
-    trial.bench.settle();
-    EXPECT_EQ(trial.bench->error_o, 0);
-    trial.clock();
-    trial.late_error = true;
-    trial.bench.settle();
-    EXPECT_EQ(trial.bench->error_o, 1);
-    EXPECT_EQ(trial.bench->error_code_o, static_cast<unsigned>(ErrorCode::kBadAddress));
-    EXPECT_EQ(trial.bench->error_tag_o, 1);
+    expect_late_error(trial, ErrorCode::kBadAddress);
     trial.clock();
     trial.late_error = false;
     trial();
@@ -356,7 +358,7 @@ TEST(Commands, WalksThatPassTheEndAreToldTwoCyclesAfterTheirDispatch) {
 }
 
 // The third command would lie at address 0 again.
-TEST(Commands, ARingThatPassesTheEndIsToldWhenItsTurnHasCome) {
+TEST(Commands, ARingThatPassesTheEndIsReported) {
   TrialN64 trial(std::vector<Command>(2, command(Opcode::kStore, 1, 1, 0, 1, 64)), 7, {});
   trial.bench->ring_base_i = (1ull << 40) - 128;
   trial.base = (1ull << 40) - 128;
@@ -372,7 +374,7 @@ TEST(Commands, ARingThatPassesTheEndIsToldWhenItsTurnHasCome) {
 }
 
 // Whatever a window lacks is told as late; what it was made of, tests of gemm64_im2col_check tell.
-TEST(Commands, WindowsThatDoNotFitAreToldTwoCyclesAfterTheirDispatch) {
+TEST(Commands, WindowsThatDoNotFitAreReportedLate) {
   Command load = command(Opcode::kLoadActivations, 17, 1, 1, 1, 0);
   load.flags = flag::kWindow;
   load.capacity = 17;
@@ -389,22 +391,13 @@ TEST(Commands, WindowsThatDoNotFitAreToldTwoCyclesAfterTheirDispatch) {
   for (unsigned i = 0; i < 3; ++i) {
     SCOPED_TRACE(to_string(bad[i]));
     TrialN8 trial({load, bad[i], matmul, set, load, load}, 7, {});
-    while (trial.dispatched < 2) {
-      trial.clock();
-      EXPECT_EQ(trial.bench->error_o, 0);
-    }
-    trial.clock();
-    trial.late_error = true;
-    trial.bench.settle();
-    EXPECT_EQ(trial.bench->error_o, 1);
-    EXPECT_EQ(trial.bench->error_code_o, static_cast<unsigned>(ErrorCode::kBadOperand));
-    EXPECT_EQ(trial.bench->error_tag_o, 1);
+    expect_late_error(trial, ErrorCode::kBadOperand);
     TrialN8({good[i]}, 1, {})();
   }
 }
 
 // What the vector path cannot take, tests of gemm64_elementwise_check tell.
-TEST(Commands, SettingsThatTheVectorPathCannotTakeAreToldTwoCyclesAfterTheirDispatch) {
+TEST(Commands, SettingsThatDoNotFitAreReportedLate) {
   Command good = command(Opcode::kStore, 1, 1, 0, 1, 64);
   good.flags = flag::kVector;
   good.format = 1;
@@ -415,16 +408,19 @@ TEST(Commands, SettingsThatTheVectorPathCannotTakeAreToldTwoCyclesAfterTheirDisp
   plain.flags = 0;
   TrialN8({good, plain}, 3, {})();
   TrialN8 trial({good, bad, good, good}, 7, {});
-  while (trial.dispatched < 2) {
-    trial.clock();
-    EXPECT_EQ(trial.bench->error_o, 0);
-  }
-  trial.clock();
-  trial.late_error = true;
+  expect_late_error(trial, ErrorCode::kBadOperand);
+}
+
+/// What is found in a command before its dispatch.
+ErrorCode error_of_fetched(const Command& command) {
+  TrialN8 trial({command}, 1, {});
+  for (unsigned t = 0; t < 9; ++t) trial.clock();  // asked for, eight beats
   trial.bench.settle();
-  EXPECT_EQ(trial.bench->error_o, 1);
-  EXPECT_EQ(trial.bench->error_code_o, static_cast<unsigned>(ErrorCode::kBadOperand));
-  EXPECT_EQ(trial.bench->error_tag_o, 1);
+  const auto code = static_cast<ErrorCode>(trial.bench->error_code_o);
+  EXPECT_EQ(trial.bench->error_o, code != ErrorCode::kNone);
+  trial.clock();
+  EXPECT_EQ(trial.dispatched, code == ErrorCode::kNone ? 1u : 0u);
+  return code;
 }
 
 TEST(Commands, RowsOfAWindowAreNoRowsOfSums) {
@@ -432,10 +428,7 @@ TEST(Commands, RowsOfAWindowAreNoRowsOfSums) {
   load.capacity = 17;
   for (const bool window : {false, true}) {
     load.flags = window ? flag::kWindow : 0;
-    TrialN8 trial({load}, 1, {});
-    for (unsigned t = 0; t < 9; ++t) trial.clock();
-    trial.bench.settle();
-    EXPECT_EQ(trial.bench->error_o, !window);
+    EXPECT_EQ(error_of_fetched(load) != ErrorCode::kNone, !window);
   }
 }
 
@@ -443,14 +436,22 @@ TEST(Commands, RowsOfAWindowsMatmulAre) {
   for (const unsigned rows : {16u, 17u}) {
     Command matmul = command(Opcode::kMatmul, rows, 1, 1, 1, 0);
     matmul.flags = flag::kWindow | flag::kAccumulate;
-    TrialN8 trial({matmul}, 1, {});
-    for (unsigned t = 0; t < 9; ++t) trial.clock();
-    trial.bench.settle();
-    EXPECT_EQ(trial.bench->error_o, rows == 17);
+    EXPECT_EQ(error_of_fetched(matmul) != ErrorCode::kNone, rows == 17);
   }
 }
 
-TEST(Commands, TheEndOfARingIsNotToldBeforeTheCommandsAheadOfIt) {
+/// The beat that holds a command, with some bits flipped.
+template <class Model>
+void set_beat(Model& model, const Command& command, const std::vector<unsigned>& flipped = {}) {
+  std::array<std::uint8_t, kCommandBytes> bytes{};
+  command.encode(bytes.data());
+  for (const unsigned bit : flipped) {
+    bytes[bit / 8] = static_cast<std::uint8_t>(bytes[bit / 8] ^ 1u << bit % 8);
+  }
+  for (unsigned i = 0; i < kCommandBytes; ++i) set_lane(model.beat_data_i, i, bytes[i]);
+}
+
+TEST(Commands, TheEndOfARingIsReportedInItsTurn) {
   TrialN64 trial(std::vector<Command>(3, command(Opcode::kStore, 1, 1, 0, 1, 64)), 7, {});
   trial.bench->ring_base_i = (1ull << 40) - 128;
   trial.base = (1ull << 40) - 128;
@@ -458,9 +459,7 @@ TEST(Commands, TheEndOfARingIsNotToldBeforeTheCommandsAheadOfIt) {
   trial.bench->request_ready_i = 1;
   trial.bench->ready_i = 0;
   for (unsigned i = 0; i < 2; ++i) trial.bench.step();  // both that can be are asked for
-  std::array<std::uint8_t, kCommandBytes> bytes{};
-  command(Opcode::kStore, 1, 1, 0, 1, 64).encode(bytes.data());
-  for (unsigned i = 0; i < 64; ++i) set_lane(trial.bench->beat_data_i, i, bytes[i]);
+  set_beat(*trial.bench, command(Opcode::kStore, 1, 1, 0, 1, 64));
   trial.bench->beat_i = trial.bench->beat_last_i = 1;
   for (unsigned i = 0; i < 2; ++i) trial.bench.step();
   trial.bench->beat_i = 0;
@@ -495,9 +494,7 @@ TEST(Commands, OfTwoBadOnesTheOlderIsNamed) {
     for (unsigned i = 0; i < 2; ++i) trial.bench.step();  // both are asked for
     trial.bench->beat_i = trial.bench->beat_last_i = 1;
     for (const Command& c : {first, command(Opcode::kStore, 0, 1, 0, 1, 64)}) {
-      std::array<std::uint8_t, kCommandBytes> bytes{};
-      c.encode(bytes.data());
-      for (unsigned i = 0; i < 64; ++i) set_lane(trial.bench->beat_data_i, i, bytes[i]);
+      set_beat(*trial.bench, c);
       trial.bench.step();
     }
     trial.bench->beat_i = 0;
@@ -523,12 +520,7 @@ ErrorCode error_of(const Command& command, const std::vector<unsigned>& flipped)
   bench->ready_i = 0;
   bench->engines_idle_i = bench->left_i = bench->store_done_i = 0;
   for (unsigned i = 0; i < 2; ++i) bench.step();
-  std::array<std::uint8_t, kCommandBytes> bytes{};
-  command.encode(bytes.data());
-  for (const unsigned bit : flipped) {
-    bytes[bit / 8] = static_cast<std::uint8_t>(bytes[bit / 8] ^ 1u << bit % 8);
-  }
-  for (unsigned i = 0; i < kCommandBytes; ++i) set_lane(bench->beat_data_i, i, bytes[i]);
+  set_beat(*bench, command, flipped);
   bench->beat_i = bench->beat_last_i = 1;
   bench.step();
   bench->beat_i = 0;
@@ -537,7 +529,7 @@ ErrorCode error_of(const Command& command, const std::vector<unsigned>& flipped)
   return bench->error_o ? static_cast<ErrorCode>(bench->error_code_o) : ErrorCode::kNone;
 }
 
-TEST(Commands, AFlippedBitIsFoundBeforeTheDispatchWhereCommandsAreChecked) {
+TEST(Commands, AFlippedBitIsFoundBeforeDispatch) {
   const Command store = command(Opcode::kStore, 1, 1, 0, 1, 64);
   const Command weights = command(Opcode::kLoadWeights, 0, 64, 3, 0, 0x7ff000);
   for (const Command& sent : {store, weights}) {
@@ -641,13 +633,7 @@ TEST(Commands, AreCheckedBeforeTheyGoToAnEngine) {
   };
   for (const Case& c : cases) {
     SCOPED_TRACE(c.what);
-    TrialN8 trial({c.command}, 1, {});
-    for (unsigned t = 0; t < 9; ++t) trial.clock();  // asked for, eight beats
-    trial.bench.settle();
-    EXPECT_EQ(trial.bench->error_code_o, static_cast<unsigned>(c.code));
-    EXPECT_EQ(trial.bench->error_o, c.code != ErrorCode::kNone);
-    trial.clock();
-    EXPECT_EQ(trial.dispatched, c.code == ErrorCode::kNone ? 1u : 0u);
+    EXPECT_EQ(error_of_fetched(c.command), c.code);
   }
 }
 

@@ -2,9 +2,6 @@
 #include <Vcommand_queue_all.h>
 #include <Vcommand_queue_some.h>
 
-#include <array>
-#include <deque>
-
 #include "tests/rtl/harness.hpp"
 
 namespace gemm64::rtl_test {

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <Vcounters_c5.h>
 
-#include <array>
-
 #include "tests/rtl/harness.hpp"
 
 namespace gemm64::rtl_test {

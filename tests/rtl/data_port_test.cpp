@@ -2,9 +2,7 @@
 #include <Vdata_port_r3.h>
 #include <Vdata_port_r4.h>
 
-#include <array>
 #include <optional>
-#include <tuple>
 
 #include "tests/rtl/harness.hpp"
 

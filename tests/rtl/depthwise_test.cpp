@@ -4,11 +4,6 @@
 #include <Vdepthwise_n4.h>
 #include <Vdepthwise_n8.h>
 
-#include <algorithm>
-#include <array>
-#include <deque>
-#include <vector>
-
 #include "host/device/command_types.hpp"
 #include "tests/rtl/flips.hpp"
 #include "tests/rtl/harness.hpp"

@@ -1,11 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <Velementwise_check_n8.h>
 
-#include <cmath>
-#include <functional>
-#include <string>
-#include <vector>
-
 #include "host/device/command_rules.hpp"
 #include "host/device/command_types.hpp"
 #include "host/device/result_format.hpp"

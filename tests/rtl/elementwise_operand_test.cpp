@@ -2,13 +2,8 @@
 #include <Velementwise_operand_n2.h>
 #include <Velementwise_operand_n4.h>
 
-#include <algorithm>
-#include <deque>
-#include <tuple>
-#include <vector>
-
 #include "host/device/registers.hpp"
-#include "tests/rtl/harness.hpp"
+#include "tests/rtl/load_trial.hpp"
 
 namespace gemm64::rtl_test {
 namespace {
@@ -27,10 +22,16 @@ struct Gates {
 /// The loader between a memory that answers in order and results that claim some words at once,
 /// then read them.
 template <class Model, unsigned kN, unsigned kWords, unsigned kBursts>
-class Trial {
+class Trial : public LoadTrial<Model, kN, kBursts> {
+  using Base = LoadTrial<Model, kN, kBursts>;
+  using Base::arrived_, Base::drive_command, Base::drive_memory, Base::promised_, Base::sent_,
+      Base::taken_;
+
  public:
+  using Base::asked, Base::bench, Base::clock;
+
   Trial(std::vector<Load> loads, Gates gates, unsigned latency, unsigned most = kWords)
-      : loads_(std::move(loads)), gates_(std::move(gates)), latency_(latency), most_(most) {
+      : Base(latency), loads_(std::move(loads)), gates_(std::move(gates)), most_(most) {
     for (const Load& load : loads_) {
       for (std::uint32_t block = 0; block < load.blocks; ++block) {
         for (std::uint32_t run = 0; run < load.count; ++run) {
@@ -42,7 +43,6 @@ class Trial {
         }
       }
     }
-    bench->stop_i = 0;
   }
 
   void operator()() {
@@ -54,28 +54,11 @@ class Trial {
     EXPECT_EQ(arrived_, words_.size());
   }
 
-  void clock() {
-    drive();
-    bench.settle();
-    check();
-    account();
-    bench.edge();
-  }
-
-  Bench<Model> bench{400000};
-  std::size_t asked = 0;  // words
-  unsigned error_beat = ~0u;
-  std::vector<unsigned> errors;                  // tags
-  std::vector<std::uint64_t> asked_at, read_at;  // cycles of bursts, words
+  std::vector<std::uint64_t> read_at;  // cycles of words
 
  private:
-  struct Burst {
-    std::uint64_t address, due;
-    unsigned beats;
-  };
-
-  void drive() {
-    const bool command = sent_ < loads_.size() && (waits_ || gates_.command());
+  void drive() override {
+    const bool command = drive_command(loads_.size(), gates_.command);
     const Load load = command ? loads_[sent_] : Load{0x1000};
     Command given;
     given.opcode = Opcode::kLoadOperands;
@@ -88,13 +71,7 @@ class Trial {
     std::uint8_t bytes[kCommandBytes];
     given.encode(bytes);
     for (unsigned i = 0; i < kCommandBytes; ++i) set_lane(bench->command_i, i, bytes[i]);
-    bench->command_valid_i = command;
-    bench->command_tag_i = static_cast<std::uint16_t>(40 + sent_);
-    bench->request_ready_i = gates_.request();
-    bench->beat_i = !memory_.empty() && memory_.front().due <= bench.clock() && gates_.data();
-    set_memory_word(bench->beat_data_i, bench->beat_i ? memory_.front().address : bench.clock());
-    bench->beat_last_i = !memory_.empty() && memory_.front().beats == 1;
-    bench->beat_error_i = bench->beat_i && arrived_ == error_beat;
+    drive_memory(gates_.request, gates_.data);
     // As many as there are, or fewer.
     const std::size_t there = arrived_ - claimed_;
     bench->claim_i = there != 0 && gates_.claim();
@@ -102,7 +79,7 @@ class Trial {
     bench->read_i = claimed_ > read_ && gates_.read();
   }
 
-  void check() {
+  void check() override {
     EXPECT_EQ(bench->words_o, arrived_ - claimed_);
     if (shown_) {
       for (unsigned i = 0; i < kN; ++i) {
@@ -111,41 +88,17 @@ class Trial {
       }
     }
     if (bench->request_valid_o) {
-      check_burst(bench->request_address_o, bench->request_beats_o - 1, kN == 2 ? 1 : 2, 1, kN);
       EXPECT_LE(bench->request_beats_o, kWords / 2);
       EXPECT_LE(asked + bench->request_beats_o - read_, kWords) << "no room for the burst";
-      EXPECT_LT(memory_.size(), kBursts);
     }
-    stays_(bench->request_valid_o && !bench->stop_i, bench->request_ready_i,
-           {bench->request_address_o, bench->request_beats_o});
-    unsigned causes = 0;
-    for (unsigned i = 0; i < 4; ++i) causes += bench->causes_o >> i & 1;
-    EXPECT_EQ(causes, 1u);
-    EXPECT_EQ((bench->causes_o >> 0 & 1), bench->beat_i);
-    EXPECT_EQ((bench->causes_o >> 1 & 1), !memory_.empty() && !bench->beat_i);
     EXPECT_EQ((bench->causes_o >> 3 & 1), arrived_ == promised_);
-    EXPECT_EQ(bench->quiet_o, memory_.empty());
     EXPECT_EQ(bench->idle_o, arrived_ == promised_ && arrived_ == read_);
-    EXPECT_EQ(bench->error_o, bench->beat_error_i);
-    if (bench->error_o) errors.push_back(bench->error_tag_o);
   }
 
-  void account() {
-    waits_ = bench->command_valid_i && !bench->command_ready_o;
-    if (bench->command_valid_i && !waits_) {
-      const Load& load = loads_[sent_++];
+  void account() override {
+    if (taken_) {
+      const Load& load = loads_[sent_];
       promised_ += std::size_t{load.rows} * load.count * load.blocks;
-    }
-    if (bench->beat_i) {
-      ++arrived_;
-      memory_.front().address += kN;
-      if (--memory_.front().beats == 0) memory_.pop_front();
-    }
-    if (bench->request_valid_o && bench->request_ready_i) {
-      memory_.push_back(
-          {bench->request_address_o, bench.clock() + latency_, bench->request_beats_o});
-      asked += bench->request_beats_o;
-      asked_at.push_back(bench.clock());
     }
     if (bench->claim_i) claimed_ += bench->claimed_i;
     if (bench->read_i) {
@@ -157,14 +110,10 @@ class Trial {
 
   std::vector<Load> loads_;
   Gates gates_;
-  unsigned latency_;
-  unsigned most_;                     // words claimed at once
-  std::vector<std::uint64_t> words_;  // addresses, in order
-  std::deque<Burst> memory_;
-  std::size_t sent_ = 0, promised_ = 0, arrived_ = 0, claimed_ = 0, read_ = 0;  // commands; words
+  unsigned most_;                       // words claimed at once
+  std::vector<std::uint64_t> words_;    // addresses, in order
+  std::size_t claimed_ = 0, read_ = 0;  // words
   bool shown_ = false;
-  bool waits_ = false;  // a command
-  StaysPut<std::tuple<std::uint64_t, unsigned>> stays_{"request"};
 };
 
 using TrialN2 = Trial<Velementwise_operand_n2, 2, 8, 2>;
@@ -182,7 +131,7 @@ TEST(Operands, AreReadInOrderWhateverThePatterns) {
   });
 }
 
-TEST(Operands, APlaceIsFreeAClockAfterItsWordIsRead) {
+TEST(Operands, APlaceIsFreeACycleAfterItsRead) {
   TrialN4 run({{0, 48}}, {Gate(), Gate(), Gate(), Gate(), Gate(1u << 31, 32)}, 1);
   run();
   ASSERT_EQ(run.asked_at.size(), 3u);  // 16 words each

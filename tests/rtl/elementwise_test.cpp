@@ -5,12 +5,6 @@
 #include <Velementwise_n2.h>
 #include <Velementwise_n4.h>
 
-#include <algorithm>
-#include <array>
-#include <cmath>
-#include <deque>
-#include <vector>
-
 #include "host/util/float_bits.hpp"
 #include "tests/rtl/flips.hpp"
 #include "tests/rtl/harness.hpp"

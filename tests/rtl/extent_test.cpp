@@ -4,8 +4,6 @@
 #include <Vextent_n8.h>
 #include <Vextent_tensor.h>
 
-#include <deque>
-
 #include "tests/rtl/harness.hpp"
 
 namespace gemm64::rtl_test {

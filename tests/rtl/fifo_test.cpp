@@ -4,8 +4,6 @@
 #include <Vfifo_d8.h>
 #include <Vfifo_d8_head.h>
 
-#include <deque>
-
 #include "tests/rtl/harness.hpp"
 
 namespace gemm64::rtl_test {

@@ -7,13 +7,24 @@
 #include <gtest/gtest.h>
 #include <verilated.h>
 
+#include <algorithm>
+#include <array>
+#include <cmath>
 #include <cstdint>
 #include <cstring>
+#include <deque>
+#include <functional>
+#include <limits>
+#include <map>
 #include <memory>
 #include <random>
+#include <set>
 #include <stdexcept>
 #include <string>
+#include <tuple>
 #include <type_traits>
+#include <utility>
+#include <vector>
 
 #include "tests/random.hpp"
 

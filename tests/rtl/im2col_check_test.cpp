@@ -2,8 +2,6 @@
 #include <Vim2col_check_w100.h>
 #include <fmt/format.h>
 
-#include <functional>
-
 #include "host/device/registers.hpp"
 #include "host/device/window_order.hpp"
 #include "tests/rtl/harness.hpp"
@@ -113,18 +111,34 @@ const std::vector<Case>& cases() {
   return all;
 }
 
+/// The module after a reset.
+class Check : public Bench<Vim2col_check_w100> {
+ public:
+  Check() {
+    (*this)->valid_i = (*this)->tensor_i = 0;
+    for (unsigned t = 0; t < 3; ++t) step();
+  }
+  void take(std::initializer_list<Command> commands) {
+    for (const Command& command : commands) {
+      give(**this, command);
+      step();
+    }
+  }
+  /// Returns if the last of these commands is refused.
+  bool refuses(std::initializer_list<Command> commands) {
+    take(commands);
+    (*this)->valid_i = 0;
+    step();
+    settle();
+    return (*this)->error_o != 0;
+  }
+};
+
 TEST(WindowCheck, FindsWhatDoesNotFitTwoCyclesLater) {
   for (const Case& c : cases()) {
     SCOPED_TRACE(c.what);
-    Bench<Vim2col_check_w100> bench;
-    bench->valid_i = bench->tensor_i = 0;
-    for (unsigned t = 0; t < 3; ++t) bench.step();
-    if (c.command.opcode != Opcode::kSetWindow) {
-      for (const Command& before : {good_set(), good_load()}) {
-        give(*bench, before);
-        bench.step();
-      }
-    }
+    Check bench;
+    if (c.command.opcode != Opcode::kSetWindow) bench.take({good_set(), good_load()});
     Command command = c.command;
     c.change(command);
     give(*bench, command);
@@ -153,18 +167,7 @@ TEST(WindowCheck, ComparesEachBitOfTheOutput) {
         Command set = good_set(), matmul = good_matmul();
         (of_rows ? set.out_height : set.out_width) = size;
         (of_rows ? matmul.out_row : matmul.out_column) = place;
-        Bench<Vim2col_check_w100> bench;
-        bench->valid_i = bench->tensor_i = 0;
-        for (unsigned t = 0; t < 3; ++t) bench.step();
-        for (const Command& command : {set, good_load(), matmul}) {
-          give(*bench, command);
-          bench.step();
-        }
-        bench->valid_i = 0;
-        bench.settle();
-        bench.edge();
-        bench.settle();
-        EXPECT_EQ(bench->error_o, bad);
+        EXPECT_EQ(Check().refuses({set, good_load(), matmul}), bad);
       }
     }
   }
@@ -196,15 +199,13 @@ Command random_command(std::mt19937& random) {
 }
 
 // As the reference device finds it, up to the first that is refused.
-TEST(WindowCheck, TakesACommandAClockAndComparesItWithThoseBefore) {
+TEST(WindowCheck, AcceptsCommandPerCycle) {
   Geometry geometry;
   geometry.scratchpad_words = kWords;
   unsigned taken = 0;
   for_seeds(1, 2000, [&](std::mt19937& random) {
-    Bench<Vim2col_check_w100> bench;
+    Check bench;
     WindowOrder order;
-    bench->valid_i = 0;
-    for (unsigned t = 0; t < 3; ++t) bench.step();
     for (unsigned t = 0;; ++t) {
       Command command = random_command(random);
       for (unsigned tries = 0; tries < 6 && order.refusal(command, geometry) != nullptr; ++tries) {
@@ -236,32 +237,20 @@ TEST(WindowCheck, TakesACommandAClockAndComparesItWithThoseBefore) {
 
 // MATMULs may come ahead of their pixels, which then must have their SET_WINDOW's CAPACITY: of the
 // first convolution, and of one after another.
-TEST(WindowCheck, PixelsBehindTheirMatmulsHaveTheCapacityOfTheirLayer) {
+TEST(WindowCheck, PixelsHaveCapacityOfTheirLayer) {
   for (const bool is_first : {true, false}) {
     for (const std::uint32_t capacity : {9u, 10u}) {
-      Bench<Vim2col_check_w100> bench;
-      bench->valid_i = 0;
-      for (unsigned t = 0; t < 3; ++t) bench.step();
+      Check bench;
       Command set = good_set(), matmul = good_matmul(), load = good_load();
       load.rows = matmul.new_pixels = 1;
       if (!is_first) {
         Command last = matmul;
         last.freed_pixels = 1;
-        for (const Command& command : {set, load, last}) {
-          give(*bench, command);
-          bench.step();
-        }
+        bench.take({set, load, last});
       }
       set.capacity = 9;
       load.capacity = capacity;
-      for (const Command& command : {set, matmul, load}) {
-        give(*bench, command);
-        bench.step();
-      }
-      bench->valid_i = 0;
-      bench.step();
-      bench.settle();
-      EXPECT_EQ(bench->error_o, capacity != 9) << capacity << ", " << is_first;
+      EXPECT_EQ(bench.refuses({set, matmul, load}), capacity != 9) << capacity << ", " << is_first;
     }
   }
 }
@@ -269,52 +258,26 @@ TEST(WindowCheck, PixelsBehindTheirMatmulsHaveTheCapacityOfTheirLayer) {
 // Without a SET_WINDOW since the reset no CAPACITY is the same as its layer's, the one before the
 // reset neither.
 TEST(WindowCheck, AResetForgetsTheLayer) {
-  Bench<Vim2col_check_w100> bench;
-  bench->valid_i = 0;
-  for (unsigned t = 0; t < 3; ++t) bench.step();
+  Check bench;
   Command load = good_load();
   load.rows = 1;
-  for (const Command& command : {good_set(), load, load}) {
-    give(*bench, command);
-    bench.step();
-  }
-  bench->valid_i = 0;
-  bench.step();
-  bench.settle();
-  EXPECT_EQ(bench->error_o, 0);
+  EXPECT_FALSE(bench.refuses({good_set(), load, load}));
   bench->rst_ni = 0;
   bench.step();
   bench->rst_ni = 1;
-  for (unsigned i = 0; i < 2; ++i) {
-    give(*bench, load);
-    bench.step();
-  }
-  bench->valid_i = 0;
-  bench.step();
-  bench.settle();
-  EXPECT_EQ(bench->error_o, 1);
+  EXPECT_TRUE(bench.refuses({load, load}));
 }
 
 TEST(WindowCheck, AnOutputMayHave65535Rows) {
   for (const std::uint32_t row : {39999u, 40000u}) {
-    Bench<Vim2col_check_w100> bench;
-    bench->valid_i = 0;
-    for (unsigned t = 0; t < 3; ++t) bench.step();
     Command set = good_set(), matmul = good_matmul();
     set.out_height = 40000;
     matmul.out_row = row;
-    for (const Command& command : {set, good_load(), matmul}) {
-      give(*bench, command);
-      bench.step();
-    }
-    bench->valid_i = 0;
-    bench.step();
-    bench.settle();
-    EXPECT_EQ(bench->error_o, row == 40000) << row;
+    EXPECT_EQ(Check().refuses({set, good_load(), matmul}), row == 40000) << row;
   }
 }
 
-TEST(WindowCheck, AResetOfOneClockForgetsWhatWasGiven) {
+TEST(WindowCheck, AResetOfOneCycleIsEnough) {
   for (unsigned cycles = 0; cycles < 2; ++cycles) {
     Bench<Vim2col_check_w100> bench;
     Command command = good_set();

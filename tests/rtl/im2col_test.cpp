@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <Vim2col_one.h>
 
-#include <vector>
-
 #include "tests/rtl/harness.hpp"
 
 namespace gemm64::rtl_test {

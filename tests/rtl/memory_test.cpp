@@ -2,11 +2,7 @@
 #include <Vmemory_n4.h>
 #include <Vmemory_n8.h>
 
-#include <array>
-#include <deque>
 #include <optional>
-#include <tuple>
-#include <vector>
 
 #include "tests/rtl/harness.hpp"
 

@@ -6,8 +6,6 @@
 #include <Vparity_check_b4_reported.h>
 #include <Vparity_check_b4_unwritten.h>
 
-#include <array>
-
 #include "tests/rtl/harness.hpp"
 
 namespace gemm64::rtl_test {

@@ -2,10 +2,6 @@
 #include <Vreader_n4.h>
 #include <Vreader_sets.h>
 
-#include <deque>
-#include <tuple>
-#include <vector>
-
 #include "tests/rtl/harness.hpp"
 
 namespace gemm64::rtl_test {

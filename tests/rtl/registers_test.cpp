@@ -3,8 +3,6 @@
 
 #include <Vregisters_n8.h>
 
-#include <map>
-
 #include "tests/rtl/harness.hpp"
 
 namespace gemm64::rtl_test {

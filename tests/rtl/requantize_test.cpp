@@ -3,14 +3,7 @@
 #include <Vrequantize_n4.h>
 #include <Vrequantize_one.h>
 
-#include <algorithm>
-#include <array>
-#include <cmath>
-#include <limits>
 #include <optional>
-#include <tuple>
-#include <utility>
-#include <vector>
 
 #include "host/util/float_bits.hpp"
 #include "tests/rtl/flips.hpp"

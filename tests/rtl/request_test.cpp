@@ -1,9 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <Vrequest_n4.h>
 
-#include <deque>
-#include <tuple>
-
 #include "tests/rtl/harness.hpp"
 
 namespace gemm64::rtl_test {

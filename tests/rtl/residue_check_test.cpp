@@ -2,8 +2,6 @@
 // What of a column of sums is found wrong: in memory, in what was read of it, in an addition.
 #include <Vresidue_check_r4.h>
 
-#include <array>
-
 #include "tests/rtl/harness.hpp"
 
 namespace gemm64::rtl_test {

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <Vscratchpad_t5.h>
 
-#include <map>
 #include <optional>
 
 #include "tests/rtl/harness.hpp"

@@ -2,9 +2,6 @@
 #include <Vsequencer_n2.h>
 #include <Vsequencer_n4.h>
 
-#include <deque>
-#include <vector>
-
 #include "host/device/registers.hpp"
 #include "tests/rtl/harness.hpp"
 

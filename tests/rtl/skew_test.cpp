@@ -3,8 +3,6 @@
 #include <Vskew_l4.h>
 #include <Vskew_l4_simulated.h>
 
-#include <deque>
-
 #include "tests/rtl/harness.hpp"
 
 namespace gemm64::rtl_test {

@@ -3,10 +3,6 @@
 #include <Vstage_r4.h>
 #include <Vstage_r4_simulated.h>
 
-#include <algorithm>
-#include <array>
-#include <deque>
-
 #include "tests/rtl/harness.hpp"
 
 namespace gemm64::rtl_test {

@@ -2,13 +2,6 @@
 #include <Vstore_n4.h>
 #include <Vstore_n8.h>
 
-#include <algorithm>
-#include <cmath>
-#include <deque>
-#include <set>
-#include <tuple>
-#include <vector>
-
 #include "host/device/registers.hpp"
 #include "tests/rtl/harness.hpp"
 

@@ -1,9 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <Vtensor_port_n4.h>
 
-#include <array>
-#include <deque>
-
 #include "tests/rtl/harness.hpp"
 
 namespace gemm64::rtl_test {

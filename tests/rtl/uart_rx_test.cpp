@@ -2,8 +2,6 @@
 #include <Vuart_rx_d4.h>
 #include <Vuart_rx_d50.h>
 
-#include <vector>
-
 #include "tests/rtl/harness.hpp"
 
 namespace gemm64::rtl_test {

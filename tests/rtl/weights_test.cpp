@@ -2,10 +2,6 @@
 #include <Vweights_n4.h>
 #include <Vweights_n8.h>
 
-#include <deque>
-#include <tuple>
-#include <vector>
-
 #include "tests/rtl/harness.hpp"
 
 namespace gemm64::rtl_test {

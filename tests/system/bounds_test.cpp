@@ -1,11 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The rules in the table of commands are those that the RTL keeps: commands whose fields are drawn
 // at and next to the limits of each rule are refused by both or by none.
-#include <gtest/gtest.h>
-
-#include <random>
-#include <string>
-#include <vector>
 
 #include "host/device/command_check.hpp"
 #include "host/device/command_rules.hpp"
@@ -13,8 +8,6 @@
 #include "host/device/depthwise.hpp"
 #include "host/util/float_bits.hpp"
 #include "tests/commands.hpp"
-#include "tests/random.hpp"
-#include "tests/says.hpp"
 #include "tests/system/system.hpp"
 
 namespace gemm64::system_test {

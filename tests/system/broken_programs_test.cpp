@@ -1,15 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // Broken programs on the RTL and on the reference device, and that the comparison finds what it is
 // there to find.
-#include <gmock/gmock.h>
-#include <gtest/gtest.h>
-
-#include <utility>
 
 #include "host/check/program_truth.hpp"
 #include "host/device/reference_device.hpp"
 #include "host/faults/broken_campaign.hpp"
 #include "sim/models/rtl_device.hpp"
+#include "tests/test.hpp"
 #include "tests/unit/device/wrapped_device.hpp"
 
 namespace gemm64::system_test {
@@ -128,7 +125,7 @@ class Forgetful : public WrappedDevice<Device&> {
   unsigned programs_ = 0;
 };
 
-TEST(BrokenPrograms, AWrongByteOfTheirsOrOfTheNextIsFound) {
+TEST(BrokenPrograms, FindsWrongByte) {
   for (const unsigned spoilt : {1U, 2U}) {
     const BrokenReport report = campaign(64, 10, 3,
                                          [&](std::uint32_t array, const MemoryTiming& memory,
@@ -162,7 +159,7 @@ Command command(Opcode opcode, std::uint64_t address) {
   return c;
 }
 
-TEST(ProgramTruth, ALoadRacesWithAStoreUnlessAFenceWaitsForIt) {
+TEST(ProgramTruth, LoadRacesWithStoreWithoutFence) {
   const Geometry geometry;
   std::vector<Command> program{command(Opcode::kStore, 0), command(Opcode::kFence, 0),
                                command(Opcode::kLoadWeights, 64)};
@@ -177,7 +174,7 @@ TEST(ProgramTruth, ALoadRacesWithAStoreUnlessAFenceWaitsForIt) {
   EXPECT_TRUE(raced());
 }
 
-TEST(ProgramTruth, TellsErrorsThatAProgramHasFromThoseItLacks) {
+TEST(ProgramTruth, SeparatesErrorsOfProgram) {
   const Geometry geometry;
   std::vector<Command> program{command(Opcode::kLoadWeights, 0x20000),
                                command(Opcode::kLoadWeights, 0), command(Opcode::kStore, 0)};

@@ -1,15 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // Faults of every kind, each with the end that is known of it, and campaigns of them.
-#include <gmock/gmock.h>
-#include <gtest/gtest.h>
-
-#include <algorithm>
-#include <set>
 
 #include "host/faults/fault_campaign.hpp"
-#include "host/util/error.hpp"
 #include "sim/models/devices.hpp"
-#include "tests/says.hpp"
+#include "tests/test.hpp"
 #include "tests/unit/device/wrapped_device.hpp"
 
 namespace gemm64::system_test {
@@ -55,7 +49,7 @@ std::string stop(const char* fault) {
   return tried.error;
 }
 
-TEST(FaultKinds, FlippedOperandsAndSumsAreMaskedOrFoundAsWrongSums) {
+TEST(FaultKinds, FlippedOperandsAreMaskedOrFound) {
   const std::set<FaultOutcome> both{FaultOutcome::kMasked, FaultOutcome::kWrongSums};
   EXPECT_EQ(outcomes("weight:3,5:6"), both);
   EXPECT_EQ(outcomes("activation:3,0:6"), both);
@@ -68,7 +62,7 @@ TEST(FaultKinds, AFlippedBitOfAResultIsAlwaysFound) {
   EXPECT_EQ(outcome("result:7:7", 8).outcome, FaultOutcome::kWrongSums);
 }
 
-TEST(FaultKinds, AFlippedBitOfACommandIsRefusedOrFound) {
+TEST(FaultKinds, FlippedBitOfCommandIsFound) {
   EXPECT_THAT(stop("command:0:7"), Says("BAD_OPCODE"));
   EXPECT_THAT(stop("command:4:0"), Says("BAD_ADDRESS"));
   // Words 6 to 15 have no meaning.
@@ -77,7 +71,7 @@ TEST(FaultKinds, AFlippedBitOfACommandIsRefusedOrFound) {
   EXPECT_EQ(outcome("command:4:5", 8).outcome, FaultOutcome::kWrongSums);
 }
 
-TEST(FaultKinds, AFlippedBitOfARegisterDoesWhatWritingItWould) {
+TEST(FaultKinds, FlippedBitOfRegisterActsAsWrite) {
   // A base above the bus, between the writes of its halves: the second one is refused.
   std::string refused;
   for (std::uint64_t clock = 1; clock < kStarted && refused.empty(); ++clock) {
@@ -113,7 +107,7 @@ TEST(FaultKinds, ALostHandshakeStopsTheWork) {
   EXPECT_THAT(stop("lost:results.w"), Says("AXI port results"));
 }
 
-TEST(FaultKinds, ARepeatedHandshakeIsFoundWhereItChangesAnything) {
+TEST(FaultKinds, RepeatedHandshakeIsFound) {
   for (const char* fault :
        {"repeated:weights.ar", "repeated:weights.r", "repeated:data.ar", "repeated:data.r"}) {
     const FaultOutcome found = outcome(fault, 8).outcome;
@@ -127,7 +121,7 @@ TEST(FaultKinds, ARepeatedHandshakeIsFoundWhereItChangesAnything) {
   EXPECT_EQ(outcome("repeated:results.b", 8).outcome, FaultOutcome::kMasked);
 }
 
-TEST(FaultKinds, AnErrorOfTheBusStopsTheWorkUnderItsName) {
+TEST(FaultKinds, BusErrorStopsTheWork) {
   for (const char* port : {"weights", "data", "results"}) {
     EXPECT_THAT(stop((std::string("slverr:") + port).c_str()), Says("BUS_SLAVE")) << port;
     EXPECT_THAT(stop((std::string("decerr:") + port).c_str()), Says("BUS_DECODE")) << port;
@@ -143,7 +137,7 @@ TEST(FaultKinds, AHangIsStoppedByTheWatchdog) {
 /// A check that finds nothing.
 bool blind(const RunReport&) { return true; }
 
-TEST(Campaign, CallsUnnoticedWhatABlindCheckLetsPass) {
+TEST(Campaign, CallsUnnoticedWhatBlindCheckPasses) {
   EXPECT_EQ(carry_out(example("result:0:0", 8), make_rtl).outcome, FaultOutcome::kWrongSums);
   EXPECT_EQ(carry_out(example("result:0:0", 8), make_rtl, blind).outcome, FaultOutcome::kUnnoticed);
   EXPECT_EQ(carry_out(example("command:6:0", 8), make_rtl, blind).outcome, FaultOutcome::kMasked);
@@ -172,7 +166,7 @@ class Liar : public Wrapped {
   }
 };
 
-TEST(Campaign, ADeviceThatLiesIsFoundAndWithABlindCheckUnnoticed) {
+TEST(Campaign, FindsWrongDevice) {
   const auto make = [](const DeviceOptions& options) {
     return std::make_unique<Liar>(make_rtl(options));
   };
@@ -285,7 +279,7 @@ void expect_found(FaultProgram program, Fault::Kind kind) {
   FAIL() << "none of 120 such faults changed a result";
 }
 
-TEST(Campaign, FindsFaultsOfEveryKindInTheProgramsThatTheyBelongTo) {
+TEST(Campaign, FindsFaultsOfEveryKind) {
   using Kind = Fault::Kind;
   for (const Kind kind : {Kind::kWeight, Kind::kActivation, Kind::kPartialSum, Kind::kAccumulator,
                           Kind::kScratchpad, Kind::kBias, Kind::kScale}) {
@@ -301,7 +295,7 @@ TEST(Campaign, FindsFaultsOfEveryKindInTheProgramsThatTheyBelongTo) {
 }
 
 /// A command that turns into another one: what it was to compute or to store never comes.
-TEST(Campaign, AResultThatNothingStoredIsToldSo) {
+TEST(Campaign, ReportsResultThatNothingStored) {
   DeviceOptions options;
   options.array = 4;
   const Geometry geometry = read_geometry(*make_rtl(options));
@@ -317,7 +311,7 @@ TEST(Campaign, AResultThatNothingStoredIsToldSo) {
   FAIL() << "no STORE was lost";
 }
 
-TEST(Campaign, ComesOutTheSameHoweverManyRunSideBySide) {
+TEST(Campaign, IsTheSameWithAnyNumberOfJobs) {
   const CampaignReport alone = campaign(124, 1);
   const CampaignReport together = campaign(124, 3);
   ASSERT_EQ(alone.tries.size(), together.tries.size());
@@ -329,7 +323,7 @@ TEST(Campaign, ComesOutTheSameHoweverManyRunSideBySide) {
   }
 }
 
-TEST(Campaign, BeginsWhereItIsTold) {
+TEST(Campaign, BeginsAtGivenNumber) {
   CampaignOptions options;
   options.array = 4;
   options.programs = FaultProgram::kLanes;

@@ -3,11 +3,6 @@
 // every layer, and every counter of each, behind any memory.
 #include "tests/unit/runtime/chains.hpp"
 
-#include <gtest/gtest.h>
-
-#include <random>
-#include <vector>
-
 #include "host/device/snapshot.hpp"
 #include "tests/system/system.hpp"
 

@@ -5,11 +5,6 @@
 #include <Vgemm64_n64___024root.h>
 #include <Vgemm64_n64_checked.h>
 #include <Vgemm64_n64_checked___024root.h>
-#include <gtest/gtest.h>
-
-#include <cstring>
-#include <set>
-#include <string>
 
 #include "common_registers.hpp"
 #include "host/device/depthwise.hpp"
@@ -145,7 +140,7 @@ std::vector<Command> on_lanes() {
 // Registers that nothing resets start with zeros in one model and with noise in the other. After
 // the lanes and a product of two blocks, with 8-bit results, they hold what these left there; only
 // memories have words that were not written.
-TEST(CheckedSlow, EveryRegisterIsAsInTheFastModelInEachClockOfATile) {
+TEST(CheckedSlow, RegistersAreThoseOfTheFastModel) {
   Fast fast(Rig::options(64));
   Checked checked(Rig::options(64));
   std::mt19937 random(1161);

@@ -1,12 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Convolutions as jobs, from the network's operands to its results: every value, and the bytes over
 // each port as the plan says.
-#include <gtest/gtest.h>
-
-#include <random>
 
 #include "host/numerics/quality.hpp"
-#include "host/util/error.hpp"
 #include "tests/system/convolutions.hpp"
 
 namespace gemm64::system_test {

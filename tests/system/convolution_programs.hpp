@@ -2,14 +2,6 @@
 // Programs of convolutions and products that read each other's results, run by a driver only.
 #pragma once
 
-#include <gtest/gtest.h>
-
-#include <cstdint>
-#include <optional>
-#include <random>
-#include <string>
-#include <vector>
-
 #include "host/cycles/cycle_model.hpp"
 #include "host/numerics/quality.hpp"
 #include "host/tiling/job_program.hpp"

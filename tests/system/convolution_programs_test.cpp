@@ -3,14 +3,6 @@
 // values, bytes and cycles.
 #include "tests/system/convolution_programs.hpp"
 
-#include <fmt/format.h>
-#include <gtest/gtest.h>
-
-#include <algorithm>
-#include <utility>
-
-#include "host/util/error.hpp"
-
 namespace gemm64::system_test {
 namespace {
 
@@ -127,7 +119,7 @@ TEST(TensorPrograms, KeepResultsOnTheChipExactly) {
   }
 }
 
-TEST_P(ConvolutionPrograms, WithRowsThatTheLanesTakeInStripsAreExact) {
+TEST_P(ConvolutionPrograms, WithRowsInStripsAreExact) {
   Rig rig = this->rig();
   unsigned strips = 0;
   for_seeds(3200, 20, [&](std::mt19937& random) {

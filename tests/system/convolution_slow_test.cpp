@@ -1,11 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Convolutions on the array of 64x64: layers as networks have them.
-#include <gtest/gtest.h>
 
-#include <cstdint>
 #include <numeric>
-#include <random>
-#include <vector>
 
 #include "tests/system/convolution_programs.hpp"
 #include "tests/unit/tiling/known_programs.hpp"

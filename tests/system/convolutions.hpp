@@ -2,12 +2,6 @@
 // Random convolutions and what they must give, by plain loops over the definition.
 #pragma once
 
-#include <algorithm>
-#include <cmath>
-#include <cstdint>
-#include <random>
-#include <utility>
-
 #include "host/numerics/matrix.hpp"
 #include "host/tiling/convolution.hpp"
 #include "host/tiling/plan.hpp"

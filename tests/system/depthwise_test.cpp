@@ -1,11 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Depthwise convolutions and pools between products, in random programs: the RTL gives the
 // reference device's bytes, in the very cycles that the model predicts.
-#include <gtest/gtest.h>
-
-#include <algorithm>
-#include <random>
-#include <vector>
 
 #include "host/device/reference_device.hpp"
 #include "tests/system/predicted.hpp"
@@ -67,7 +62,7 @@ TEST(DepthwiseBytes, AreThoseOfTheReference) {
   expect_reference(4, 0, 2050, 20);
   expect_reference(8, 0, 2100, 15);
 }
-TEST(DepthwiseBytes, AreThoseOfTheReferenceUnderStalls) {
+TEST(DepthwiseBytes, AreThoseOfReferenceUnderStalls) {
   expect_reference(4, 0.4, 2150, 12);
   expect_reference(8, 0.4, 2200, 10);
 }

@@ -3,10 +3,6 @@
 // that they hit.
 #include "tests/dram.hpp"
 
-#include <gtest/gtest.h>
-
-#include <random>
-
 #include "host/cycles/tlm_device.hpp"
 #include "tests/system/predicted.hpp"
 #include "tests/system/random_windows.hpp"

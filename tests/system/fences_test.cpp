@@ -1,10 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // What a FENCE is for: activations that are the results of a product before, read when they are
 // there and not sooner; weights that do not wait for it; counters of each part of a program.
-#include <gtest/gtest.h>
-
-#include <random>
-#include <vector>
 
 #include "host/device/reference_device.hpp"
 #include "tests/commands.hpp"
@@ -123,7 +119,7 @@ TEST(Fences, ResultsAreActivationsOfTheNextProduct) {
   }
 }
 
-TEST(Fences, ResultsAreActivationsOfTheNextProductUnderStalls) {
+TEST(Fences, ResultsAreActivationsUnderStalls) {
   for (const int n : {2, 4, 8}) expect_chains_exact(n, 0.4, MemorySharing::kIndependent, 1030);
 }
 

@@ -1,22 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // Faults in accelerators that find those of their array: what they find, and what becomes of it.
-#include <fmt/format.h>
-#include <gmock/gmock.h>
-#include <gtest/gtest.h>
-
-#include <optional>
-#include <string>
-#include <tuple>
-#include <utility>
 
 #include "host/device/depthwise.hpp"
 #include "host/device/fault.hpp"
 #include "host/faults/fault_campaign.hpp"
 #include "host/runtime/job_runner.hpp"
 #include "host/tiling/tile_walk.hpp"
-#include "host/util/error.hpp"
 #include "sim/models/devices.hpp"
-#include "tests/says.hpp"
 #include "tests/system/draw_fault.hpp"
 #include "tests/system/system.hpp"
 
@@ -122,7 +112,7 @@ TEST_P(FoundFaults, NoFlipLeavesAWrongSum) {
 
 // Two wrong rows of a block: the place is that of the one that was stored first, where both were
 // there by then.
-TEST(FoundFault, OfTwoWrongRowsTheFirstIsTold) {
+TEST(FoundFault, OfTwoWrongRowsFirstIsReported) {
   constexpr GemmShape kShape{4, 4, 4};
   const std::uint64_t cycles = conduct(4, kShape, {}).end;
   const auto told = [&](const std::vector<Fault>& faults) -> std::optional<std::uint64_t> {
@@ -177,7 +167,7 @@ struct InMemory {
 class FoundFaultsInMemory : public testing::TestWithParam<InMemory> {};
 
 // What a memory or a command holds never leaves as a wrong result; a fault that is found passes.
-TEST_P(FoundFaultsInMemory, RunAgainAndLeaveNoWrongResult) {
+TEST_P(FoundFaultsInMemory, LeaveNoWrongResult) {
   const auto [program, kind] = GetParam();
   const std::vector<Fault::Kind>& kinds = kinds_of(program);
   const auto place =
@@ -402,10 +392,10 @@ void flip_every_bit(std::uint64_t step) {
   EXPECT_GT(found, 0u);
 }
 
-TEST(FoundFault, OfSomeFlipsOfEachRegisterNoneLeavesAWrongSum) { flip_every_bit(97); }
+TEST(FoundFault, OfSomeFlipsNoneLeavesAWrongSum) { flip_every_bit(97); }
 
 // All of them, minutes: --gtest_also_run_disabled_tests
-TEST(FoundFault, DISABLED_OfFlipsOfEveryBitInEveryClockNoneLeavesAWrongSum) { flip_every_bit(1); }
+TEST(FoundFault, DISABLED_OfEveryFlipNoneIsLeft) { flip_every_bit(1); }
 
 TEST(FoundFault, ASecondOneEndsTheRunByName) {
   constexpr GemmShape kShape{40, 12, 8};

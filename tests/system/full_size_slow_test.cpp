@@ -1,12 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The array of 64x64: ragged shapes, stalls, errors, and AlexNet's Linear layers.
-#include <gtest/gtest.h>
-
-#include <random>
-#include <vector>
 
 #include "host/device/reference_device.hpp"
-#include "tests/says.hpp"
 #include "tests/system/system.hpp"
 #include "tests/unit/runtime/chains.hpp"
 
@@ -27,7 +22,7 @@ TEST(FullSizeSlow, RaggedShapesAreExact) {
   }
 }
 
-TEST(FullSizeSlow, RaggedShapesAddedOnTheHostAreExact) {
+TEST(FullSizeSlow, RaggedShapesAddedOnHostAreExact) {
   Rig rig(64);
   std::mt19937 random(1101);
   const std::vector<std::uint64_t> sizes{1, 63, 65, 129, 300};
@@ -48,7 +43,7 @@ TEST(FullSizeSlow, RandomJobsAreExact) {
   });
 }
 
-TEST(FullSizeSlow, BlocksAroundTheScratchpadsSizeAreExact) {
+TEST(FullSizeSlow, BlocksOfScratchpadSizeAreExact) {
   Rig rig(64);
   std::mt19937 random(1120);
   for (const std::uint64_t k : {72 * 64, 72 * 64 + 1}) {
@@ -90,7 +85,7 @@ TEST(FullSizeSlow, DramChannelsAreExact) {
 }
 
 // These hung before the weights reader kept room for what it asks for.
-TEST(FullSizeSlow, ProductsAreExactWhereAllPortsShareAMemory) {
+TEST(FullSizeSlow, ProductsWithSharedMemoryAreExact) {
   for (const MemorySharing sharing : {MemorySharing::kShared, MemorySharing::kExclusive}) {
     RtlOptions options = Rig::options(64);
     options.memory.sharing = sharing;
@@ -104,7 +99,7 @@ TEST(FullSizeSlow, ProductsAreExactWhereAllPortsShareAMemory) {
   }
 }
 
-TEST(FullSizeSlow, BusErrorsAndSoftResetsLeaveACleanState) {
+TEST(FullSizeSlow, ErrorsAndResetsLeaveACleanState) {
   Rig rig(64);
   std::mt19937 random(1140);
   const Workload work{{129, 200, 130}, Accumulate::kDevice, 60};
@@ -147,9 +142,9 @@ class AlexNetOnRtlSlow : public testing::Test {
 
 // With command fetch, loads, stores and a latency of 100 cycles: no change of the hardware may cost
 // a cycle.
-TEST_F(AlexNetOnRtlSlow, TakesAtMost919634CyclesAtBatch64) { EXPECT_LE(run_all(64), 919'634u); }
+TEST_F(AlexNetOnRtlSlow, TakesAtMost919634AtBatch64) { EXPECT_LE(run_all(64), 919'634u); }
 
-TEST_F(AlexNetOnRtlSlow, TakesAtMost918686CyclesAtBatch1) { EXPECT_LE(run_all(1), 918'686u); }
+TEST_F(AlexNetOnRtlSlow, TakesAtMost918686AtBatch1) { EXPECT_LE(run_all(1), 918'686u); }
 
 /// The three as one program, each on the 8-bit results of the one before; every value checked.
 std::uint64_t run_chained(std::uint64_t batch) {
@@ -168,16 +163,12 @@ std::uint64_t run_chained(std::uint64_t batch) {
   return cycles;
 }
 
-TEST_F(AlexNetOnRtlSlow, AsAChainOf8BitResultsTakesAtMost918165CyclesAtBatch64) {
-  EXPECT_LE(run_chained(64), 918'165u);
-}
+TEST_F(AlexNetOnRtlSlow, ChainTakesAtMost918165AtB64) { EXPECT_LE(run_chained(64), 918'165u); }
 
-TEST_F(AlexNetOnRtlSlow, AsAChainOf8BitResultsTakesAtMost917976CyclesAtBatch1) {
-  EXPECT_LE(run_chained(1), 917'976u);
-}
+TEST_F(AlexNetOnRtlSlow, ChainTakesAtMost917976AtB1) { EXPECT_LE(run_chained(1), 917'976u); }
 
 // The reference device is an oracle for people without the RTL: its values, at full size.
-TEST_F(AlexNetOnRtlSlow, TheReferenceDeviceGivesTheSameValues) {
+TEST_F(AlexNetOnRtlSlow, ReferenceHasTheSameValues) {
   ReferenceDevice device;
   Driver driver(device);
   std::mt19937 random(1160);

@@ -3,16 +3,9 @@
 // no code with the driver: neither its plan nor its layout nor its arithmetic.
 #pragma once
 
-#include <algorithm>
-#include <array>
-#include <cmath>
-#include <cstring>
-#include <random>
-#include <stdexcept>
-#include <vector>
-
 #include "host/device/registers.hpp"
 #include "host/device/snapshot.hpp"
+#include "tests/test.hpp"
 
 namespace gemm64::system_test {
 

@@ -1,16 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // One job after another: through the driver, through the ring without a reset, and after soft
 // resets in the middle of the work.
-#include <gtest/gtest.h>
-
-#include <random>
-#include <string>
-#include <vector>
 
 #include "host/device/snapshot.hpp"
 #include "host/tiling/job_program.hpp"
 #include "tests/commands.hpp"
-#include "tests/says.hpp"
 #include "tests/system/system.hpp"
 
 namespace gemm64::system_test {
@@ -153,7 +147,7 @@ struct Placed {
   Job job;
 };
 
-TEST(Ring, ProgramsFollowEachOtherWithoutAResetAndWrapRound) {
+TEST(Ring, ProgramsFollowWithoutResetAndWrap) {
   for (const double stalls : {0.0, 0.4}) {
     Rig rig(8, stalls, 77);
     Device& device = *rig.device;
@@ -292,7 +286,7 @@ void expect_soft_resets_survived(int n, double stalls, std::uint64_t step, std::
   }
 }
 
-TEST(SoftReset, InAnyOfTheFirstCyclesLeavesACleanState) {
+TEST(SoftReset, InAnyOfTheFirstCyclesIsClean) {
   Rig rig(8);
   std::mt19937 random(950);
   const Workload work{{9, 33, 17}, Accumulate::kDevice, 20};
@@ -307,13 +301,13 @@ TEST(SoftReset, InAnyOfTheFirstCyclesLeavesACleanState) {
   }
 }
 
-TEST(SoftReset, InTheMiddleOfTheWorkLeavesACleanState) {
+TEST(SoftReset, InTheMiddleOfWorkIsClean) {
   expect_soft_resets_survived(2, 0, 23, 951);
   expect_soft_resets_survived(4, 0, 29, 952);
   expect_soft_resets_survived(8, 0, 31, 953);
 }
 
-TEST(SoftReset, InTheMiddleOfStalledWorkLeavesACleanState) {
+TEST(SoftReset, InTheMiddleOfStalledWorkIsClean) {
   expect_soft_resets_survived(2, 0.5, 149, 954);
   expect_soft_resets_survived(8, 0.5, 151, 955);
   expect_soft_resets_survived(8, 0.9, 1409, 956);
@@ -345,7 +339,7 @@ TEST(SoftReset, RefusesATailUntilItHasEnded) {
   expect_values(rig, work, operands);
 }
 
-TEST(HardReset, InTheMiddleOfTheWorkLeavesACleanState) {
+TEST(HardReset, InTheMiddleOfWorkIsClean) {
   Rig rig(8);
   std::mt19937 random(960);
   const Workload work{{131, 17, 16}, Accumulate::kHost, 25};

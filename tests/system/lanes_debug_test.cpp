@@ -1,19 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // Faults put inside the depthwise lanes: they show in their lane only, and the diagnosis tells the
 // clock in which the first wrong result leaves the chip.
-#include <gtest/gtest.h>
-
-#include <filesystem>
-#include <memory>
-#include <optional>
-#include <set>
-#include <string>
 
 #include "host/check/failure.hpp"
 #include "host/check/investigation.hpp"
 #include "host/faults/campaign.hpp"
-#include "tests/folder.hpp"
-#include "tests/says.hpp"
 #include "tests/system/convolution_programs.hpp"
 
 namespace gemm64::system_test {
@@ -86,7 +77,7 @@ class LanesDebug : public InFolder {
 
 TEST_F(LanesDebug, WithoutAFaultAllIsRight) { EXPECT_FALSE(run("")); }
 
-TEST_F(LanesDebug, FaultsShowInTheirLaneAndTellWhenItsResultLeaves) {
+TEST_F(LanesDebug, FaultsShowInTheirLane) {
   Beats beats;
   run("", nullptr, &beats);
   ASSERT_EQ(beats.cycles.size(), 2U * 35);
@@ -128,7 +119,7 @@ TEST_F(LanesDebug, FaultsShowInTheirLaneAndTellWhenItsResultLeaves) {
 }
 
 /// Every value that the lanes keep of a lane, at cycles of its whole run.
-TEST_F(LanesDebug, AFlippedValueThatMattersIsFoundAtItsPlaceAndClock) {
+TEST_F(LanesDebug, FlippedValueIsFound) {
   Beats beats;
   run("", nullptr, &beats);
   std::mt19937 random(8);
@@ -275,7 +266,7 @@ class LanesInAProgram : public testing::Test {
   std::vector<Packed> packed_;
 };
 
-TEST_F(LanesInAProgram, TellWhenTheirResultsLeave) {
+TEST_F(LanesInAProgram, FindWhenTheirResultsLeave) {
   ASSERT_FALSE(run("").failure);
   std::set<std::size_t> jobs;
   std::set<std::uint64_t> ways;  // cycles from the port to memory
@@ -292,7 +283,7 @@ TEST_F(LanesInAProgram, TellWhenTheirResultsLeave) {
   EXPECT_EQ(ways.size(), 1U) << testing::PrintToString(ways);
 }
 
-TEST_F(LanesInAProgram, LeaveTheDiagnosisOfTheArrayBehindThemAsItIs) {
+TEST_F(LanesInAProgram, KeepDiagnosisOfArray) {
   unsigned hits = 0;
   const std::uint64_t end = run("").end;
   for (std::uint64_t clock = kBegin; clock < end; clock += 3) {

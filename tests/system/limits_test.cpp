@@ -1,9 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // What only long or unusual programs reach: places of the ring and command numbers far up, queues
 // of commands that are full, and each kind of progress that keeps the watchdog quiet.
-#include <gtest/gtest.h>
-
-#include <vector>
 
 #include "host/device/reference_device.hpp"
 #include "tests/commands.hpp"
@@ -49,7 +46,7 @@ std::uint32_t run_from_reset(Device& device, const std::vector<Command>& program
 }
 
 /// 1400 commands in a ring of 1024: each place and number counts, up to the one that is bad.
-TEST(Limits, PlacesOfTheRingAndNumbersOfCommandsCountOn) {
+TEST(Limits, PlacesAndNumbersOfCommandsWrap) {
   Rig rig(8);
   RtlDevice& device = *rig.device;
   rig.set_latency(1);
@@ -163,7 +160,7 @@ std::vector<Command> product(std::uint32_t rows, std::uint32_t tiles, std::uint3
 
 /// Words on a slow bus, rows of a long product, answers of far memory: each keeps the watchdog
 /// quiet, to the clock.
-TEST(Limits, EveryKindOfProgressKeepsTheWatchdogQuiet) {
+TEST(Limits, ProgressKeepsWatchdogFromFiring) {
   EXPECT_EQ(least_watchdog(product(64, 64, 3), 20, 0), 20u)
       << "rows alone, between bursts of weights";
   EXPECT_EQ(least_watchdog(product(1, 64, 1), 20, 1), 20u) << "words of weights on a slow bus";

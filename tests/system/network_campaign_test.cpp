@@ -1,10 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 // Campaigns of faults in whole networks: a part on the RTL must give what all on the RTL gives.
-#include <gmock/gmock.h>
-#include <gtest/gtest.h>
-
-#include <algorithm>
-#include <cmath>
 
 #include "host/cycles/tlm_device.hpp"
 #include "host/device/array_geometry.hpp"
@@ -12,9 +7,8 @@
 #include "host/faults/network_campaign_run.hpp"
 #include "host/numerics/initialize.hpp"
 #include "host/tiling/packing.hpp"
-#include "host/util/error.hpp"
 #include "sim/models/devices.hpp"
-#include "tests/says.hpp"
+#include "tests/test.hpp"
 #include "tests/unit/device/wrapped_device.hpp"
 
 namespace gemm64::system_test {

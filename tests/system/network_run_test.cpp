@@ -1,9 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 // A network from an ONNX file, its Linear layers on the RTL: values, cycles and bytes.
-#include <fmt/format.h>
-#include <gtest/gtest.h>
-
-#include <cstring>
 
 #include "host/analysis/analysis.hpp"
 #include "host/graph/onnx/networks.hpp"
@@ -77,7 +73,7 @@ TEST_P(NetworkOnRtl, IsExactAsOneProgram) {
   }
 }
 
-TEST_P(NetworkOnRtl, IsAsNearToTheFloatPathAsItsPrecision) {
+TEST_P(NetworkOnRtl, IsNearTheFloatPath) {
   const NetworkQuality quality = run(Accumulate::kDevice).report.quality.value();
   if (GetParam() == Precision::kFloat32) {
     EXPECT_GT(quality.signal_to_noise_db, 110);
@@ -102,7 +98,7 @@ std::uint64_t cycles_of(const RunReport& report) {
   return cycles;
 }
 
-TEST(QuantizedNetworkOnRtl, RunsWhollyThereInThePredictedCycles) {
+TEST(QuantizedNetworkOnRtl, RunsInPredictedCycles) {
   const OnnxModel model = quantized_branches();
   Rig rig(8);
   const NetworkRun found = run_quantized(rig, model);
@@ -156,7 +152,7 @@ TEST(QuantizedNetworkOnRtl, KeepsTensorsOnChip) {
   }
 }
 
-TEST(QuantizedNetworkOnRtl, RunsDepthwiseLayersAndPoolsInThePredictedCycles) {
+TEST(QuantizedNetworkOnRtl, RunsDepthwiseAndPools) {
   const OnnxModel model = quantized_lanes();
   for (const bool lanes : {true, false}) {
     Rig rig(8);
@@ -173,7 +169,7 @@ TEST(QuantizedNetworkOnRtl, RunsDepthwiseLayersAndPoolsInThePredictedCycles) {
   }
 }
 
-TEST(QuantizedNetworkOnRtl, WritesResultsInEveryWayInThePredictedCycles) {
+TEST(QuantizedNetworkOnRtl, WritesResultsInEveryWay) {
   for (const auto& [n, images] : {std::pair{4, 1}, {8, 1}, {4, 3}, {8, 2}}) {
     const OnnxModel model = quantized_ways(images);
     Rig rig(n);
@@ -189,7 +185,7 @@ TEST(QuantizedNetworkOnRtl, WritesResultsInEveryWayInThePredictedCycles) {
   }
 }
 
-TEST(QuantizedNetworkOnRtl, LaysPartsAndReadsSlicesInThePredictedCycles) {
+TEST(QuantizedNetworkOnRtl, LaysPartsAndReadsSlices) {
   for (const auto& [n, sliced] : {std::pair{4, false}, {8, false}, {4, true}, {8, true}}) {
     const OnnxModel model = sliced ? quantized_slices() : quantized_parts();
     Rig rig(n);
@@ -205,7 +201,7 @@ TEST(QuantizedNetworkOnRtl, LaysPartsAndReadsSlicesInThePredictedCycles) {
   }
 }
 
-TEST(QuantizedNetworkOnRtl, WritesResultsInEveryWayBehindStalls) {
+TEST(QuantizedNetworkOnRtl, WritesUnderStalls) {
   for (std::uint32_t seed = 1; seed <= 6; ++seed) {
     const int images = seed % 3 + 1;
     const OnnxModel model = quantized_ways(images);
@@ -218,7 +214,7 @@ TEST(QuantizedNetworkOnRtl, WritesResultsInEveryWayBehindStalls) {
 }
 
 // What a layer loads of the next one's depends on the stalls, so it is no failure of the layer.
-TEST(QuantizedNetworkOnRtl, LooksAgainAtNoLayerThatAStallingMemoryDelays) {
+TEST(QuantizedNetworkOnRtl, DiagnosesNoStalledLayer) {
   const OnnxModel model = quantized_lanes();
   bool differs = false;
   for (std::uint32_t seed = 1; seed <= 4; ++seed) {

@@ -2,17 +2,9 @@
 // Programs that no job makes, on an accelerator with little memory, beside what the model predicts.
 #pragma once
 
-#include <gtest/gtest.h>
-
-#include <optional>
 #include <ostream>
-#include <random>
-#include <string>
-#include <vector>
 
 #include "host/cycles/cycle_model.hpp"
-#include "host/util/error.hpp"
-#include "tests/says.hpp"
 #include "tests/system/random_program.hpp"
 #include "tests/system/snapshots.hpp"
 #include "tests/system/system.hpp"

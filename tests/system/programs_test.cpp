@@ -1,11 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Programs that no plan makes: the RTL and the reference device, an independent reading of the
 // command table, leave the same memory and move the same bytes.
-#include <gtest/gtest.h>
-
-#include <algorithm>
-#include <random>
-#include <vector>
 
 #include "host/device/reference_device.hpp"
 #include "tests/system/random_depthwise.hpp"
@@ -65,7 +60,7 @@ void expect_same_programs(int n, double stall_probability, unsigned first_seed, 
   });
 }
 
-TEST(Programs, RandomOnesDoOnTheRtlWhatTheyDoOnTheReference) {
+TEST(Programs, RandomOnesDoAsTheReference) {
   expect_same_programs(2, 0, 600, 25, random_program);
   expect_same_programs(4, 0, 630, 25, random_program);
   expect_same_programs(8, 0, 660, 25, random_program);
@@ -77,7 +72,7 @@ TEST(Programs, RandomOnesDoTheSameUnderStalls) {
 }
 
 // A few of them, for those who run no more: a third has STOREs through the vector path.
-TEST(VectorPrograms, DoOnTheRtlWhatTheyDoOnTheReference) {
+TEST(VectorPrograms, DoAsTheReference) {
   expect_same_programs(2, 0, 830, 6, random_program);
   expect_same_programs(4, 0, 860, 14, random_program);
   expect_same_programs(4, 0.4, 910, 6, random_program);
@@ -86,20 +81,20 @@ TEST(VectorPrograms, DoOnTheRtlWhatTheyDoOnTheReference) {
 
 // With N = STAGE_ROWS the array's first sum may come to its bank in the cycle in which the last of
 // the depthwise unit comes to the other.
-TEST(SelfCheckPrograms, RaiseNoFalseAlarmWhenBothUnitsTakeTurns) {
+TEST(SelfCheckPrograms, RaiseNoFalseAlarmInTurns) {
   expect_same_programs(4, 0, 1000, 100, random_turns, true);
   expect_same_programs(4, 0.3, 1200, 20, random_turns, true);
   expect_same_programs(8, 0, 1300, 20, random_turns, true);
 }
 
-TEST(SelfCheckPrograms, RaiseNoFalseAlarmInAnyLegalProgram) {
+TEST(SelfCheckPrograms, RaiseNoFalseAlarm) {
   expect_same_programs(4, 0, 1400, 12, random_depthwise_program, true);
   expect_same_programs(4, 0.3, 1420, 6, random_program, true);
   expect_same_programs(4, 0, 1440, 8, random_window_program, true);
   expect_same_programs(8, 0, 1460, 4, random_depthwise_program, true);
 }
 
-TEST(Programs, RandomWindowsDoOnTheRtlWhatTheyDoOnTheReference) {
+TEST(Programs, RandomWindowsDoAsTheReference) {
   expect_same_programs(2, 0, 740, 10, random_window_program);
   expect_same_programs(4, 0, 770, 10, random_window_program);
   expect_same_programs(8, 0.4, 800, 6, random_window_program);

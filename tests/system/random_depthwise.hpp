@@ -2,10 +2,6 @@
 // Random programs of depthwise convolutions, pools and products, beyond what plans make.
 #pragma once
 
-#include <algorithm>
-#include <random>
-#include <vector>
-
 #include "host/device/depthwise.hpp"
 #include "tests/commands.hpp"
 #include "tests/system/random_program.hpp"
@@ -54,16 +50,7 @@ class DepthwiseMaker : public ProgramMaker {
   using ProgramMaker::ProgramMaker;
 
   std::vector<Command> program(unsigned parts) {
-    std::vector<Command> program;
-    for (unsigned i = 0; i < parts; ++i) {
-      const std::vector<Command> part = draw(random_, 0, 3) == 0 ? matmul() : depthwise();
-      program.insert(program.end(), part.begin(), part.end());
-      for (unsigned fences = draw(random_, 0, 1); fences > 0; --fences) {
-        program.push_back(fence(0, true));
-      }
-    }
-    program.push_back(finish());
-    return program;
+    return joined(parts, 1, [this] { return draw(random_, 0, 3) == 0 ? matmul() : depthwise(); });
   }
 
  private:

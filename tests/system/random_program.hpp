@@ -2,15 +2,6 @@
 // Random programs that no plan makes.
 #pragma once
 
-#include <algorithm>
-#include <cmath>
-#include <cstdint>
-#include <cstring>
-#include <random>
-#include <stdexcept>
-#include <string>
-#include <vector>
-
 #include "host/device/command_check.hpp"
 #include "host/device/geometry.hpp"
 #include "host/device/registers.hpp"
@@ -49,11 +40,18 @@ class ProgramMaker {
       : random_(random), geometry_(geometry), vectors_(vectors) {}
 
   std::vector<Command> program(unsigned matmuls) {
+    return joined(matmuls, 2, [this] { return matmul(); });
+  }
+
+ protected:
+  /// So many parts, each before at most `most` FENCEs, and FINISH.
+  template <class Part>
+  std::vector<Command> joined(unsigned parts, unsigned most, const Part& part) {
     std::vector<Command> program;
-    for (unsigned i = 0; i < matmuls; ++i) {
-      std::vector<Command> part = matmul();
-      program.insert(program.end(), part.begin(), part.end());
-      for (unsigned fences = draw(random_, 0, 2); fences > 0; --fences) {
+    for (unsigned i = 0; i < parts; ++i) {
+      const std::vector<Command> commands = part();
+      program.insert(program.end(), commands.begin(), commands.end());
+      for (unsigned fences = draw(random_, 0, most); fences > 0; --fences) {
         program.push_back(fence(0, true));
       }
     }
@@ -61,7 +59,6 @@ class ProgramMaker {
     return program;
   }
 
- protected:
   std::uint64_t operand_address(std::uint64_t words) {
     const std::uint64_t places = (kOperandBytes - words * geometry_.n) / geometry_.n;
     return kOperands + random_() % places * geometry_.n;

@@ -2,12 +2,6 @@
 // Random programs whose tensors go through the tensor memory.
 #pragma once
 
-#include <algorithm>
-#include <cstdint>
-#include <random>
-#include <utility>
-#include <vector>
-
 #include "host/device/commands.hpp"
 #include "host/device/vector_path.hpp"
 #include "tests/commands.hpp"

@@ -2,13 +2,8 @@
 // Random programs of windows and products, beyond what plans make.
 #pragma once
 
-#include <algorithm>
-#include <cstdint>
-#include <random>
-#include <vector>
-
+#include "host/device/commands.hpp"
 #include "host/tiling/window_plan.hpp"
-#include "host/util/error.hpp"
 #include "tests/commands.hpp"
 #include "tests/system/random_program.hpp"
 #include "tests/system/system.hpp"
@@ -22,16 +17,7 @@ class WindowMaker : public ProgramMaker {
   using ProgramMaker::ProgramMaker;
 
   std::vector<Command> program(unsigned parts) {
-    std::vector<Command> program;
-    for (unsigned i = 0; i < parts; ++i) {
-      const std::vector<Command> part = draw(random_, 0, 3) == 0 ? matmul() : window();
-      program.insert(program.end(), part.begin(), part.end());
-      for (unsigned fences = draw(random_, 0, 1); fences > 0; --fences) {
-        program.push_back(fence(0, true));
-      }
-    }
-    program.push_back(finish());
-    return program;
+    return joined(parts, 1, [this] { return draw(random_, 0, 3) == 0 ? matmul() : window(); });
   }
 
  private:
@@ -242,30 +228,12 @@ inline std::vector<Command> random_window_program(std::mt19937& random, const Ge
 /// engines may wait for each other for ever.
 inline std::vector<Command> random_merge(std::mt19937& random,
                                          const std::vector<Command>& program) {
-  std::vector<std::vector<Command>> streams(6);
+  std::vector<std::vector<Command>> streams(16);  // by engine
   for (const Command& command : program) {
-    switch (command.opcode) {
-      case Opcode::kLoadWeights:
-        streams[0].push_back(command);
-        break;
-      case Opcode::kLoadActivations:
-        streams[1].push_back(command);
-        break;
-      case Opcode::kMatmul:
-      case Opcode::kSetWindow:
-        streams[2].push_back(command);
-        break;
-      case Opcode::kLoadParameters:
-        streams[3].push_back(command);
-        break;
-      case Opcode::kLoadOperands:
-        streams[5].push_back(command);
-        break;
-      case Opcode::kFinish:
-        break;
-      default:
-        streams[4].push_back(command);
-    }
+    if (command.opcode == Opcode::kFinish) continue;
+    const bool fence = command.opcode == Opcode::kFence;  // it waits for STOREs
+    streams[static_cast<std::size_t>(fence ? Engine::kResults : engine_of(command).value())]
+        .push_back(command);
   }
   std::vector<std::size_t> turns;
   for (std::size_t s = 0; s < streams.size(); ++s) turns.insert(turns.end(), streams[s].size(), s);

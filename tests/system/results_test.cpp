@@ -1,10 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Results of every format from programs that are written by hand, so that neither plan nor driver
 // are needed.
-#include <gtest/gtest.h>
-
-#include <memory>
-#include <string>
 
 #include "sim/models/rtl_device.hpp"
 #include "tests/system/gemm_image.hpp"
@@ -105,7 +101,7 @@ TEST(Results, OfAnyFormatsEqualTheFormulaAtRandom) {
   }
 }
 
-TEST(Results, MoreSetsThanTheBufferHoldsAreLoadedAsTheyAreUsed) {
+TEST(Results, MoreSetsThanFitAreLoadedInTurn) {
   for (const unsigned n : {2u, 8u}) {
     const auto device = make_device(n, 0, 100);
     EXPECT_EQ(device->read_register(reg::kParameterSets), 16u);

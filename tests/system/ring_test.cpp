@@ -1,10 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The driver in C keeps a ring of the RTL full while it works: wraps, doorbells in any cycle,
 // interrupts that several programs share. Memory ends as on the reference device.
-#include <gtest/gtest.h>
-
-#include <random>
-#include <vector>
 
 #include "host/cycles/tlm_device.hpp"
 #include "host/device/reference_device.hpp"
@@ -120,7 +116,7 @@ TEST(Ring, IsPolledWithATimeOut) {
   EXPECT_EQ(gemm64_wait(&core, 10), GEMM64_TIMEOUT);
 }
 
-TEST(Ring, AnErrorIsToldAndAResetTakesTheNextProgram) {
+TEST(Ring, AnErrorIsReportedAndReset) {
   Rig rig(4);
   DeviceHooks hooks(*rig.device);
   gemm64_driver core;

@@ -2,12 +2,6 @@
 // Results that take a second operand, and their expected values.
 #pragma once
 
-#include <algorithm>
-#include <cmath>
-#include <cstdint>
-#include <random>
-#include <utility>
-
 #include "host/util/float_bits.hpp"
 #include "tests/system/system.hpp"
 

@@ -1,11 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Accelerators that find faults of their own array: what they find, what that costs, and what
 // becomes of it.
-#include <fmt/format.h>
-#include <gtest/gtest.h>
 
 #include "tests/commands.hpp"
-#include "tests/says.hpp"
 #include "tests/system/system.hpp"
 
 namespace gemm64::system_test {
@@ -19,7 +16,7 @@ RtlOptions self_checking(int n, double stalls = 0) {
 
 class SelfCheck : public testing::TestWithParam<int> {};
 
-TEST_P(SelfCheck, TellsThatItIsBuilt) {
+TEST_P(SelfCheck, ReportsThatItIsBuilt) {
   Rig rig(self_checking(GetParam()));
   EXPECT_EQ(rig.device->read_register(reg::kSelfCheck),
             field::kSelfCheckChecksum.mask() | field::kSelfCheckParity.mask() |
@@ -38,14 +35,14 @@ TEST_P(SelfCheck, FaultRegistersAreZeroBeforeAFault) {
   }
 }
 
-TEST_P(SelfCheck, CostsNoClockAndFindsNothingWhereNothingIsWrong) {
+TEST_P(SelfCheck, CostsNoCycle) {
   Rig rig(self_checking(GetParam()));
   for_seeds(1, 25, [&](std::mt19937& random) {
     expect_exact(rig, random_workload(random, static_cast<unsigned>(GetParam()), 70), random);
   });
 }
 
-TEST_P(SelfCheck, FindsNothingBehindMemoriesThatStall) {
+TEST_P(SelfCheck, FindsNothingUnderStalls) {
   Rig rig(self_checking(GetParam(), 0.3));
   for_seeds(1, 10, [&](std::mt19937& random) {
     const Workload work = random_workload(random, static_cast<unsigned>(GetParam()), 50);
@@ -53,7 +50,7 @@ TEST_P(SelfCheck, FindsNothingBehindMemoriesThatStall) {
   });
 }
 
-TEST_P(SelfCheck, FindsNothingAfterAResetInTheMiddleOfATile) {
+TEST_P(SelfCheck, FindsNothingAfterResetInATile) {
   Rig rig(self_checking(GetParam()));
   std::mt19937 random(7);
   const Workload work{{40, 33, 29}};
@@ -75,7 +72,7 @@ std::vector<Command> product(std::uint32_t n, std::uint32_t rows, std::uint32_t 
           finish()};
 }
 
-TEST_P(SelfCheck, ReportsAStoreOfRowsThatWereNotComputedAsTheProgramsError) {
+TEST_P(SelfCheck, ReportsAStoreOfUncomputedRows) {
   const auto n = static_cast<std::uint32_t>(GetParam());
   for (const std::uint32_t before : {0U, 1U, 40U}) {  // rows of the blocks before in both banks
     Rig rig(self_checking(GetParam()));
@@ -115,7 +112,7 @@ std::vector<Command> pixels(std::uint32_t n, std::uint32_t loaded) {
   return {set, load, load_weights(kOperands, n), block, results, finish()};
 }
 
-TEST_P(SelfCheck, ReportsAWindowOverPixelsThatWereNotLoadedAsTheProgramsError) {
+TEST_P(SelfCheck, ReportsAWindowOverUnloadedPixels) {
   const auto n = static_cast<std::uint32_t>(GetParam());
   Rig rig(self_checking(GetParam()));
   rig.driver.run_program(0, pixels(n, 4), kCycles);

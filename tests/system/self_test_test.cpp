@@ -2,10 +2,6 @@
 // What the self-test finds: every bit of the array that is stuck.
 #include "host/runtime/self_test.hpp"
 
-#include <gtest/gtest.h>
-
-#include "host/util/error.hpp"
-#include "tests/says.hpp"
 #include "tests/system/system.hpp"
 
 namespace gemm64::system_test {
@@ -24,7 +20,7 @@ SelfTest test_with(std::optional<Fault> fault, bool self_check = false) {
   return self_test(*device, driver);
 }
 
-TEST(SelfTest, PassesWhereNothingIsWrongInAFewThousandCycles) {
+TEST(SelfTest, PassesInAFewThousandCycles) {
   for (const bool self_check : {false, true}) {
     const SelfTest test = test_with({}, self_check);
     EXPECT_TRUE(test.passed()) << in_words(test);
@@ -76,7 +72,7 @@ INSTANTIATE_TEST_SUITE_P(OfTheArray, StuckBits,
                          });
 
 // The checksum stops the first run, and the second one, too.
-TEST(SelfTest, OfADeviceThatChecksItselfEndsWithItsError) {
+TEST(SelfTest, WithSelfCheckEndsWithItsError) {
   Fault fault;
   fault.kind = Fault::Kind::kWeight;
   fault.row = 2;

@@ -1,9 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 // Every shape gives the oracle's values in exactly the cycles, by cause, that the model predicts.
-#include <gtest/gtest.h>
-
-#include <random>
-#include <vector>
 
 #include "tests/system/system.hpp"
 
@@ -96,7 +92,7 @@ TEST(Shapes, BlocksAroundTheScratchpadsSizeAreExact) {
   }
 }
 
-TEST(Shapes, OperandsLargerThanTheScratchpadStreamThrough) {
+TEST(Shapes, LargeOperandsStreamThrough) {
   Rig rig(8);
   std::mt19937 random(17);
   expect_exact(rig, {{130, 8 * 200, 20}, Accumulate::kDevice, 100}, random);

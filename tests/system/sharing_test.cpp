@@ -1,9 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // All three ports before one memory, as on most buses: no product may come to a hang, and
 // what each takes is predicted.
-#include <gtest/gtest.h>
-
-#include <random>
 
 #include "tests/system/system.hpp"
 
@@ -98,7 +95,7 @@ TEST(TightBuffers, RandomJobsAreExact) {
 }
 
 // One beat per cycle for everything: what all ports moved is a bound of the cycles.
-TEST(SharedMemory, AllPortsTogetherMoveABeatAClock) {
+TEST(SharedMemory, AllPortsMoveABeatPerCycle) {
   for (const MemorySharing sharing : {MemorySharing::kShared, MemorySharing::kExclusive}) {
     std::mt19937 random(630);
     RtlOptions options = Rig::options(8);

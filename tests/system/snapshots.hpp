@@ -2,10 +2,9 @@
 // Snapshots of the counters as a FENCE leaves them in memory.
 #pragma once
 
-#include <cstdint>
-
 #include "host/device/device.hpp"
 #include "host/device/snapshot.hpp"
+#include "tests/test.hpp"
 
 namespace gemm64::system_test {
 

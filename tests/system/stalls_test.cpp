@@ -1,8 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 // Every channel of every port may be held up in any cycle: values stay exact, cycles accounted for.
-#include <gtest/gtest.h>
-
-#include <random>
 
 #include "tests/system/system.hpp"
 
@@ -50,7 +47,7 @@ INSTANTIATE_TEST_SUITE_P(Settings, Stalls,
                          testing::PrintToStringParamName());
 
 // A stream larger than the scratchpad wraps round it while words are taken out and put in.
-TEST(Stalls, OperandsLargerThanTheScratchpadGiveExactValues) {
+TEST(Stalls, LargeOperandsGiveExactValues) {
   std::mt19937 random(520);
   Rig rig(8, 0.3, 521);
   const Workload work{{130, 8 * 150, 20}, Accumulate::kDevice, 30};
@@ -73,7 +70,7 @@ TEST(Throttle, SlowPortsAreExactAndTakeTheirTime) {
   }
 }
 
-TEST(Throttle, AMemoryThatKeepsUpCostsNoClock) {
+TEST(Throttle, AMemoryThatKeepsUpCostsNoCycle) {
   std::mt19937 random(540);
   Rig rig(8, 0, 1, 8);
   for (int i = 0; i < 20; ++i) expect_exact(rig, random_workload(random, 8, 60), random);

@@ -3,17 +3,6 @@
 // the one check that matters: values as the oracle's, counters as the model's.
 #pragma once
 
-#include <fmt/format.h>
-#include <gtest/gtest.h>
-
-#include <algorithm>
-#include <cmath>
-#include <cstdint>
-#include <memory>
-#include <random>
-#include <string>
-#include <vector>
-
 #include "host/cycles/cycle_model.hpp"
 #include "host/device/registers.hpp"
 #include "host/driver/driver.hpp"
@@ -22,8 +11,8 @@
 #include "host/tiling/job.hpp"
 #include "host/tiling/packing.hpp"
 #include "sim/models/rtl_device.hpp"
-#include "tests/random.hpp"
 #include "tests/random_matrix.hpp"
+#include "tests/test.hpp"
 
 namespace gemm64::system_test {
 

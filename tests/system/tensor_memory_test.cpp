@@ -1,21 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // The tensor memory: programs that write results there and read them again take the predicted
 // cycles and bytes, and leave the reference's memory; commands that do not fit it are refused.
-#include <gmock/gmock.h>
-#include <gtest/gtest.h>
-
-#include <algorithm>
-#include <functional>
-#include <random>
-#include <string>
-#include <vector>
 
 #include "host/cycles/tlm_device.hpp"
 #include "host/device/array_geometry.hpp"
 #include "host/device/commands.hpp"
 #include "host/device/fault.hpp"
 #include "host/device/reference_device.hpp"
-#include "tests/says.hpp"
 #include "tests/system/predicted.hpp"
 #include "tests/system/random_depthwise.hpp"
 #include "tests/system/random_tensor.hpp"

@@ -4,12 +4,7 @@
 
 #include <unistd.h>
 
-#include <map>
-#include <string>
-#include <vector>
-
 #include "host/check/timeline.hpp"
-#include "tests/folder.hpp"
 #include "tests/system/system.hpp"
 #include "tests/unit/check/timeline_file.hpp"
 

@@ -2,14 +2,10 @@
 // Timelines: every cycle of every engine under the cause that the device's counters have.
 #include "tests/system/timeline.hpp"
 
-#include <gtest/gtest.h>
-
-#include <random>
-
 namespace gemm64::system_test {
 namespace {
 
-TEST(Timeline, AccountsForEveryClock) {
+TEST(Timeline, AccountsForEveryCycle) {
   for (const int n : {2, 4, 8}) {
     std::mt19937 random(2000);
     Rig rig(n);
@@ -24,7 +20,7 @@ TEST(Timeline, AccountsForEveryClock) {
   }
 }
 
-TEST(Timeline, AccountsForManyBlocksOfMAndActivationsThatDoNotStay) {
+TEST(Timeline, AccountsForManyBlocksOfM) {
   std::mt19937 random(2001);
   Rig rig(8);
   expect_timeline(rig, {{{259, 24, 20}}}, random);  // two groups
@@ -32,7 +28,7 @@ TEST(Timeline, AccountsForManyBlocksOfMAndActivationsThatDoNotStay) {
   expect_timeline(other, {{{128, 8 * 73, 16}}}, random);  // 73 * 128 words, the scratchpad has 9216
 }
 
-TEST(Timeline, AccountsForEveryClockOfMemoriesThatStall) {
+TEST(Timeline, AccountsForStalls) {
   for_seeds(2010, 12, [](std::mt19937& random) {
     const double stalls = 0.1 * draw(random, 1, 7);
     Rig rig(1 << draw(random, 1, 3), stalls, random());
@@ -40,7 +36,7 @@ TEST(Timeline, AccountsForEveryClockOfMemoriesThatStall) {
   });
 }
 
-TEST(Timeline, AccountsForEveryClockOfSlowPorts) {
+TEST(Timeline, AccountsForSlowPorts) {
   for_seeds(2030, 6, [](std::mt19937& random) {
     Rig rig(8, 0, 1, draw(random, 1, 7));
     expect_timeline(rig, {random_workload(random, 8, 60)}, random);

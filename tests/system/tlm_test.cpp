@@ -1,12 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The tlm device against the RTL: the same memory, errors and registers, and the same cycles
 // wherever these are predicted.
-#include <gtest/gtest.h>
-
-#include <cmath>
-#include <random>
-#include <string>
-#include <vector>
 
 #include "host/cycles/tlm_device.hpp"
 #include "tests/commands.hpp"
@@ -62,7 +56,7 @@ std::vector<Command> any_program(std::mt19937& random, const Geometry& geometry,
                                  : random_window_program(random, geometry, parts);
 }
 
-TEST(Tlm, RandomProgramsGiveTheRtlsMemoryCountersAndCycles) {
+TEST(Tlm, RandomProgramsEqualTheRtl) {
   for_seeds(1100, 80, [](std::mt19937& random) {
     const int n = 2 << draw(random, 0, 2);
     Twins twins(small(n, any_memory(random, n)));
@@ -116,7 +110,7 @@ std::vector<std::uint64_t> give_in_pieces(Device& device, const std::vector<Comm
   return seen;
 }
 
-TEST(Tlm, ProgramsGivenWhileOthersRunTakeTheRtlsCycles) {
+TEST(Tlm, ProgramsGivenWhileOthersRun) {
   for_seeds(1300, 24, [](std::mt19937& random) {
     const int n = 2 << draw(random, 0, 2);
     const MemoryTiming memory = any_memory(random, n);
@@ -226,7 +220,7 @@ TEST(Tlm, ErrorsAreTheRtls) {
 }
 
 // Behind a memory that stalls at random nobody knows the clock; from 100,000 on, the hundredth.
-TEST(Tlm, LongWorkBehindAMemoryThatStallsIsWithinAHundredth) {
+TEST(Tlm, LongStalledWorkIsWithinAHundredth) {
   for (const double stall_probability : {0.1, 0.3}) {
     for (const GemmShape& shape : {GemmShape{8, 1600, 700}, GemmShape{300, 200, 300}}) {
       Twins twins(Rig::options(8, stall_probability));

@@ -1,14 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Waveforms: the window that was asked for, in a file that GTKWave opens.
-#include <gtest/gtest.h>
 
-#include <filesystem>
-#include <fstream>
-#include <random>
-
-#include "tests/folder.hpp"
 #include "tests/fst_word.hpp"
-#include "tests/says.hpp"
 #include "tests/system/system.hpp"
 
 namespace gemm64::system_test {
@@ -54,7 +47,7 @@ TEST_F(Trace, AShorterWindowMakesASmallerFile) {
   EXPECT_LT(shorter, longer);
 }
 
-TEST_F(Trace, WithoutAnEndGoesOnToTheLastClock) {
+TEST_F(Trace, WithoutAnEndGoesOnToTheLastCycle) {
   ASSERT_GT(trace(50, std::numeric_limits<std::uint64_t>::max()), 1000u);
   EXPECT_EQ(fst_word(file_, 9), 50 * kCycleTime);
   EXPECT_GT(fst_word(file_, 17), 700 * kCycleTime);
@@ -78,7 +71,7 @@ TEST_F(Trace, AFileThatCannotBeWrittenIsAUsageError) {
   EXPECT_THROW(make_rtl_device(nowhere), UsageError);
 }
 
-TEST(Models, LiveSideBySideAndGoInAnyOrder) {
+TEST(Models, LiveInParallel) {
   std::mt19937 random(1010);
   auto first = std::make_unique<Rig>(8);
   auto second = std::make_unique<Rig>(8);
@@ -89,7 +82,7 @@ TEST(Models, LiveSideBySideAndGoInAnyOrder) {
   expect_exact(*second, {{9, 9, 9}}, random);
 }
 
-TEST(Models, ThatDoNotExistAreAUsageErrorThatNamesThoseThatDo) {
+TEST(Models, ThatDoNotExistAreUsageErrors) {
   RtlOptions options;
   const auto refusal = [&options] { return message_of([&] { make_rtl_device(options); }); };
   options.n = 6;

@@ -1,11 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 // Jobs whose results take a second operand: from the host, or from a job of the program before.
-#include <gtest/gtest.h>
-
-#include <algorithm>
-#include <set>
-#include <string>
-#include <vector>
 
 #include "host/cycles/program_prediction.hpp"
 #include "host/device/fault.hpp"
@@ -136,7 +130,7 @@ TEST(VectorJobs, GiveTheSameValuesUnderStalls) {
   for (const int n : {2, 8}) expect_exact(n, 0.4, MemorySharing::kIndependent, 60);
 }
 
-TEST(VectorJobs, ShowAFlippedOperandAndAFlippedResult) {
+TEST(VectorJobs, ShowFlippedOperandAndResult) {
   for (const char* const place : {"operand:3:4", "vector:3:5"}) {
     SCOPED_TRACE(place);
     std::set<Eigen::Index> columns;

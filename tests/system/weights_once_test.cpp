@@ -2,9 +2,6 @@
 // Layers whose weights are loaded less often than they have blocks of rows: retained as a whole, or
 // pass by pass in bands of blocks or for blocks that fill both banks of the accumulator. With each
 // kind of memory, every value is right, and cycles and bytes are as predicted.
-#include <gtest/gtest.h>
-
-#include <random>
 
 #include "host/util/error.hpp"
 #include "tests/system/convolution_programs.hpp"

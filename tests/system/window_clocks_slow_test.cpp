@@ -1,8 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 // Programs of windows and products at N = 64 take the cycles that the model predicts.
-#include <gtest/gtest.h>
-
-#include <random>
 
 #include "tests/commands.hpp"
 #include "tests/system/predicted.hpp"
@@ -30,7 +27,7 @@ TEST(WindowCycles64, OfRandomProgramsAreExact) {
 
 // Behind a MATMUL its clock is hidden, since two commands are in the queue; with commands of many
 // beats, behind their fetch.
-TEST(SetWindow, TakesAClockByItself) {
+TEST(SetWindow, TakesACycleByItself) {
   Rig rig = small_rig(64);
   Command set;
   set.opcode = Opcode::kSetWindow;

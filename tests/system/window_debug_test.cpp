@@ -1,22 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // Inspecting convolutions: the timeline accounts for every cycle, a tile is traced by its name, and
 // faults are found at their very place, told by pixel, tap and channel.
-#include <fmt/format.h>
-#include <gtest/gtest.h>
-
-#include <algorithm>
-#include <filesystem>
-#include <functional>
-#include <limits>
-#include <random>
-#include <string>
 
 #include "host/check/failure.hpp"
 #include "host/check/investigation.hpp"
 #include "host/check/tile_trace.hpp"
 #include "host/runtime/job_runner.hpp"
-#include "tests/folder.hpp"
-#include "tests/says.hpp"
 #include "tests/system/convolution_programs.hpp"
 #include "tests/system/convolutions.hpp"
 #include "tests/system/draw_fault.hpp"
@@ -182,7 +171,7 @@ void expect_timeline(Rig& rig, std::mt19937& random, unsigned layers) {
   EXPECT_EQ(words, expected[counter::kActivationsTransfer]);
 }
 
-TEST(WindowTimeline, AccountsForEveryClock) {
+TEST(WindowTimeline, AccountsForEveryCycle) {
   for (const int n : {2, 4, 8}) {
     SCOPED_TRACE("N = " + std::to_string(n));
     for_seeds(3300, 6, [&](std::mt19937& random) {
@@ -194,7 +183,7 @@ TEST(WindowTimeline, AccountsForEveryClock) {
   }
 }
 
-TEST(WindowTimeline, AccountsForEveryClockOfAMemoryThatStalls) {
+TEST(WindowTimeline, AccountsForStalls) {
   for_seeds(3320, 4, [&](std::mt19937& random) {
     RtlOptions options = Rig::options(4, 0.3, 5);
     options.debug = true;
@@ -308,10 +297,8 @@ void expect_place(const Failure& failure, const Network& network) {
   }
 }
 
-using Check = std::function<void(const Fault&, const Finding&)>;
-
 /// Draws faults of one kind until `wanted` of them gave a mismatch, and checks each one's finding.
-void draw_faults(Fault::Kind kind, unsigned wanted, const Check& check) {
+void draw_faults(Fault::Kind kind, unsigned wanted) {
   unsigned hits = 0;
   for (unsigned seed = 1; hits < wanted; ++seed) {
     ASSERT_LT(seed, 400u) << "faults of this kind hardly ever show";
@@ -334,51 +321,21 @@ void draw_faults(Fault::Kind kind, unsigned wanted, const Check& check) {
     EXPECT_EQ(finding.tile.n,
               static_cast<std::uint64_t>(outcome.failure->mismatches.first_column) / n);
     expect_place(*outcome.failure, outcome.network);
-    check(fault, finding);
+    // One of an accumulator may have been put in while the row waited for its way out.
+    if (kind != Fault::Kind::kAccumulator || (finding.place != Finding::Place::kRequantized &&
+                                              finding.place != Finding::Place::kMemory)) {
+      expect_found(fault, finding);
+    }
+    EXPECT_TRUE(finding.channel || kind == Fault::Kind::kPartialSum ||
+                kind == Fault::Kind::kAccumulator);
     if (testing::Test::HasFailure()) return;
   }
 }
 
-TEST(WindowFailures, AWrongWeightIsFound) {
-  draw_faults(Fault::Kind::kWeight, 12, [](const Fault& fault, const Finding& finding) {
-    EXPECT_EQ(finding.place, Finding::Place::kWeight);
-    EXPECT_EQ(finding.row, fault.row);
-    EXPECT_EQ(finding.column, fault.column);
-    EXPECT_TRUE(finding.channel);
-    EXPECT_GE(finding.wrong_clock, fault.clock);
-    EXPECT_LE(finding.wrong_clock, finding.clock);
-  });
-}
-
-TEST(WindowFailures, AWrongActivationIsFound) {
-  draw_faults(Fault::Kind::kActivation, 12, [](const Fault& fault, const Finding& finding) {
-    EXPECT_EQ(finding.place, Finding::Place::kActivation);
-    EXPECT_EQ(finding.row, fault.row);
-    EXPECT_TRUE(finding.channel);
-    EXPECT_EQ(finding.wrong_clock - fault.clock, finding.column - fault.column);
-  });
-}
-
-TEST(WindowFailures, AWrongPartialSumIsFound) {
-  draw_faults(Fault::Kind::kPartialSum, 12, [](const Fault& fault, const Finding& finding) {
-    EXPECT_EQ(finding.place, Finding::Place::kPartialSum);
-    EXPECT_EQ(finding.row, fault.row);
-    EXPECT_EQ(finding.column, fault.column);
-    EXPECT_EQ(finding.wrong_clock, fault.clock);
-  });
-}
-
-TEST(WindowFailures, AWrongAccumulatorIsFound) {
-  draw_faults(Fault::Kind::kAccumulator, 6, [](const Fault& fault, const Finding& finding) {
-    if (finding.place == Finding::Place::kRequantized || finding.place == Finding::Place::kMemory) {
-      return;  // it was put in while the row waited for its way out
-    }
-    EXPECT_EQ(finding.place, Finding::Place::kAccumulator);
-    EXPECT_EQ(finding.bank, fault.bank);
-    EXPECT_EQ(finding.row, fault.row);
-    EXPECT_EQ(finding.column, fault.column);
-  });
-}
+TEST(WindowFailures, WrongWeightIsFound) { draw_faults(Fault::Kind::kWeight, 12); }
+TEST(WindowFailures, WrongActivationIsFound) { draw_faults(Fault::Kind::kActivation, 12); }
+TEST(WindowFailures, WrongPartialSumIsFound) { draw_faults(Fault::Kind::kPartialSum, 12); }
+TEST(WindowFailures, WrongAccumulatorIsFound) { draw_faults(Fault::Kind::kAccumulator, 6); }
 
 /// A chain in stripes with a fault; its last layer is on the array.
 struct StripedExperiment {

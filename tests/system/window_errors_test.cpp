@@ -1,18 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // Commands of windows that cannot be are refused, by the RTL and the reference alike, with the same
 // code at the same command.
-#include <gtest/gtest.h>
-
-#include <algorithm>
-#include <cstdint>
-#include <functional>
-#include <random>
-#include <string>
-#include <vector>
 
 #include "host/device/reference_device.hpp"
 #include "tests/commands.hpp"
-#include "tests/says.hpp"
 #include "tests/system/system.hpp"
 #include "tests/unit/tiling/convolutions.hpp"
 
@@ -128,7 +119,7 @@ class WindowErrors : public testing::TestWithParam<int> {
   }
 };
 
-TEST_P(WindowErrors, AreToldByCodeAndCommand) {
+TEST_P(WindowErrors, AreReportedByCodeAndCommand) {
   std::mt19937 random(3);
   PlainConvolution c;
   do {
@@ -194,7 +185,7 @@ class WindowOrderErrors : public WindowErrors {
   std::vector<Command> good_;
 };
 
-TEST_P(WindowOrderErrors, AreToldByCodeAndCommand) {
+TEST_P(WindowOrderErrors, AreReportedByCodeAndCommand) {
   const std::size_t set = find(Opcode::kSetWindow), load = find(Opcode::kLoadActivations),
                     next = find(Opcode::kLoadActivations, load + 1), matmul = find(Opcode::kMatmul);
   const auto changed = [&](std::size_t place, const auto& change) {
@@ -233,7 +224,7 @@ TEST_P(WindowOrderErrors, AreToldByCodeAndCommand) {
 }
 
 // Words that no block claims are told where they would be taken for another's, and at the end.
-TEST_P(WindowOrderErrors, TellsPixelsThatAreLeft) {
+TEST_P(WindowOrderErrors, ReportsPixelsThatAreLeft) {
   const std::size_t load = find(Opcode::kLoadActivations);
   for (const bool again : {false, true}) {
     std::vector<Command> program = good_;

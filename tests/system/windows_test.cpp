@@ -1,14 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // Convolutions on the accelerator, from memory to memory: values as a plain loop over the
 // definition gives them, each input pixel read once, and cycles as predicted.
-#include <gtest/gtest.h>
-
-#include <random>
-#include <vector>
 
 #include "host/device/reference_device.hpp"
 #include "host/tiling/window_plan.hpp"
-#include "host/util/error.hpp"
 #include "tests/commands.hpp"
 #include "tests/system/system.hpp"
 #include "tests/unit/tiling/convolutions.hpp"
@@ -102,7 +97,7 @@ TEST_P(Windows, OfRandomConvolutionsGiveTheirValues) {
 
 // A convolution, a product, another convolution: none waits for a FENCE, and each finds the
 // scratchpad as it needs it.
-TEST_P(Windows, FollowEachOtherAndProductsWithoutAFence) {
+TEST_P(Windows, FollowEachOtherWithoutAFence) {
   for_seeds(100, 20, [&](std::mt19937& random) {
     std::vector<PlainConvolution> convolutions;
     for (unsigned i = draw(random, 2, 4); i > 0; --i) {

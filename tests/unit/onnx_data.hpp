@@ -2,10 +2,8 @@
 // The files of tests/data.
 #pragma once
 
-#include <filesystem>
-#include <string>
-
 #include "host/graph/onnx/model.hpp"
+#include "tests/test.hpp"
 
 namespace gemm64 {
 

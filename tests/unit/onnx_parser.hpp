@@ -2,9 +2,8 @@
 // ONNX's text form, as far as tests write it: see parse_graph.
 #pragma once
 
-#include <string>
-
 #include "host/graph/proto/onnx.pb.h"
+#include "tests/test.hpp"
 
 namespace gemm64 {
 

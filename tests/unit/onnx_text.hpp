@@ -2,11 +2,8 @@
 // Small models for tests, written in ONNX's own text form.
 #pragma once
 
-#include <cstdint>
-#include <string>
-#include <vector>
-
 #include "host/graph/onnx/model.hpp"
+#include "tests/test.hpp"
 #include "tests/unit/onnx_parser.hpp"
 
 namespace gemm64 {

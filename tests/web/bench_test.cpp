@@ -1,20 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "sim/web/bench.hpp"
 
-#include <gtest/gtest.h>
-
-#include <algorithm>
-#include <map>
-#include <optional>
-#include <stdexcept>
-#include <string>
-#include <utility>
-#include <vector>
-
 #include "host/driver/driver.hpp"
-#include "host/util/error.hpp"
 #include "sim/web/origin.hpp"
 #include "sim/web/requests.hpp"
+#include "tests/test.hpp"
 
 namespace gemm64::web {
 namespace {

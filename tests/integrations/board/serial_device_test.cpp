@@ -2,21 +2,15 @@
 #include "sim/integrations/fpga/serial_device.hpp"
 
 #include <fcntl.h>
-#include <gmock/gmock.h>
-#include <gtest/gtest.h>
 #include <unistd.h>
 
 #include <atomic>
-#include <random>
 #include <thread>
-#include <vector>
 
 #include "host/device/geometry.hpp"
 #include "host/device/registers.hpp"
-#include "host/util/error.hpp"
 #include "sim/integrations/fpga/simulated_board.hpp"
 #include "tests/cli/program.hpp"
-#include "tests/says.hpp"
 
 namespace gemm64 {
 namespace {
@@ -51,7 +45,7 @@ class SerialProgram : public cli_test::Program {
   Board board_;
 };
 
-TEST_F(SerialDeviceTest, TellsTheBoardsMemoryAndRegisters) {
+TEST_F(SerialDeviceTest, ReportsMemoryAndRegisters) {
   SerialDevice device(board_.path());
   EXPECT_EQ(device.memory_bytes(), 128u << 10);
   EXPECT_EQ(device.read_register(reg::kId), 0x67363463u);
@@ -62,7 +56,7 @@ TEST_F(SerialDeviceTest, TellsTheBoardsMemoryAndRegisters) {
   EXPECT_EQ(device.read_register(reg::kRingBaseLow), 0u);
 }
 
-TEST_F(SerialDeviceTest, RegistersThatAreNoneAreErrors) {
+TEST_F(SerialDeviceTest, UnknownRegistersAreErrors) {
   SerialDevice device(board_.path());
   EXPECT_THROW(device.read_register(0xffc), DeviceError);
   EXPECT_THROW(device.write_register(reg::kId, 1), DeviceError);
@@ -105,7 +99,7 @@ TEST_F(SerialDeviceTest, NoInterruptComesOfNothing) {
 }
 
 // A host that was ended in the middle of a command, here a write of a block, leaves nothing behind.
-TEST_F(SerialDeviceTest, OpensBehindACommandThatWasBrokenOff) {
+TEST_F(SerialDeviceTest, OpensAfterAbortedCommand) {
   const int line = open(board_.path().c_str(), O_RDWR | O_NOCTTY);
   ASSERT_GE(line, 0);
   const unsigned char begun[] = {0xa5, 0, 0, 0, 0, 0, 4, 0, 0, 1, 2, 3};

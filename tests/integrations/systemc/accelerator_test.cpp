@@ -1,17 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // The accelerators in the platform against the same ones outside: the same memory, counters and
 // cycles under the same memory.
-#include <gtest/gtest.h>
-
-#include <algorithm>
-#include <string>
-#include <vector>
 
 #include "host/cycles/tlm_device.hpp"
 #include "host/device/array_geometry.hpp"
 #include "sim/integrations/systemc/platform.hpp"
 #include "tests/commands.hpp"
-#include "tests/says.hpp"
 #include "tests/system/random_program.hpp"
 #include "tests/system/system.hpp"
 
@@ -67,7 +61,7 @@ Outcome run(Device& device, const std::vector<std::uint8_t>& operands,
 
 class InThePlatform : public testing::TestWithParam<const char*> {};
 
-TEST_P(InThePlatform, MemoryCountersAndCyclesAreThoseOutside) {
+TEST_P(InThePlatform, EqualsDeviceOutside) {
   for_seeds(3000, 40, [&](std::mt19937& random) {
     const int n = 2 << draw(random, 0, 2);
     MemoryTiming memory = random_memory(random, n);
@@ -97,7 +91,7 @@ TEST_P(InThePlatform, MemoryCountersAndCyclesAreThoseOutside) {
   });
 }
 
-TEST_P(InThePlatform, NobodyAtAnAddressIsABusError) {
+TEST_P(InThePlatform, UnmappedAddressIsBusError) {
   Platform platform(options(GetParam(), 4));
   Driver driver(platform.device(), Timeouts{0});
   const std::vector<Command> program{load_weights(0x90000000u, 4), finish()};
@@ -105,7 +99,7 @@ TEST_P(InThePlatform, NobodyAtAnAddressIsABusError) {
               Fails<DeviceError>("BUS_DECODE"));
 }
 
-TEST_P(InThePlatform, ARegisterThatRefusesIsADeviceError) {
+TEST_P(InThePlatform, RefusedRegisterIsDeviceError) {
   Platform platform(options(GetParam(), 4));
   EXPECT_THAT(message_of<DeviceError>([&] { platform.device().write_register(0xffc, 0); }),
               Says("GENERIC_ERROR"));
@@ -116,7 +110,7 @@ INSTANTIATE_TEST_SUITE_P(Accelerators, InThePlatform, testing::Values("rtl", "tl
                          [](const auto& info) { return std::string(info.param); });
 
 // What the ports inject, and the transactors carry on.
-TEST(RtlInThePlatform, AFailedBurstGivesTheSameErrorAsOutside) {
+TEST(RtlInThePlatform, FailedBurstIsSameError) {
   for (const bool write : {false, true}) {
     Rig rig(4);
     Platform platform(options("rtl", 4));
@@ -140,7 +134,7 @@ TEST(RtlInThePlatform, AFailedBurstGivesTheSameErrorAsOutside) {
   }
 }
 
-TEST(RtlInThePlatform, AHungPortEndsByTheWatchdogAndAHardReset) {
+TEST(RtlInThePlatform, HangEndsByHardReset) {
   Platform platform(options("rtl", 4));
   platform.rtl()->ports().weights.hang_after(0);
   Driver driver(platform.device(), Timeouts{0, 2000});

@@ -2,25 +2,12 @@
 // Random work on every side that there is.
 #pragma once
 
-#include <gtest/gtest.h>
-
-#include <cstdint>
-#include <functional>
-#include <memory>
-#include <optional>
-#include <random>
-#include <string>
-#include <utility>
-#include <vector>
-
 #include "host/check/cosim.hpp"
 #include "host/cycles/tlm_device.hpp"
 #include "host/device/array_geometry.hpp"
 #include "host/device/reference_device.hpp"
-#include "host/util/error.hpp"
 #include "sim/integrations/systemc/cosim_sides.hpp"
 #include "sim/models/rtl_device.hpp"
-#include "tests/random.hpp"
 #include "tests/system/convolutions.hpp"
 
 namespace gemm64::cosim_test {

@@ -7,7 +7,7 @@ namespace {
 
 TEST(CosimSlow, RandomWorkGivesTheSameOnAllSides) { run_random(6000, 240, {2, 4, 8}, 40); }
 
-TEST(CosimSlow, RandomWorkOnTheFullArrayGivesTheSameOnAllSides) { run_random(7000, 6, {64}, 200); }
+TEST(CosimSlow, RandomWorkIsSameOnAllSidesAtN64) { run_random(7000, 6, {64}, 200); }
 
 }  // namespace
 }  // namespace gemm64::cosim_test

@@ -2,11 +2,8 @@
 // Every side agrees on random work, and each kind of disagreement is found.
 #include "tests/integrations/systemc/cosim.hpp"
 
-#include <gmock/gmock.h>
-
 #include "sim/integrations/systemc/firmware/job_list.h"
 #include "sim/models/devices.hpp"
-#include "tests/says.hpp"
 #include "tests/unit/device/wrapped_device.hpp"
 
 namespace gemm64::cosim_test {
@@ -37,7 +34,7 @@ TEST(Cosim, DevicesOfEachKindSayTheSameOfThemselves) {
 
 // Whatever clock INTERRUPT is cleared in, around that of the finish: the program is done, the line
 // is low, and no side waits for ever.
-TEST(Cosim, InterruptsClearedAtEachClockAroundAFinish) {
+TEST(Cosim, InterruptsClearedAroundAFinish) {
   const Setting setting;
   CosimWork work = small_work();
   const std::unique_ptr<RtlDevice> device = make_rtl(setting, work.memory.size());
@@ -52,7 +49,7 @@ TEST(Cosim, InterruptsClearedAtEachClockAroundAFinish) {
 }
 
 // Errors that memory gives: on the RTL's sides only, since the others know of none.
-TEST(Cosim, InjectedBusErrorsGiveTheSameOnAllSidesOfTheRtl) {
+TEST(Cosim, InjectedBusErrorsAreSameOnAllSides) {
   for (unsigned seed = 0; seed < 40; ++seed) {
     SCOPED_TRACE("seed " + std::to_string(seed));
     std::mt19937 random(seed);

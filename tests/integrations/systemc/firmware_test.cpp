@@ -1,16 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Firmware on the platform: jobs, errors, and programs that do not behave.
-#include <fmt/format.h>
-#include <gmock/gmock.h>
-#include <gtest/gtest.h>
 #include <unistd.h>
-
-#include <cstring>
-#include <filesystem>
-#include <fstream>
-#include <random>
-#include <string>
-#include <vector>
 
 #include "host/check/cosim.hpp"
 #include "host/check/timeline.hpp"
@@ -21,8 +11,7 @@
 #include "sim/integrations/systemc/firmware/job_list.h"
 #include "sim/integrations/systemc/platform.hpp"
 #include "sim/models/rtl_device.hpp"
-#include "tests/folder.hpp"
-#include "tests/says.hpp"
+#include "tests/test.hpp"
 #include "tests/unit/check/timeline_file.hpp"
 
 namespace gemm64 {
@@ -132,7 +121,7 @@ TEST_P(Firmware, RunsJobsInBothModes) {
   }
 }
 
-TEST_P(Firmware, TellsAWrongCrc) {
+TEST_P(Firmware, ReportsWrongCrc) {
   Work work = make_work(4, 2, 2);
   work.jobs[1].crc ^= 1;
   Platform platform(options(GetParam(), 4));
@@ -145,7 +134,7 @@ TEST_P(Firmware, TellsAWrongCrc) {
 }
 
 // Results read as rows of scores, of two planes, the second of them not full.
-TEST_P(Firmware, PrintsTheClassesOfBytesWithAndWithoutASign) {
+TEST_P(Firmware, PrintsClassesOfSignedAndUnsigned) {
   constexpr std::uint64_t kSize = 4, kClasses = 7;
   Work work = make_work(kSize, 1, 8);
   FirmwareJob& job = work.jobs[0];
@@ -175,7 +164,7 @@ TEST_P(Firmware, PrintsTheClassesOfBytesWithAndWithoutASign) {
 
 // Each cycle of each engine stands in the timeline, on the axis of the processor's, although the
 // accelerator's clock is not simulated while it is idle.
-TEST(FirmwareOnRtl, EnginesOfTheTimelineAccountForEveryClock) {
+TEST(FirmwareOnRtl, TimelineAccountsForEveryCycle) {
   const TestFolder folder;
   const std::filesystem::path path = folder / "firmware.json";
   for (const bool one_at_a_time : {false, true}) {
@@ -356,7 +345,7 @@ TEST(FirmwareOnRtl, TriesAgainAfterABusError) {
   }
 }
 
-TEST(FirmwareOnRtl, ComesBackFromAHungPortByAHardReset) {
+TEST(FirmwareOnRtl, RecoversFromHangByHardReset) {
   const Work work = make_work(4, 3, 7);
   Platform platform(options("rtl", 4));
   give(platform, work);
@@ -387,7 +376,7 @@ TEST(Processor, EndsAtAnExceptionWithPcAndCause) {
   EXPECT_THAT(run_program("BREAK").stopped, Says("breakpoint (mcause 3) at pc", "(breaks)"));
 }
 
-TEST(Processor, EndsAtAnAccessThatNobodyAnswers) {
+TEST(Processor, EndsAtUnmappedAccess) {
   EXPECT_THAT(run_program("NOWHERE").stopped,
               Says("load access fault (mcause 5): address 0xf0000000"));
   EXPECT_THAT(run_program("REFUSED").stopped,
@@ -397,14 +386,14 @@ TEST(Processor, EndsAtAnAccessThatNobodyAnswers) {
               Says("instruction access fault (mcause 1): address 0xf0000000"));
 }
 
-TEST(Processor, EndsAProgramThatSpinsOrSleepsForEver) {
+TEST(Processor, EndsProgramThatSpinsOrSleeps) {
   EXPECT_THAT(run_program("SPIN").stopped,
               testing::MatchesRegex("the firmware has not ended after 1[0-9]+ instructions; pc "
                                     "0xc00000[0-9a-f]+ \\(spins\\)"));
   EXPECT_THAT(run_program("SLEEP").stopped, Says("asleep (WFI) at pc"));
 }
 
-TEST(Processor, TakesInterruptsAsleepAndInTheMidstOfALoop) {
+TEST(Processor, TakesInterruptsAsleepAndInLoop) {
   const FirmwareReport timers = run_program("TIMERS");
   EXPECT_EQ(timers.stopped, "");
   EXPECT_EQ(timers.exit_code, 10u);

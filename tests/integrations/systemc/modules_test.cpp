@@ -1,16 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // The platform's modules by themselves, each between sockets of a test.
-#include <gtest/gtest.h>
 #include <tlm_utils/simple_initiator_socket.h>
-
-#include <cstring>
-#include <string>
-#include <vector>
 
 #include "sim/integrations/systemc/bus.hpp"
 #include "sim/integrations/systemc/kernel.hpp"
 #include "sim/integrations/systemc/peripherals.hpp"
 #include "sim/integrations/systemc/ram.hpp"
+#include "tests/test.hpp"
 
 namespace gemm64::platform {
 namespace {
@@ -55,7 +51,7 @@ struct Bench {
   sc_core::sc_time clock{1, sc_core::SC_NS};
 };
 
-TEST(Bus, SendsATransactionToTheTargetThatHoldsAllOfIt) {
+TEST(Bus, SendsTransactionToItsTarget) {
   Bench bench;
   Bus bus("bus", {{"low", 0x0, 0x1000}, {"high", 0x1000, 0x1000}});
   Ram low("low", 0x1000, 7 * bench.clock), high("high", 0x1000, 9 * bench.clock);
@@ -103,7 +99,7 @@ TEST(Ram, WritesOnlyTheBytesThatAreEnabled) {
   EXPECT_EQ(cpu.read(0), 0x00030001u);
 }
 
-TEST(Timer, RaisesItsLineInTheClockThatCompareNames) {
+TEST(Timer, RaisesItsLineInCycleOfCompare) {
   Bench bench;
   Timer timer("timer", bench.clock, bench.clock);
   sc_core::sc_signal<bool> line;
@@ -126,7 +122,7 @@ TEST(Timer, RaisesItsLineInTheClockThatCompareNames) {
   EXPECT_FALSE(line.read());
 }
 
-TEST(InterruptController, PassesALineOnWhileItIsEnabled) {
+TEST(InterruptController, PassesEnabledLineOn) {
   Bench bench;
   InterruptController interrupts("interrupts", bench.clock);
   sc_core::sc_signal<bool> in, out;

@@ -1,15 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 // Whole quantized networks, run by the firmware as one program.
-#include <fmt/format.h>
-#include <gmock/gmock.h>
-#include <gtest/gtest.h>
-
-#include <algorithm>
-#include <cstring>
-#include <filesystem>
-#include <functional>
-#include <set>
-#include <string>
 
 #include "host/check/timeline.hpp"
 #include "host/cli/firmware_network.hpp"
@@ -19,8 +9,7 @@
 #include "sim/integrations/systemc/cosim_sides.hpp"
 #include "sim/integrations/systemc/firmware/job_list.h"
 #include "sim/models/rtl_device.hpp"
-#include "tests/folder.hpp"
-#include "tests/says.hpp"
+#include "tests/test.hpp"
 #include "tests/unit/check/timeline_file.hpp"
 #include "tests/unit/run_on_cpu.hpp"
 #include "tests/unit/runtime/quantized_graph_text.hpp"
@@ -147,7 +136,7 @@ TEST_P(FirmwareOn, PrintsTheClassOfEachImage) {
   EXPECT_THAT(run(map, GetParam()).report.printed, Lacks("class"));
 }
 
-TEST_P(FirmwareOn, TellsWhichLayerHasAWrongCrc) {
+TEST_P(FirmwareOn, ReportsLayerWithWrongCrc) {
   Compiled compiled(quantized_lanes());
   const std::size_t layers = compiled.network.jobs.size();
   for (const std::size_t wrong : {std::size_t{0}, std::size_t{3}, layers - 1}) {
@@ -164,7 +153,7 @@ TEST_P(FirmwareOn, TellsWhichLayerHasAWrongCrc) {
 }
 
 // A weight that is another in memory: all layers from that on are wrong.
-TEST_P(FirmwareOn, TellsOfResultsThatAreNotTheHosts) {
+TEST_P(FirmwareOn, ReportsResultsThatDiffer) {
   Compiled compiled(quantized_lanes());
   const std::vector<Job>& jobs = compiled.network.work.jobs;
   const auto deep =
@@ -181,7 +170,7 @@ TEST_P(FirmwareOn, TellsOfResultsThatAreNotTheHosts) {
   EXPECT_EQ(status[first], JOB_WRONG_CRC);
 }
 
-TEST_P(FirmwareOn, TellsOfACounterThatIsNotAsPredicted) {
+TEST_P(FirmwareOn, ReportsCounterThatDiffers) {
   Compiled compiled(quantized_lanes());
   ++compiled.network.expected.snapshots.at(2)[counter::kTotalClocks];
   EXPECT_THAT(run(compiled, GetParam()).verdict.counters, Says("at FENCE 2"));
@@ -191,7 +180,7 @@ INSTANTIATE_TEST_SUITE_P(Accelerators, FirmwareOn, testing::Values("rtl", "tlm")
                          [](const auto& info) { return std::string(info.param); });
 
 // Whichever burst fails, the program runs again from its first layer.
-TEST(FirmwareNetworkOnRtl, ComesBackFromABusErrorInTheMidst) {
+TEST(FirmwareNetworkOnRtl, RecoversFromBusError) {
   const Compiled compiled(quantized_lanes());
   bool failed = true;
   for (std::uint64_t burst = 1; failed; burst += 9) {
@@ -211,7 +200,7 @@ TEST(FirmwareNetworkOnRtl, ComesBackFromABusErrorInTheMidst) {
 }
 
 // Layers of the engines' timeline begin with the doorbell, and end with the interrupt.
-TEST(FirmwareNetworkOnRtl, ShowsItsLayersOnTheTimeline) {
+TEST(FirmwareNetworkOnRtl, ShowsLayersOnTimeline) {
   const TestFolder folder;
   const std::filesystem::path path = folder / "network.json";
   const Compiled compiled(quantized_ways());
@@ -240,7 +229,7 @@ std::string refusal(const OnnxModel& model) {
   return message_of([&] { require_one_program(compile(model, geometry_of_array(kArray)), model); });
 }
 
-TEST(FirmwareNetwork, IsRefusedByOperatorAndTensorWhereTheHostWorksInBetween) {
+TEST(FirmwareNetwork, NamesOperatorOfHost) {
   const auto start = [] {
     QuantizedText text("2,3,11,9");
     text.conv("x", "a", 3, 12, 3);

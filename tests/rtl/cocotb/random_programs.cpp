@@ -5,16 +5,9 @@
 // .before (memory) and .after (what the reference device leaves; zeros at the end are left out).
 // Kinds take turns: products, vector path, windows, depthwise. Programs that take longer on the
 // RTL, with a latency of one cycle, are passed over.
-#include <fmt/format.h>
 
 #include <CLI/CLI.hpp>
-#include <cstdint>
 #include <exception>
-#include <fstream>
-#include <nlohmann/json.hpp>
-#include <random>
-#include <string>
-#include <vector>
 
 #include "host/device/reference_device.hpp"
 #include "tests/system/random_depthwise.hpp"

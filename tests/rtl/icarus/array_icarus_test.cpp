@@ -1,10 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <gtest/gtest.h>
-
-#include <cstring>
 
 #include "tests/rtl/array_vectors.hpp"
 #include "tests/rtl/icarus/icarus.hpp"
+#include "tests/test.hpp"
 
 namespace gemm64::icarus_test {
 namespace {

@@ -1,11 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The depthwise unit gives in Icarus Verilog what it gives in Verilator, whose values tests/system
 // checks, and nothing unknown reaches an output.
-#include <gtest/gtest.h>
-
-#include <array>
-#include <random>
-
 #include "host/device/depthwise.hpp"
 #include "host/device/result_format.hpp"
 #include "tests/rtl/icarus/run_image.hpp"
@@ -22,19 +17,14 @@ struct DepthwiseCase {
 };
 
 /// A border of half a kernel on all sides; blocks of 16 rows, the last of a plane shorter.
-class DepthwiseImage {
+class DepthwiseImage : public ProgramImage {
  public:
-  explicit DepthwiseImage(const DepthwiseCase& test) {
+  explicit DepthwiseImage(const DepthwiseCase& test) : ProgramImage(0x4000, test.kernel) {
     const std::uint32_t n = test.array;
-    std::mt19937 random(test.kernel);
-    for (std::uint8_t& byte : memory) byte = static_cast<std::uint8_t>(random());
     for (std::uint32_t i = 0; i < 4 * n; i += 4) {  // small biases
       memory[kParameters + i + 2] = memory[kParameters + i + 3] = 0;
     }
-    for (std::uint32_t i = 4 * n; i < 8 * n; i += 4) {  // scales of about 2^-8
-      memory[kParameters + i + 2] = 0x80;
-      memory[kParameters + i + 3] = 0x3b;
-    }
+    set_scales(kParameters, n);
     DepthwiseCommand c;
     c.flags = test.flags;
     c.kernel_height = test.kernel;
@@ -84,49 +74,23 @@ class DepthwiseImage {
       parameters.set_address(kParameters);
       commands.insert(commands.begin(), parameters);
     }
-    Command fence{Opcode::kFence, flag::kSnapshot};
-    fence.set_address(snapshot());
-    commands.push_back(fence);
-    commands.push_back({Opcode::kFinish});
-    commands_ = static_cast<std::uint32_t>(commands.size());
-    for (std::size_t i = 0; i < commands.size(); ++i) {
-      commands[i].encode(&memory[i * kCommandBytes]);
-    }
+    finish(std::move(commands));
   }
-
-  std::vector<std::array<std::uint32_t, 2>> script() const {
-    return {{reg::kControl, 3},
-            {reg::kRingBaseLow, 0},
-            {reg::kRingMask, 63},
-            {reg::kRingTail, commands_}};
-  }
-  std::uint64_t first() const { return 0x4000; }
-  std::uint64_t snapshot() const { return first() + result_bytes_; }
-  std::uint64_t end() const { return snapshot() + kSnapshotBytes; }
-
-  std::vector<std::uint8_t> memory = std::vector<std::uint8_t>(kMemoryBytes);
 
  private:
   static constexpr std::uint32_t kRows = 16;
   static constexpr std::uint64_t kWeights = 0x1000, kActivations = 0x2000, kParameters = 0x3f00;
-
-  std::uint64_t result_bytes_ = 0;
-  std::uint32_t commands_ = 0;
 };
 
 class DepthwiseInIcarus : public testing::TestWithParam<DepthwiseCase> {};
 
-TEST_P(DepthwiseInIcarus, GivesTheResultsAndTheCountersThatVerilatorGives) {
+TEST_P(DepthwiseInIcarus, EqualsVerilator) {
   const DepthwiseCase& test = GetParam();
   const DepthwiseImage image(test);
   const Outcome icarus = run_in_icarus(test.array, image, 20, 0, kMemoryBytes, test.self_check);
   const Outcome verilator = run_in_verilator(test.array, image, 20);
   EXPECT_EQ(icarus.results, verilator.results);
-  EXPECT_NE(icarus.results,
-            std::vector<std::uint8_t>(
-                image.memory.begin() + static_cast<std::ptrdiff_t>(image.first()),
-                image.memory.begin() + static_cast<std::ptrdiff_t>(image.snapshot())))
-      << "nothing was written";
+  EXPECT_NE(icarus.results, image.before()) << "nothing was written";
   EXPECT_EQ(icarus.counters, verilator.counters);
   EXPECT_EQ(run_in_icarus(test.array, image, 20, 60, kMemoryBytes, test.self_check).results,
             icarus.results)

@@ -1,13 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tests/rtl/icarus/icarus.hpp"
 
-#include <gtest/gtest.h>
-
-#include <algorithm>
-#include <cstdlib>
-#include <fstream>
-#include <sstream>
-#include <stdexcept>
+#include "tests/test.hpp"
 
 namespace gemm64::icarus_test {
 namespace {

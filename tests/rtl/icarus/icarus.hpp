@@ -2,10 +2,7 @@
 // Runs a Verilog test bench of this folder in Icarus Verilog.
 #pragma once
 
-#include <cstdint>
-#include <map>
-#include <string>
-#include <vector>
+#include "tests/test.hpp"
 
 namespace gemm64::icarus_test {
 

@@ -1,12 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Parameters that cannot work end the elaboration, with words; those that can do not.
-#include <gtest/gtest.h>
-
-#include <string>
-#include <vector>
 
 #include "tests/rtl/icarus/icarus.hpp"
-#include "tests/says.hpp"
+#include "tests/test.hpp"
 
 namespace gemm64::icarus_test {
 namespace {

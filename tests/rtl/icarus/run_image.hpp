@@ -4,20 +4,13 @@
 // on, a snapshot of the counters from snapshot() to end().
 #pragma once
 
-#include <gtest/gtest.h>
-
-#include <cstdint>
 #include <cstdio>
-#include <fstream>
-#include <sstream>
-#include <stdexcept>
-#include <string>
-#include <vector>
 
 #include "host/device/registers.hpp"
 #include "host/device/snapshot.hpp"
 #include "sim/models/rtl_device.hpp"
 #include "tests/rtl/icarus/icarus.hpp"
+#include "tests/test.hpp"
 
 namespace gemm64::icarus_test {
 
@@ -28,6 +21,58 @@ inline constexpr std::uint64_t kClockLimit = 200000;
 struct Outcome {
   std::vector<std::uint8_t> results, snapshot;
   std::vector<std::uint64_t> counters;
+};
+
+/// An image of a program at address 0 in a memory of noise, whose results lie from `first` on.
+class ProgramImage {
+ public:
+  ProgramImage(std::uint64_t first, unsigned seed) : first_(first) {
+    std::mt19937 random(seed);
+    for (std::uint8_t& byte : memory) byte = static_cast<std::uint8_t>(random());
+  }
+
+  std::vector<std::array<std::uint32_t, 2>> script() const {
+    return {{reg::kControl, 3},
+            {reg::kRingBaseLow, 0},
+            {reg::kRingMask, 63},
+            {reg::kRingTail, commands_}};
+  }
+  std::uint64_t first() const { return first_; }
+  std::uint64_t snapshot() const { return first_ + result_bytes_; }
+  std::uint64_t end() const { return snapshot() + kSnapshotBytes; }
+  /// What lies where results come.
+  std::vector<std::uint8_t> before() const {
+    return {memory.begin() + static_cast<std::ptrdiff_t>(first()),
+            memory.begin() + static_cast<std::ptrdiff_t>(snapshot())};
+  }
+
+  std::vector<std::uint8_t> memory = std::vector<std::uint8_t>(kMemoryBytes);
+
+ protected:
+  /// Scales of about 2^-8 in a set of parameters for n columns.
+  void set_scales(std::uint64_t parameters, std::uint32_t n) {
+    for (std::uint64_t i = parameters + 4 * n; i < parameters + 8 * n; i += 4) {
+      memory[i + 2] = 0x80;
+      memory[i + 3] = 0x3b;
+    }
+  }
+  /// Appends a snapshot and FINISH, and writes the commands.
+  void finish(std::vector<Command> commands) {
+    Command fence{Opcode::kFence, flag::kSnapshot};
+    fence.set_address(snapshot());
+    commands.push_back(fence);
+    commands.push_back({Opcode::kFinish});
+    commands_ = static_cast<std::uint32_t>(commands.size());
+    for (std::size_t i = 0; i < commands.size(); ++i) {
+      commands[i].encode(&memory[i * kCommandBytes]);
+    }
+  }
+
+  std::uint64_t result_bytes_ = 0;
+
+ private:
+  const std::uint64_t first_;
+  std::uint32_t commands_ = 0;
 };
 
 /// In Icarus Verilog, on an array of `array` x `array`.

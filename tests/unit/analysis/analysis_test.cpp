@@ -1,16 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <gmock/gmock.h>
-#include <gtest/gtest.h>
-
-#include <string>
 
 #include "host/analysis/analysis_report.hpp"
 #include "host/analysis/open_model.hpp"
 #include "host/cycles/cycle_model.hpp"
 #include "host/graph/onnx/shapes.hpp"
 #include "host/tiling/program.hpp"
-#include "host/util/error.hpp"
-#include "tests/says.hpp"
+#include "tests/test.hpp"
 #include "tests/unit/onnx_data.hpp"
 #include "tests/unit/onnx_text.hpp"
 
@@ -65,7 +60,7 @@ TEST(Analysis, CountsDilatedConvolutions) {
   EXPECT_EQ(analysis.totals.macs, 8U * 3);
 }
 
-TEST(Analysis, CountsTransposedConvolutionsByTheirInput) {
+TEST(Analysis, CountsTransposedConvolutions) {
   const Analysis analysis = analyze_text(
       "(float[1,6,5,5] x, float[6,4,3,3] w) => (float[1,4,11,11] y)"
       "{y = ConvTranspose<strides=[2,2]>(x, w)}",
@@ -83,7 +78,7 @@ TEST(Analysis, CountsBatchedMatrixProducts) {
   EXPECT_EQ(matmul.array->products.shape.m, 7U);
 }
 
-TEST(Analysis, CountsRowsThatShareTheirWeightsAsOneProduct) {
+TEST(Analysis, CountsRowsOfSharedWeightsOnce) {
   const Analysis analysis = analyze_text(
       "(float[3,5,7,11] a, float[11,13] w) => (float[3,5,7,13] y) {y = MatMul(a, w)}", {"w"});
   EXPECT_EQ(analysis.layers.at(0).array->products.count, 1U);
@@ -134,7 +129,7 @@ TEST(Analysis, NamesTheRoofThatBoundsALayer) {
   EXPECT_EQ(bound("4096", "1024", "16"), "activations");
 }
 
-TEST(Analysis, LeavesCyclesOpenWhereThereAreTooManyTilesToFollow) {
+TEST(Analysis, LeavesCyclesOfManyTilesOpen) {
   const OnnxModel model = load_text(
       "(float[64,640] a, float[640,640] w, float[640,64] v) => (float[64,64] y)"
       "{t = MatMul(a, w) y = MatMul(t, v)}",
@@ -153,7 +148,7 @@ TEST(Analysis, CountsASharedParameterOnce) {
   EXPECT_EQ(analysis.totals.read_bytes, 2U * 4 * (24 + 36));
 }
 
-TEST(Analysis, TakesABiasAddedBehindAProductAsBias) {
+TEST(Analysis, TakesAddedBiasAsBias) {
   const Analysis analysis = analyze_text(
       "(float[4,6] a, float[6,5] w, float[5] b) => (float[4,5] y) {t = MatMul(a, w) y = Add(t, b)}",
       {"w", "b"});
@@ -161,14 +156,14 @@ TEST(Analysis, TakesABiasAddedBehindAProductAsBias) {
   EXPECT_EQ(analysis.totals.weight_bytes, 4U * 30);
 }
 
-TEST(Analysis, CountsNoActivationsForViewsAndUnreadOutputs) {
+TEST(Analysis, CountsNoActivationsForViews) {
   const Analysis analysis = analyze_text(
       "(float[2,3,4] x) => (float[2,12] y) {a = Relu(x) b, mask = Dropout(a) y = Flatten(b)}");
   EXPECT_EQ(analysis.totals.activation_bytes, 2U * 96);
   EXPECT_EQ(analysis.totals.written_bytes, 3U * 96);
 }
 
-TEST(Analysis, FindsThePeakOfActivationsThatAreAliveTogether) {
+TEST(Analysis, FindsPeakOfLiveActivations) {
   // x lives until the Add at the end: at ReduceSum x, a and b are alive, 10 + 40 + 1 values.
   const Analysis analysis = analyze_text(
       "(float[10] x) => (float[10] y)"
@@ -228,7 +223,7 @@ TEST(Analysis, MarksTheSumsThatLackWhatIsUnknown) {
   EXPECT_TRUE(known.totals.bytes_known && known.totals.macs_known && known.totals.array_known);
 }
 
-TEST(Analysis, UsesTheFilesShapesBehindOperatorsThatItDoesNotKnow) {
+TEST(Analysis, UsesShapesAfterUnknownOperators) {
   onnx::ModelProto proto = parse_model(
       "(float[4,8] x, float[3,5] w) => (float[4,5] y) {t = com.example.Odd(x) y = MatMul(t, w)}",
       {"w"});
@@ -282,7 +277,7 @@ TEST(Analysis, TracesWeightsToTheTensorsOfTheFile) {
   EXPECT_EQ(analysis.totals.macs, 2U * 216);
 }
 
-TEST(Analysis, CountsWeightsThatConstantOfShapeMakes) {
+TEST(Analysis, CountsWeightsOfConstantOfShape) {
   const Analysis analysis = analyze_text(
       "(float[4,6] x) => (float[4,5] y)"
       "{s = Constant<value_ints=[6,5]>() w = ConstantOfShape(s) y = MatMul(x, w)}");
@@ -308,7 +303,7 @@ TEST(Analysis, CountsIntegerProducts) {
   EXPECT_TRUE(analysis.unknown.empty());
 }
 
-TEST(Analysis, TellsLayersOfTheDeviceFromThoseOfTheHost) {
+TEST(Analysis, SeparatesDeviceAndHostLayers) {
   const Analysis analysis = analyze_text(
       "(float[1,1,8,8] x, float[2,1,3,3] f, float[6,70] w, float[1,70,3] v) => (float[1,2,6,3] y)"
       "{c = Conv(x, f) s = MatMul(c, c) a = MatMul(s, w) y = MatMul(a, v)}",
@@ -363,7 +358,7 @@ TEST(Analysis, PredictsIdealPortsAndDram) {
   EXPECT_EQ(analyze(model, Geometry(), shared).dram_cycles, own.dram_cycles);
 }
 
-TEST(Analysis, PutsNothingOnTheDeviceWhereTheNetworkCannotRun) {
+TEST(Analysis, PutsNothingOnDeviceWithoutRun) {
   onnx::ModelProto proto = parse_model(
       "(float[4,6] x, float[6,5] w) => (float[4,5] y) {t = MatMul(x, w) y = other.Unknown(t)}",
       {"w"});
@@ -396,7 +391,7 @@ TEST(Analysis, SaysWhichOpsetsTheFileNames) {
   EXPECT_FALSE(opsets().opset);
 }
 
-TEST(Analysis, NamesOperatorsWhoseMacsItDoesNotCount) {
+TEST(Analysis, NamesOperatorsWithoutMacs) {
   const Analysis analysis = analyze_text(
       "(float[4,3] a, float[3,5] b) => (float[4,5] y) {y = Einsum<equation=\"ij,jk->ik\">(a, b)}");
   ASSERT_FALSE(analysis.unknown.empty());

@@ -1,14 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // Published figures of well-known networks (float32, batch 1, 3x224x224).
-#include <gtest/gtest.h>
-
-#include <map>
-#include <set>
-#include <string>
-#include <vector>
 
 #include "host/analysis/analysis.hpp"
 #include "host/graph/onnx/networks.hpp"
+#include "tests/test.hpp"
 #include "tests/unit/onnx_data.hpp"
 #include "tests/unit/onnx_text.hpp"
 
@@ -104,7 +99,7 @@ TEST(GoogLeNet, HasThePublishedParametersAndMacs) {
   EXPECT_EQ(gemm.macs + gemm.bias_adds, 1025000U);
 }
 
-TEST(GoogLeNet, HasFewerMacsWherePoolingIgnoresCeilMode) {
+TEST(GoogLeNet, HasFewerMacsWithoutCeilMode) {
   onnx::ModelProto proto = load_graph("googlenet").proto();
   for (onnx::NodeProto& node : *proto.mutable_graph()->mutable_node()) {
     for (onnx::AttributeProto& attribute : *node.mutable_attribute()) {
@@ -118,7 +113,7 @@ TEST(GoogLeNet, HasFewerMacsWherePoolingIgnoresCeilMode) {
   EXPECT_EQ(analysis.totals.macs, 1356857600U);
 }
 
-TEST(CaffeGoogLeNet, HasTheFiguresOfTheModelZoosFile) {
+TEST(CaffeGoogLeNet, HasResultsOfModelZoo) {
   const Analysis analysis = analyze_graph("googlenet_caffe");
   EXPECT_EQ(analysis.totals.parameter_bytes, 27994208U);
   const OperatorKind& conv = analysis.kinds.at("Conv");
@@ -158,7 +153,7 @@ TEST(MobileNetV2, MovesThePublishedBytes) {
   }
 }
 
-TEST(MobileNetV2WithComputedShape, HasTheFiguresOfTheModelZoosFile) {
+TEST(MobileNetV2WithComputedShape, HasResults) {
   const Analysis analysis = analyze_graph("mobilenet_v2_shape");
   EXPECT_EQ(analysis.layers.size(), 105U);
   std::set<std::string> kinds;

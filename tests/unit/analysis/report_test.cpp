@@ -1,15 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // The analysis as tables, JSON and CSV.
-#include <gmock/gmock.h>
-#include <gtest/gtest.h>
-
-#include <algorithm>
-#include <sstream>
-#include <string>
 
 #include "host/analysis/analysis_report.hpp"
 #include "host/analysis/columns.hpp"
-#include "tests/says.hpp"
+#include "tests/test.hpp"
 #include "tests/unit/onnx_data.hpp"
 #include "tests/unit/onnx_text.hpp"
 
@@ -51,14 +45,14 @@ TEST_F(Report, PredictsForAnyArrayAndMemory) {
               Says("int8, shared memory, memory latency 100", "on the 16x16 array"));
 }
 
-TEST_F(Report, WarnsWhereLessThanHalfOfTheMacsAreOnTheDevice) {
+TEST_F(Report, WarnsIfFewMacsAreOnDevice) {
   EXPECT_THAT(analysis_tables(alexnet(), {}, "all", 0),
               Says("Warning: in gemm64 run, only 8.2 % (58,621,952 of 714,188,480) of the "
                    "network's MACs are on the device"));
   EXPECT_EQ(to_json(alexnet())["warnings"].size(), 1U);
 }
 
-TEST_F(Report, SortsTextFromAAndKeepsTheOrderOfEqualOnes) {
+TEST_F(Report, SortsTextAndKeepsEqualOnes) {
   const std::vector<std::size_t> layers = sorted("operator");
   EXPECT_EQ(name(layers[0]), "/avgpool/AveragePool");
   EXPECT_EQ(name(layers[1]), "/features/features.0/Conv");
@@ -98,7 +92,7 @@ TEST_F(Report, WritesEveryLayerAsJson) {
   EXPECT_EQ(nlohmann::ordered_json::parse(json.dump()), json);
 }
 
-TEST_F(Report, WritesAsManyCsvCellsInEachLineAsColumns) {
+TEST_F(Report, WritesCsvCellsForAllColumns) {
   std::istringstream lines(layers_csv(alexnet(), sorted("", 0)));
   std::string line;
   std::size_t count = 0;
@@ -147,7 +141,7 @@ TEST(PartialReport, MarksSumsAndPointsToTheOption) {
   EXPECT_EQ(json["layers"][1]["parameters"], 15);
 }
 
-TEST(PartialReport, DoesNotPointToTheOptionWhereItWouldNotHelp) {
+TEST(PartialReport, NamesNoUselessOption) {
   const Analysis analysis = analysis_of("(float[4,4] a) => (float[] y) {y = Det(a)}");
   const std::string text = analysis_tables(analysis, shown_layers(analysis), "all", 0);
   EXPECT_THAT(text, testing::AllOf(Says("Partial", "MACs of operator Det are not counted"),

@@ -1,14 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "host/check/clock_check.hpp"
 
-#include <gtest/gtest.h>
-
-#include "host/util/error.hpp"
+#include "tests/test.hpp"
 
 namespace gemm64 {
 namespace {
 
-TEST(ClockCheck, RefusesAClockAfterTheEndOfTheRun) {
+TEST(ClockCheck, RefusesCycleAfterEnd) {
   const Geometry geometry;
   const std::vector<Job> jobs{make_job("fc", {64, 640, 640}, Accumulate::kDevice, geometry)};
   for (const std::uint64_t clock : {0u, 6000u, 11000u}) {
@@ -21,7 +19,7 @@ TEST(ClockCheck, RefusesAClockAfterTheEndOfTheRun) {
   EXPECT_THROW(check.announce(jobs), UsageError);
 }
 
-TEST(ClockCheck, LeavesOpenWhatAThrottledMemoryDecides) {
+TEST(ClockCheck, LeavesThrottledMemoryOpen) {
   MemoryTiming memory;
   memory.stall_probability = 0.5;
   ClockCheck check(Geometry(), memory);

@@ -1,33 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "host/check/hang_watch.hpp"
 
-#include <gtest/gtest.h>
-
 #include "host/device/registers.hpp"
+#include "tests/test.hpp"
+#include "tests/unit/check/fake_probe.hpp"
 
 namespace gemm64 {
 namespace {
-
-/// Shows nothing but events.
-class FakeProbe : public Probe {
- public:
-  Events events() const override { return events_; }
-  std::int8_t weight(unsigned, unsigned) const override { return 0; }
-  std::int8_t activation(unsigned, unsigned) const override { return 0; }
-  std::int32_t partial_sum(unsigned, unsigned) const override { return 0; }
-  std::int32_t accumulator(unsigned, unsigned, unsigned) const override { return 0; }
-  LanesShift lanes_shift() const override { return {}; }
-  std::int8_t lane_value(unsigned, unsigned, unsigned) const override { return 0; }
-  std::int8_t lane_line(unsigned, unsigned, unsigned) const override { return 0; }
-
-  Events events_ = 0;
-};
 
 class HangWatchTest : public testing::Test {
  protected:
   /// Shows the same events in `count` cycles.
   void show(Events events, std::uint64_t count) {
-    probe_.events_ = events;
+    probe_.now = events;
     for (; count != 0; --count) watch_.clock(clock_++, probe_);
   }
 
@@ -41,7 +26,7 @@ class HangWatchTest : public testing::Test {
 constexpr Events kWaits =
     event_bit(counter::kWeightsWaitMemory) | event_bit(counter::kComputeWaitWeights);
 
-TEST_F(HangWatchTest, FindsTheLastMoveBeforeTheLongestTimeWithoutOne) {
+TEST_F(HangWatchTest, FindsLastMoveBeforeHang) {
   show(event_bit(counter::kCommandsDispatch), 3);
   show(kWaits, 400);  // a slow memory
   show(event_bit(counter::kComputeCompute), 64 + 10);
@@ -58,18 +43,18 @@ TEST_F(HangWatchTest, FindsTheLastMoveBeforeTheLongestTimeWithoutOne) {
   EXPECT_EQ(finding.before_begin, last - 9 - 64);
 }
 
-TEST_F(HangWatchTest, TheTimeThatHasNotEndedCountsToo) {
+TEST_F(HangWatchTest, CountsHangThatHasNotEnded) {
   show(event_bit(counter::kResultsTransfer), 10);
   show(kWaits, 20000);
   EXPECT_EQ(watch_.finding().clock, 109u);
   EXPECT_EQ(watch_.finding().place, Finding::Place::kStandstill);
 }
 
-TEST_F(HangWatchTest, ASlowMemoryIsNoStandstill) {
+TEST_F(HangWatchTest, SlowMemoryIsNoHang) {
   HangWatch patient(job_, geometry_, /*memory_latency=*/20000);
-  probe_.events_ = event_bit(counter::kResultsTransfer);
+  probe_.now = event_bit(counter::kResultsTransfer);
   patient.clock(100, probe_);
-  probe_.events_ = kWaits;
+  probe_.now = kWaits;
   for (std::uint64_t clock = 101; clock < 100 + 30000; ++clock) patient.clock(clock, probe_);
   EXPECT_EQ(patient.finding().place, Finding::Place::kStopped);
   for (std::uint64_t clock = 100 + 30000; clock < 100 + 60000; ++clock) {
@@ -78,7 +63,7 @@ TEST_F(HangWatchTest, ASlowMemoryIsNoStandstill) {
   EXPECT_EQ(patient.finding().place, Finding::Place::kStandstill);
 }
 
-TEST_F(HangWatchTest, AnErrorInTheMidstOfTheWorkIsNoStandstill) {
+TEST_F(HangWatchTest, ErrorIsNoHang) {
   show(event_bit(counter::kComputeCompute), 20);
   show(kWaits, 500);
   show(event_bit(counter::kComputeCompute), 20);
@@ -87,7 +72,7 @@ TEST_F(HangWatchTest, AnErrorInTheMidstOfTheWorkIsNoStandstill) {
   EXPECT_EQ(finding.clock, clock_ - 1);
 }
 
-TEST_F(HangWatchTest, WorkThatStopsBeforeItsFirstMoveIsStoppedToo) {
+TEST_F(HangWatchTest, FindsHangBeforeFirstMove) {
   show(kWaits, 50);
   EXPECT_EQ(watch_.finding().place, Finding::Place::kStopped);
 }

@@ -2,18 +2,9 @@
 // A timeline read back: its slices, whether they nest, and the cycles that they account for.
 #pragma once
 
-#include <gtest/gtest.h>
-
-#include <cstdint>
-#include <filesystem>
-#include <fstream>
-#include <map>
-#include <nlohmann/json.hpp>
-#include <string>
-#include <vector>
-
 #include "host/device/counters.hpp"
 #include "host/device/registers.hpp"
+#include "tests/test.hpp"
 
 namespace gemm64 {
 

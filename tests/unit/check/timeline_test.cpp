@@ -1,42 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "host/check/timeline.hpp"
 
-#include <gtest/gtest.h>
-
-#include <filesystem>
-#include <stdexcept>
-
-#include "host/util/error.hpp"
-#include "tests/folder.hpp"
-#include "tests/says.hpp"
+#include "tests/test.hpp"
+#include "tests/unit/check/fake_probe.hpp"
 #include "tests/unit/check/timeline_file.hpp"
 
 namespace gemm64 {
 namespace {
 
+using testing::_;
+using testing::ElementsAre;
+
 namespace fs = std::filesystem;
 using namespace counter;
-
-/// A device of which nothing is known but its events.
-class FakeProbe : public Probe {
- public:
-  Events now = 0;
-
-  Events events() const override { return now; }
-  std::int8_t weight(unsigned, unsigned) const override { throw std::logic_error("unused"); }
-  std::int8_t activation(unsigned, unsigned) const override { throw std::logic_error("unused"); }
-  std::int32_t partial_sum(unsigned, unsigned) const override { throw std::logic_error("unused"); }
-  std::int32_t accumulator(unsigned, unsigned, unsigned) const override {
-    throw std::logic_error("unused");
-  }
-  LanesShift lanes_shift() const override { throw std::logic_error("unused"); }
-  std::int8_t lane_value(unsigned, unsigned, unsigned) const override {
-    throw std::logic_error("unused");
-  }
-  std::int8_t lane_line(unsigned, unsigned, unsigned) const override {
-    throw std::logic_error("unused");
-  }
-};
 
 class TimelineTest : public InFolder {
  protected:
@@ -73,20 +49,26 @@ class TimelineTest : public InFolder {
     spend(timeline, 3, {kCommandsWaitMemory});
     spend(timeline, 4, {kCommandsDispatch});  // consecutive dispatches are four commands
   }
+  TimelineFile finish(Timeline& timeline) const {
+    timeline.end(clock_);
+    timeline.finish();
+    return TimelineFile(path_);
+  }
 
   const fs::path path_ = folder_ / "t.json";
   std::uint64_t clock_ = 100;
 };
 
-void expect_slice(const TimelineSlice& slice, const char* category, const char* name,
-                  std::uint64_t begin, std::uint64_t end) {
-  EXPECT_EQ(slice.category, category);
-  EXPECT_EQ(slice.name, name);
-  EXPECT_EQ(slice.begin, begin) << name;
-  EXPECT_EQ(slice.end, end) << name;
+/// "tile k0 n0 107-115", ...
+std::vector<std::string> texts(const std::vector<TimelineSlice>& slices) {
+  std::vector<std::string> texts;
+  for (const TimelineSlice& s : slices) {
+    texts.push_back(fmt::format("{} {} {}-{}", s.category, s.name, s.begin, s.end));
+  }
+  return texts;
 }
 
-TEST_F(TimelineTest, CutsALongRunOfTransfersIntoTilesByTheirCounts) {
+TEST_F(TimelineTest, CutsTransfersIntoTiles) {
   Timeline timeline(path_);
   const Job p = job({3, 16, 16});
   begin(timeline, p);  // cycles 100 to 106
@@ -94,54 +76,41 @@ TEST_F(TimelineTest, CutsALongRunOfTransfersIntoTilesByTheirCounts) {
   spend(timeline, 6, {kActivationsTransfer});
   spend(timeline, 12, {kComputeCompute});
   spend(timeline, 24, {kResultsTransfer});
-  timeline.end(clock_);
-  timeline.finish();
-
-  const TimelineFile file(path_);
+  const TimelineFile file = finish(timeline);
   const auto& weights = file.tracks.at("weights");
-  ASSERT_EQ(weights.size(), 7U);
-  expect_slice(weights[0], "idle", "idle", 100, 107);
-  expect_slice(weights[1], "command", "LOAD_WEIGHTS 16x16", 107, 139);
+  ASSERT_THAT(texts(weights),
+              ElementsAre("idle idle 100-107", "command LOAD_WEIGHTS 16x16 107-139",
+                          "tile k0 n0 107-115", "tile k1 n0 115-123", "tile k0 n1 123-131",
+                          "tile k1 n1 131-139", "idle idle 139-181"));
   EXPECT_EQ(weights[1].args.at("count"), 32);
   EXPECT_EQ(weights[1].args.at("transfer"), 32);
-  expect_slice(weights[2], "tile", "k0 n0", 107, 115);
-  expect_slice(weights[3], "tile", "k1 n0", 115, 123);
-  expect_slice(weights[4], "tile", "k0 n1", 123, 131);
-  expect_slice(weights[5], "tile", "k1 n1", 131, 139);
   EXPECT_EQ(weights[5].args.at("K"), 1);
   EXPECT_EQ(weights[5].args.at("N"), 1);
   EXPECT_EQ(weights[5].args.at("transfer"), 8);
   EXPECT_EQ(weights[5].parent, 1);
-  expect_slice(weights[6], "idle", "idle", 139, 181);
 
   const auto& activations = file.tracks.at("activations");
-  ASSERT_EQ(activations.size(), 5U);
-  expect_slice(activations[1], "command", "LOAD_ACTIVATIONS 3x16", 139, 145);
-  expect_slice(activations[2], "tile", "k0", 139, 142);
-  expect_slice(activations[3], "tile", "k1", 142, 145);
+  ASSERT_THAT(texts(activations), ElementsAre(_, "command LOAD_ACTIVATIONS 3x16 139-145",
+                                              "tile k0 139-142", "tile k1 142-145", _));
 
   const auto& compute = file.tracks.at("compute");
-  ASSERT_EQ(compute.size(), 7U);
-  expect_slice(compute[1], "command", "MATMUL 3x16x16", 145, 157);
-  expect_slice(compute[5], "tile", "k1 n1", 154, 157);
+  ASSERT_THAT(texts(compute),
+              ElementsAre(_, "command MATMUL 3x16x16 145-157", _, _, _, "tile k1 n1 154-157", _));
 
   const auto& results = file.tracks.at("results");
-  ASSERT_EQ(results.size(), 4U);
-  expect_slice(results[1], "command", "STORE 3x16", 157, 181);
-  expect_slice(results[2], "tile", "n0", 157, 169);
-  expect_slice(results[3], "tile", "n1", 169, 181);
+  ASSERT_THAT(texts(results),
+              ElementsAre(_, "command STORE 3x16 157-181", "tile n0 157-169", "tile n1 169-181"));
 
   const auto& commands = file.tracks.at("commands");
-  ASSERT_EQ(commands.size(), 6U);
-  expect_slice(commands[0], "wait", "wait_memory", 100, 103);
-  expect_slice(commands[1], "dispatch", "LOAD_WEIGHTS 16x16", 103, 104);
-  expect_slice(commands[4], "dispatch", "STORE 3x16", 106, 107);
+  ASSERT_THAT(texts(commands),
+              ElementsAre("wait wait_memory 100-103", "dispatch LOAD_WEIGHTS 16x16 103-104", _, _,
+                          "dispatch STORE 3x16 106-107", _));
   EXPECT_EQ(commands[4].args.at("command"), 3);
-  expect_slice(file.tracks.at("layers")[0], "layer", "layer", 100, 181);
+  EXPECT_THAT(texts(file.tracks.at("layers")), ElementsAre("layer layer 100-181"));
   EXPECT_EQ(file.tracks.at("layers")[0].args.at("tiles"), 4);
 }
 
-TEST_F(TimelineTest, AWaitInATileIsCountedThereAndSeenOnlyWhereItIsLong) {
+TEST_F(TimelineTest, ShowsLongWaitsInTiles) {
   Timeline timeline(path_);
   const Job p = job({3, 8, 8});
   begin(timeline, p);
@@ -152,21 +121,16 @@ TEST_F(TimelineTest, AWaitInATileIsCountedThereAndSeenOnlyWhereItIsLong) {
   spend(timeline, 9, {kWeightsWaitBuffer});
   spend(timeline, 7, {kWeightsWaitBuffer, kActivationsWaitMemory});  // 16 cycles
   spend(timeline, 1, {kWeightsTransfer});
-  timeline.end(clock_);
-  timeline.finish();
-
-  const TimelineFile file(path_);
+  const TimelineFile file = finish(timeline);
   const auto& weights = file.tracks.at("weights");
-  ASSERT_EQ(weights.size(), 4U);
-  expect_slice(weights[2], "tile", "k0 n0", 107, 146);
+  ASSERT_THAT(texts(weights), ElementsAre(_, _, "tile k0 n0 107-146", "wait wait_buffer 129-145"));
   EXPECT_EQ(weights[2].args.at("transfer"), 8);
   EXPECT_EQ(weights[2].args.at("wait_memory"), 15);
   EXPECT_EQ(weights[2].args.at("wait_buffer"), 16);
-  expect_slice(weights[3], "wait", "wait_buffer", 129, 145);
   EXPECT_EQ(weights[3].parent, 2);
 }
 
-TEST_F(TimelineTest, AWaitBetweenTilesIsASliceOfItsOwnHoweverShort) {
+TEST_F(TimelineTest, ShowsWaitsBetweenTiles) {
   Timeline timeline(path_);
   const Job p = job({3, 16, 8});
   begin(timeline, p);
@@ -175,23 +139,17 @@ TEST_F(TimelineTest, AWaitBetweenTilesIsASliceOfItsOwnHoweverShort) {
   spend(timeline, 1, {kComputeWaitActivations});
   spend(timeline, 3, {kComputeCompute});
   spend(timeline, 4, {kComputeDrain});
-  timeline.end(clock_);
-  timeline.finish();
-
-  const auto compute = TimelineFile(path_).tracks.at("compute");
-  ASSERT_EQ(compute.size(), 7U);
-  expect_slice(compute[1], "command", "MATMUL 3x16x8", 107, 116);
+  const auto compute = finish(timeline).tracks.at("compute");
+  ASSERT_THAT(texts(compute),
+              ElementsAre(_, "command MATMUL 3x16x8 107-116", "wait wait_weights 107-109",
+                          "tile k0 n0 109-112", "wait wait_activations 112-113",
+                          "tile k1 n0 113-116", "wait drain 116-120"));
   EXPECT_EQ(compute[1].args.at("wait_weights"), 2);
   EXPECT_EQ(compute[1].args.at("wait_activations"), 1);
-  expect_slice(compute[2], "wait", "wait_weights", 107, 109);
-  expect_slice(compute[3], "tile", "k0 n0", 109, 112);
-  expect_slice(compute[4], "wait", "wait_activations", 112, 113);
-  expect_slice(compute[5], "tile", "k1 n0", 113, 116);
-  expect_slice(compute[6], "wait", "drain", 116, 120);
   EXPECT_EQ(compute[6].parent, -1);
 }
 
-TEST_F(TimelineTest, CommandsOfTheNextGroupGoOnWithItsBlocksOfM) {
+TEST_F(TimelineTest, ShowsBlocksOfMOfNextGroup) {
   Timeline timeline(path_);
   ASSERT_EQ(job({33, 8, 8}).plan.groups.size(), 1U);  // three blocks of 11 rows
   const Job q = job({34, 8, 8});                      // 12, 11, 11
@@ -199,32 +157,22 @@ TEST_F(TimelineTest, CommandsOfTheNextGroupGoOnWithItsBlocksOfM) {
   timeline.begin(q, clock_);
   spend(timeline, 8, {kCommandsDispatch});
   spend(timeline, 34, {kComputeCompute});
-  timeline.end(clock_);
-  timeline.finish();
-
-  const auto compute = TimelineFile(path_).tracks.at("compute");
-  ASSERT_EQ(compute.size(), 6U);
-  expect_slice(compute[1], "command", "MATMUL 12x8x8", 108, 120);
-  expect_slice(compute[2], "tile", "m0 k0 n0", 108, 120);
-  expect_slice(compute[3], "command", "MATMUL 22x8x8", 120, 142);
-  expect_slice(compute[4], "tile", "m1 k0 n0", 120, 131);
-  expect_slice(compute[5], "tile", "m2 k0 n0", 131, 142);
+  const auto compute = finish(timeline).tracks.at("compute");
+  ASSERT_THAT(texts(compute), ElementsAre(_, "command MATMUL 12x8x8 108-120",
+                                          "tile m0 k0 n0 108-120", "command MATMUL 22x8x8 120-142",
+                                          "tile m1 k0 n0 120-131", "tile m2 k0 n0 131-142"));
 }
 
-TEST_F(TimelineTest, PartialSumsAddedOnTheHostAreBlocksOfKToo) {
+TEST_F(TimelineTest, ShowsBlocksOfKOfHostSums) {
   Timeline timeline(path_);
   const Job p = job({3, 16, 8}, "layer", Accumulate::kHost);
   begin(timeline, p);
   spend(timeline, 24, {kResultsTransfer});
-  timeline.end(clock_);
-  timeline.finish();
-  const auto results = TimelineFile(path_).tracks.at("results");
-  ASSERT_EQ(results.size(), 4U);
-  expect_slice(results[2], "tile", "k0 n0", 107, 119);
-  expect_slice(results[3], "tile", "k1 n0", 119, 131);
+  const auto results = finish(timeline).tracks.at("results");
+  ASSERT_THAT(texts(results), ElementsAre(_, _, "tile k0 n0 107-119", "tile k1 n0 119-131"));
 }
 
-TEST_F(TimelineTest, ActivationsThatDoNotStayAreTilesOfNToo) {
+TEST_F(TimelineTest, ShowsTilesOfReloadedActivations) {
   Geometry geometry;
   geometry.n = 8;
   geometry.scratchpad_words = 72;
@@ -234,15 +182,13 @@ TEST_F(TimelineTest, ActivationsThatDoNotStayAreTilesOfNToo) {
   Timeline timeline(path_);
   begin(timeline, p);
   spend(timeline, 9 * 20, {kActivationsTransfer});
-  timeline.end(clock_);
-  timeline.finish();
-  const auto activations = TimelineFile(path_).tracks.at("activations");
+  const auto activations = finish(timeline).tracks.at("activations");
   ASSERT_EQ(activations.size(), 22U);
   EXPECT_EQ(activations[2].name, "k0 n0");
   EXPECT_EQ(activations[21].name, "k9 n1");
 }
 
-TEST_F(TimelineTest, CyclesOutsideOfProductsLeaveNothing) {
+TEST_F(TimelineTest, IgnoresCyclesOutsideProducts) {
   Timeline timeline(path_);
   rest(timeline, 5);
   spend(timeline, 5, {kWeightsTransfer});
@@ -255,13 +201,9 @@ TEST_F(TimelineTest, CyclesOutsideOfProductsLeaveNothing) {
   spend(timeline, 5, {kWeightsTransfer});
   timeline.begin(second, clock_);
   spend(timeline, 6, {});
-  timeline.end(clock_);
-  timeline.finish();
-  const TimelineFile file(path_);
+  const TimelineFile file = finish(timeline);
   const auto& layers = file.tracks.at("layers");
-  ASSERT_EQ(layers.size(), 2U);
-  expect_slice(layers[0], "layer", "first", 130, 134);
-  expect_slice(layers[1], "layer", "second", 159, 165);
+  ASSERT_THAT(texts(layers), ElementsAre("layer first 130-134", "layer second 159-165"));
   Counters expected{};
   for (const std::size_t i :
        {kTotalClocks, kCommandsIdle, kWeightsIdle, kActivationsIdle, kComputeIdle, kResultsIdle}) {
@@ -270,7 +212,7 @@ TEST_F(TimelineTest, CyclesOutsideOfProductsLeaveNothing) {
   EXPECT_EQ(file.counters(true), expected);
 }
 
-TEST_F(TimelineTest, AProductCutOffClosesItsSlicesAndTheNextBeginsAnew) {
+TEST_F(TimelineTest, ClosesSlicesOfUnfinishedProduct) {
   Timeline timeline(path_);
   const Job p = job({3, 16, 8});
   begin(timeline, p);
@@ -279,35 +221,28 @@ TEST_F(TimelineTest, AProductCutOffClosesItsSlicesAndTheNextBeginsAnew) {
   timeline.end(clock_);
   begin(timeline, p);
   spend(timeline, 16, {kWeightsTransfer});
-  timeline.end(clock_);
-  timeline.finish();
-  const auto weights = TimelineFile(path_).tracks.at("weights");
-  ASSERT_EQ(weights.size(), 8U);
-  expect_slice(weights[3], "tile", "k1 n0", 115, 119);
-  expect_slice(weights[6], "tile", "k0 n0", 126, 134);
+  const auto weights = finish(timeline).tracks.at("weights");
+  ASSERT_THAT(texts(weights),
+              ElementsAre(_, _, _, "tile k1 n0 115-119", _, _, "tile k0 n0 126-134", _));
 }
 
-TEST_F(TimelineTest, WhatADeviceDoesWithoutACommandIsShownAsItIs) {
+TEST_F(TimelineTest, ShowsWorkWithoutCommand) {
   Timeline timeline(path_);
   const Job p = job({3, 8, 8}, "broken");
   timeline.begin(p, clock_);
   spend(timeline, 20, {kCommandsDispatch, kWeightsTransfer, kComputeCompute});
-  timeline.end(clock_);
-  timeline.finish();
-  const TimelineFile file(path_);
+  const TimelineFile file = finish(timeline);
   EXPECT_EQ(file.counters(false)[kWeightsTransfer], 20U);
   EXPECT_EQ(file.counters(true)[kComputeCompute], 20U);
   EXPECT_EQ(file.count("commands", "dispatch"), 5U);
 }
 
-TEST_F(TimelineTest, NamesFromModelsCannotBreakTheFile) {
+TEST_F(TimelineTest, EscapesNames) {
   Timeline timeline(path_);
   const Job p = job({3, 8, 8}, "a\"b\\c\n\xff");
   timeline.begin(p, clock_);
   spend(timeline, 1, {});
-  timeline.end(clock_);
-  timeline.finish();
-  EXPECT_EQ(TimelineFile(path_).tracks.at("layers")[0].name, "a\"b\\c\n\xef\xbf\xbd");
+  EXPECT_EQ(finish(timeline).tracks.at("layers")[0].name, "a\"b\\c\n\xef\xbf\xbd");
 }
 
 TEST_F(TimelineTest, NothingIsLeftWithoutFinish) {
@@ -320,7 +255,7 @@ TEST_F(TimelineTest, NothingIsLeftWithoutFinish) {
   EXPECT_TRUE(fs::is_empty(folder_));
 }
 
-TEST_F(TimelineTest, APlaceThatCannotBeWrittenIsFoundAtOnce) {
+TEST_F(TimelineTest, RefusesUnwritablePath) {
   EXPECT_THROW(Timeline(folder_ / "no" / "t.json"), UsageError);
   EXPECT_THROW(Timeline{folder_}, UsageError);
 }

@@ -1,13 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "host/check/trace_events.hpp"
 
-#include <gtest/gtest.h>
-
-#include <filesystem>
-#include <fstream>
-#include <limits>
-
-#include "tests/folder.hpp"
+#include "tests/test.hpp"
 
 namespace gemm64 {
 namespace {
@@ -28,7 +22,7 @@ class TraceEventsTest : public InFolder {
   const fs::path path_ = folder_ / "events.json";
 };
 
-TEST_F(TraceEventsTest, AnOpenSliceStandsBeforeThoseInsideIt) {
+TEST_F(TraceEventsTest, OpenSliceIsBeforeItsParts) {
   TraceEvents file(path_);
   file.name_track(2, "weights");
   file.begin(2, 10, "command", "outer", {{"count", 3}});

@@ -3,14 +3,7 @@
 // which adds them in float32.
 #include "host/compile/average_pool.hpp"
 
-#include <gtest/gtest.h>
-
-#include <algorithm>
-#include <cmath>
-#include <random>
-#include <vector>
-
-#include "tests/random.hpp"
+#include "tests/test.hpp"
 
 namespace gemm64 {
 namespace {

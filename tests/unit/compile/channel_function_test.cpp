@@ -1,15 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "host/compile/channel_function.hpp"
 
-#include <fmt/format.h>
-#include <gmock/gmock.h>
-#include <gtest/gtest.h>
-
-#include <algorithm>
-#include <cmath>
-#include <random>
-
 #include "host/graph/onnx/host_nodes.hpp"
+#include "tests/test.hpp"
 #include "tests/unit/onnx_text.hpp"
 
 namespace gemm64 {

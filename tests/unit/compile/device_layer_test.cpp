@@ -1,17 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "host/compile/device_layer.hpp"
 
-#include <fmt/format.h>
 #include <fmt/ranges.h>
-#include <gtest/gtest.h>
-
-#include <algorithm>
-#include <cmath>
-#include <cstring>
-#include <random>
 
 #include "host/graph/onnx/host_nodes.hpp"
 #include "host/kernels/operators.hpp"
+#include "tests/test.hpp"
 #include "tests/unit/onnx_text.hpp"
 #include "tests/unit/runtime/small_device.hpp"
 

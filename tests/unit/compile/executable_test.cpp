@@ -1,15 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <fmt/format.h>
-#include <gmock/gmock.h>
-#include <gtest/gtest.h>
 #include <unistd.h>
 #include <zlib.h>
-
-#include <algorithm>
-#include <cstring>
-#include <fstream>
-#include <functional>
-#include <iterator>
 
 #include "host/compile/executable_file.hpp"
 #include "host/device/array_geometry.hpp"
@@ -17,9 +8,7 @@
 #include "host/driver/device_hooks.hpp"
 #include "host/graph/onnx/host_nodes.hpp"
 #include "host/runtime/named_tensors.hpp"
-#include "host/util/error.hpp"
-#include "tests/folder.hpp"
-#include "tests/says.hpp"
+#include "tests/test.hpp"
 #include "tests/unit/runtime/quantized_graph_text.hpp"
 
 namespace gemm64 {

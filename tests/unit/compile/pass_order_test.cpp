@@ -1,11 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "host/compile/pass_order.hpp"
 
-#include <gmock/gmock.h>
-#include <gtest/gtest.h>
-
-#include <stdexcept>
-
+#include "tests/test.hpp"
 #include "tests/unit/runtime/quantized_graph_text.hpp"
 #include "tests/unit/runtime/small_device.hpp"
 

@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "host/compile/strips.hpp"
 
-#include <gtest/gtest.h>
-
 #include <numeric>
-#include <random>
+
+#include "tests/test.hpp"
 
 namespace gemm64 {
 namespace {

@@ -1,13 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "host/compile/vector_node.hpp"
 
-#include <fmt/format.h>
 #include <fmt/ranges.h>
-#include <gtest/gtest.h>
-
-#include <algorithm>
-#include <random>
-#include <string>
 
 #include "host/device/vector_path.hpp"
 #include "host/graph/onnx/host_nodes.hpp"

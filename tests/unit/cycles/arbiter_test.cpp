@@ -3,10 +3,7 @@
 // tests/system.
 #include "host/cycles/arbiter.hpp"
 
-#include <gtest/gtest.h>
-
-#include <deque>
-#include <vector>
+#include "tests/test.hpp"
 
 namespace gemm64::cycles {
 namespace {

@@ -1,13 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "host/cycles/bursts.hpp"
 
-#include <gtest/gtest.h>
-
-#include <cstdint>
-#include <random>
-#include <vector>
-
 #include "host/device/result_format.hpp"
+#include "tests/test.hpp"
 
 namespace gemm64 {
 namespace {

@@ -2,17 +2,9 @@
 // What must hold for any prediction. That predictions equal the RTL's counters is for tests/system.
 #include "host/cycles/cycle_model.hpp"
 
-#include <gmock/gmock.h>
-#include <gtest/gtest.h>
-
-#include <algorithm>
-#include <cstdint>
-#include <string>
-#include <vector>
-
 #include "host/tiling/job_program.hpp"
 #include "host/tiling/program.hpp"
-#include "tests/says.hpp"
+#include "tests/test.hpp"
 #include "tests/unit/tiling/plans.hpp"
 
 namespace gemm64 {

@@ -2,7 +2,7 @@
 // When a DRAM channel issues its bursts: each time between commands by itself, worked out by hand.
 #include "host/cycles/dram.hpp"
 
-#include <gtest/gtest.h>
+#include "tests/test.hpp"
 
 namespace gemm64::cycles {
 namespace {

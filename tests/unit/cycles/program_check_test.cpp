@@ -1,18 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "host/cycles/program_check.hpp"
 
-#include <gmock/gmock.h>
-#include <gtest/gtest.h>
-
-#include <string>
-#include <utility>
-#include <vector>
-
 #include "host/cycles/cycle_model.hpp"
 #include "host/device/result_format.hpp"
 #include "host/device/snapshot.hpp"
 #include "tests/commands.hpp"
-#include "tests/says.hpp"
+#include "tests/test.hpp"
 
 namespace gemm64 {
 namespace {

@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "host/cycles/program_prediction.hpp"
 
-#include <gtest/gtest.h>
-
 #include "host/cycles/cycle_model.hpp"
 #include "host/cycles/tlm_device.hpp"
 #include "host/runtime/job_runner.hpp"
+#include "tests/test.hpp"
 #include "tests/unit/runtime/chains.hpp"
 #include "tests/unit/runtime/small_device.hpp"
 

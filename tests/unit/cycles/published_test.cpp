@@ -2,7 +2,7 @@
 // The figures that others publish for AlexNet's Linear layers on an array of 64x64.
 #include "host/cycles/published.hpp"
 
-#include <gtest/gtest.h>
+#include "tests/test.hpp"
 
 namespace gemm64 {
 namespace {

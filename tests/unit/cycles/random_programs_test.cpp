@@ -2,18 +2,9 @@
 // Counters of random programs: they add up, agree with what the plans say, and stay what they were
 // when the RTL last took them (tests/system compares the same kinds of programs with it, in far
 // more time).
-#include <gtest/gtest.h>
-
-#include <algorithm>
-#include <cstdint>
-#include <optional>
-#include <random>
-#include <vector>
 
 #include "host/cycles/cycle_model.hpp"
-#include "host/util/error.hpp"
 #include "host/util/float_bits.hpp"
-#include "tests/random.hpp"
 #include "tests/system/convolution_programs.hpp"
 
 namespace gemm64 {

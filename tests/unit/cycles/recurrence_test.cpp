@@ -1,9 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 // The parts of which the recurrence is made.
-#include <gtest/gtest.h>
-
-#include <random>
-#include <vector>
 
 #include "host/cycles/banks.hpp"
 #include "host/cycles/ledger.hpp"
@@ -14,6 +10,7 @@
 #include "host/cycles/requantizer.hpp"
 #include "host/cycles/runs.hpp"
 #include "host/cycles/slots.hpp"
+#include "tests/test.hpp"
 
 namespace gemm64::cycles {
 namespace {

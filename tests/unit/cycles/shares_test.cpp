@@ -1,9 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "host/cycles/shares.hpp"
 
-#include <gtest/gtest.h>
-
-#include <cstdint>
+#include "tests/test.hpp"
 
 namespace gemm64::cycles {
 namespace {

@@ -2,14 +2,10 @@
 // What the tlm device does with time; tests/system/tlm_test.cpp compares it with the RTL.
 #include "host/cycles/tlm_device.hpp"
 
-#include <gtest/gtest.h>
-
-#include <vector>
-
 #include "host/cycles/cycle_model.hpp"
 #include "host/device/snapshot.hpp"
-#include "host/util/error.hpp"
 #include "tests/commands.hpp"
+#include "tests/test.hpp"
 
 namespace gemm64 {
 namespace {

@@ -1,13 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <gmock/gmock.h>
-#include <gtest/gtest.h>
 
-#include <algorithm>
-#include <functional>
-#include <string>
-#include <vector>
-
-#include "tests/says.hpp"
+#include "tests/test.hpp"
 #include "tests/unit/cycles/windows.hpp"
 
 namespace gemm64 {

@@ -1,12 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // Cycles of convolutions. That predictions equal the RTL's counters is for tests/system.
-#include <gtest/gtest.h>
-
-#include <cstdint>
-#include <vector>
 
 #include "host/cycles/cycle_model.hpp"
 #include "host/tiling/window_plan.hpp"
+#include "tests/test.hpp"
 #include "tests/unit/cycles/windows.hpp"
 
 namespace gemm64 {

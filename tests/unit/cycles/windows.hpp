@@ -2,14 +2,11 @@
 // Small windows, and the programs that run them.
 #pragma once
 
-#include <string>
-#include <vector>
-
 #include "host/cycles/cycle_model.hpp"
 #include "host/device/result_format.hpp"
 #include "host/tiling/window_plan.hpp"
 #include "tests/commands.hpp"
-#include "tests/says.hpp"
+#include "tests/test.hpp"
 #include "tests/unit/tiling/window_program.hpp"
 
 namespace gemm64 {

@@ -1,11 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "host/device/block_batch.hpp"
 
-#include <gtest/gtest.h>
-
-#include <cstring>
-#include <random>
-#include <vector>
+#include "tests/test.hpp"
 
 namespace gemm64 {
 namespace {
@@ -63,7 +59,7 @@ class BlockBatchTest : public testing::Test {
   OwnMemory memory{2 * kFar};
 };
 
-TEST_F(BlockBatchTest, ComputesEachBlockAsIfAlone) {
+TEST_F(BlockBatchTest, ComputesEachBlockByItself) {
   FarMemory far(memory);
   for (DeviceMemory* const from :
        {static_cast<DeviceMemory*>(&memory), static_cast<DeviceMemory*>(&far)}) {

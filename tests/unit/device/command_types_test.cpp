@@ -1,13 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "host/device/command_types.hpp"
 
-#include <gtest/gtest.h>
-
-#include <stdexcept>
-#include <tuple>
 #include <type_traits>
 
 #include "host/device/command_facts.hpp"
+#include "tests/test.hpp"
 
 namespace gemm64 {
 namespace {
@@ -62,7 +59,7 @@ void for_each(const std::tuple<Types...>& /*types*/) {
   (takes_no_other<Types>(), ...);
 }
 
-TEST(CommandTypes, KeepTheFieldsOfTheirOpcodeAndTakeNoOther) { for_each(AllTypes()); }
+TEST(CommandTypes, KeepFieldsOfTheirOpcode) { for_each(AllTypes()); }
 
 }  // namespace
 }  // namespace gemm64

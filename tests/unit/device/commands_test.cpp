@@ -2,16 +2,10 @@
 // What the tables of commands say, against what this file says by hand.
 #include "host/device/commands.hpp"
 
-#include <gtest/gtest.h>
-
-#include <string>
-#include <utility>
-#include <vector>
-
 #include "host/device/command_rules.hpp"
 #include "host/device/depthwise.hpp"
 #include "host/util/float_bits.hpp"
-#include "tests/says.hpp"
+#include "tests/test.hpp"
 
 namespace gemm64 {
 namespace {
@@ -34,7 +28,7 @@ TEST(CommandFacts, HoldForEveryOpcode) {
   EXPECT_FALSE(has_address(command(static_cast<Opcode>(255))));
 }
 
-TEST(CommandFacts, TellTheEngine) {
+TEST(CommandFacts, NameTheEngine) {
   EXPECT_EQ(engine_of(command(Opcode::kLoadWeights)), Engine::kWeights);
   EXPECT_EQ(engine_of(command(Opcode::kLoadActivations)), Engine::kActivations);
   EXPECT_EQ(engine_of(command(Opcode::kLoadParameters)), Engine::kParameters);
@@ -46,7 +40,7 @@ TEST(CommandFacts, TellTheEngine) {
   EXPECT_FALSE(engine_of(command(Opcode::kFinish)));
 }
 
-TEST(CommandFacts, TellWhatLiesAtTheAddress) {
+TEST(CommandFacts, NameDataAtAddress) {
   EXPECT_EQ(operand_of(command(Opcode::kLoadWeights)), Operand::kWeights);
   EXPECT_EQ(operand_of(command(Opcode::kLoadActivations)), Operand::kActivations);
   EXPECT_EQ(operand_of(command(Opcode::kLoadParameters)), Operand::kParameters);
@@ -59,7 +53,7 @@ TEST(CommandFacts, TellWhatLiesAtTheAddress) {
   }
 }
 
-TEST(CommandFacts, TellReadsFromWrites) {
+TEST(CommandFacts, SeparateReadsFromWrites) {
   for (const Opcode opcode :
        {Opcode::kLoadWeights, Opcode::kLoadActivations, Opcode::kLoadParameters}) {
     EXPECT_TRUE(reads(command(opcode)) && !writes(command(opcode))) << name(opcode);

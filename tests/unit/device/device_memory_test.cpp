@@ -1,10 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "host/device/device_memory.hpp"
 
-#include <gtest/gtest.h>
-
-#include <random>
-#include <vector>
+#include "tests/test.hpp"
 
 namespace gemm64 {
 namespace {
@@ -26,13 +23,13 @@ TEST(OwnMemory, ShowsPlacedBytesWhereTheyLie) {
   EXPECT_EQ(read(memory, 8, 8), (Bytes{0, 0, 1, 2, 3, 4, 0, 0}));
 }
 
-TEST(OwnMemory, KeepsPlacedBytesThatNobodyElseHolds) {
+TEST(OwnMemory, KeepsPlacedBytes) {
   OwnMemory memory(1000);
   memory.place(10, Bytes{1, 2, 3, 4});
   EXPECT_EQ(read(memory, 10, 4), (Bytes{1, 2, 3, 4}));
 }
 
-TEST(OwnMemory, WritesBesidePlacedBytesAndNeverIntoThem) {
+TEST(OwnMemory, WritesNextToPlacedBytes) {
   OwnMemory memory(1000);
   const SharedBytes bytes(Bytes{1, 2, 3, 4});
   memory.place(10, bytes);
@@ -42,7 +39,7 @@ TEST(OwnMemory, WritesBesidePlacedBytesAndNeverIntoThem) {
   EXPECT_EQ(bytes.data()[1], 2);
 }
 
-TEST(OwnMemory, IsTheSameWhetherBytesAreWrittenOrPlaced) {
+TEST(OwnMemory, IsTheSameWrittenOrPlaced) {
   std::mt19937 random(3);
   for (int round = 0; round < 200; ++round) {
     OwnMemory written(200), placed(200);

@@ -2,12 +2,8 @@
 // Words of DRAM channels, and figures of the standards in their presets.
 #include "host/device/dram_timing.hpp"
 
-#include <gtest/gtest.h>
-
-#include <string>
-
 #include "host/device/memory_timing.hpp"
-#include "tests/says.hpp"
+#include "tests/test.hpp"
 
 namespace gemm64 {
 namespace {

@@ -1,14 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "host/device/fault.hpp"
 
-#include <gmock/gmock.h>
-#include <gtest/gtest.h>
-
-#include <string>
-#include <vector>
-
 #include "host/device/registers.hpp"
-#include "tests/says.hpp"
+#include "tests/test.hpp"
 
 namespace gemm64 {
 namespace {
@@ -71,7 +65,7 @@ TEST(Fault, KnowsItsFields) {
   EXPECT_EQ(in_words(fault), "bit 5 of the accumulator's bank 1, row 12, column 40");
 }
 
-TEST(Fault, IsToldInWords) {
+TEST(Fault, IsDescribed) {
   const auto words = [](const char* text) { return in_words(parse_fault(text)); };
   EXPECT_EQ(words("result:12:3@1"), "bit 3 of byte 12 in the next beat of results");
   EXPECT_EQ(words("command:4:31@1"), "bit 31 of word 4 in the next command fetched");
@@ -98,7 +92,7 @@ TEST(Fault, IsToldInWords) {
             "the next burst on the results port is answered with DECERR");
 }
 
-TEST(Fault, CanBePutInEveryRegisterThatTheHostCanWrite) {
+TEST(Fault, CanBePutInEveryWritableRegister) {
   std::vector<std::string> writable, known;
   for (const Register& r : kRegisters) {
     if (r.access != Access::kReadOnly) writable.push_back(r.name);
@@ -157,7 +151,7 @@ TEST(Fault, OfAnotherFormIsRefusedWithTheForms) {
   }
 }
 
-TEST(Fault, InAPlaceThatDoesNotExistIsRefusedWithThosethatDo) {
+TEST(Fault, NamesPlacesIfItHasNone) {
   EXPECT_THAT(complaint("weight:64,0:0@1"), Says("row 64; this accelerator has 0 to 63"));
   EXPECT_THAT(complaint("activation:0,64:0@1"), Says("column 64; this accelerator has 0 to 63"));
   EXPECT_THAT(complaint("weight:0,0:8@1"), Says("bit 8; this accelerator has 0 to 7"));

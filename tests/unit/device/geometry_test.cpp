@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "host/device/geometry.hpp"
 
-#include <gtest/gtest.h>
-
 #include "host/device/array_geometry.hpp"
 #include "host/device/reference_device.hpp"
 #include "host/util/error.hpp"
+#include "tests/test.hpp"
 
 namespace gemm64 {
 namespace {

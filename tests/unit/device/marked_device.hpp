@@ -3,15 +3,11 @@
 #pragma once
 
 #include <chrono>
-#include <cstdint>
-#include <map>
 #include <mutex>
-#include <string>
 #include <thread>
-#include <vector>
 
 #include "host/cycles/tlm_device.hpp"
-#include "host/util/error.hpp"
+#include "tests/test.hpp"
 #include "tests/unit/device/wrapped_device.hpp"
 #include "tests/unit/runtime/small_device.hpp"
 

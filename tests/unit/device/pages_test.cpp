@@ -1,19 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "host/device/pages.hpp"
 
-#include <gtest/gtest.h>
 #include <sys/resource.h>
 
-#include <cstdlib>
-
-#include "host/util/error.hpp"
+#include "tests/test.hpp"
 
 namespace gemm64 {
 namespace {
 
 constexpr std::uint64_t kGiB = std::uint64_t{1} << 30;
 
-TEST(Pages, AreZeroAndKeepWhatIsWrittenWhileTheyGrow) {
+TEST(Pages, AreZeroAndKeepContentsAsTheyGrow) {
   Pages pages(4 * kGiB);
   *pages.at(5, 1) = 7;
   EXPECT_EQ(*pages.at(kGiB, 1), 0);

@@ -3,20 +3,12 @@
 // own, in tests/system; here is what it computes.
 #include "host/device/reference_device.hpp"
 
-#include <gtest/gtest.h>
-
-#include <cmath>
-#include <cstdint>
-#include <random>
-#include <stdexcept>
-#include <vector>
-
 #include "host/driver/driver.hpp"
 #include "host/numerics/reference.hpp"
 #include "host/tiling/packing.hpp"
-#include "host/util/error.hpp"
 #include "tests/commands.hpp"
 #include "tests/random_matrix.hpp"
+#include "tests/test.hpp"
 #include "tests/unit/tiling/plans.hpp"
 
 namespace gemm64 {
@@ -24,7 +16,7 @@ namespace {
 
 constexpr std::uint64_t kMemoryBytes = std::uint64_t{256} << 20;
 
-TEST(ReferenceDevice, GivesTheProductOnEveryGeometry) {
+TEST(ReferenceDevice, ReturnsProductOnEveryGeometry) {
   std::mt19937 random(40);
   for_plans(41, 5, 300'000,
             [&](const GemmShape& shape, Accumulate accumulate, const Geometry& geometry) {
@@ -47,7 +39,7 @@ TEST(ReferenceDevice, GivesTheProductOnEveryGeometry) {
 }
 
 // One tile by hand: N = 2, weights word c holds column c, activation word r holds row r.
-TEST(ReferenceDevice, ReadsTheCommandsAsTheTableSays) {
+TEST(ReferenceDevice, ReadsCommandsOfTheTable) {
   Geometry geometry;
   geometry.n = 2;
   geometry.stage_rows = 2;
@@ -74,7 +66,7 @@ std::vector<float> random_scales(std::mt19937& random, std::uint64_t columns) {
   return scales;
 }
 
-TEST(ReferenceDevice, Gives8BitResultsOnEveryGeometry) {
+TEST(ReferenceDevice, Returns8BitResults) {
   std::mt19937 random(42);
   const std::vector<Output> outputs{{ResultFormat(ResultCode::kInt8), -7, -128, 127},
                                     {ResultFormat(ResultCode::kUint8), 130, 130, 255}};
@@ -122,7 +114,7 @@ TEST(ReferenceDevice, HasNoNotionOfTime) {
   EXPECT_EQ(device.cycles(), 0u);
 }
 
-TEST(ReferenceDevice, MemoryIsZeroUntilWrittenAndBounded) {
+TEST(ReferenceDevice, MemoryIsZeroAndBounded) {
   ReferenceDevice device(Geometry{}, 5000);
   EXPECT_EQ(device.memory_bytes(), 5000u);
   std::uint8_t byte = 1;
@@ -169,7 +161,7 @@ TEST(ReferenceDevice, WaitsForCommandsThatComeLater) {
   EXPECT_TRUE(device.wait_interrupt(1000));
 }
 
-TEST(ReferenceDevice, RejectsSizesThatTheRtlCannotHave) {
+TEST(ReferenceDevice, RejectsSizesUnknownToTheRtl) {
   const auto with = [](auto change) {
     Geometry geometry;
     change(geometry);

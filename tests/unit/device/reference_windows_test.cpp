@@ -1,15 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // Convolutions on the reference device: values as a plain loop over the definition gives them.
-#include <gtest/gtest.h>
-
-#include <cstdint>
-#include <random>
-#include <vector>
 
 #include "host/device/reference_device.hpp"
 #include "host/driver/driver.hpp"
-#include "host/util/error.hpp"
 #include "tests/commands.hpp"
+#include "tests/test.hpp"
 #include "tests/unit/tiling/convolutions.hpp"
 
 namespace gemm64 {
@@ -31,7 +26,7 @@ class ReferenceWindows : public testing::TestWithParam<std::uint32_t> {
   Driver driver{device};
 };
 
-TEST_P(ReferenceWindows, OfRandomConvolutionsGiveTheirValues) {
+TEST_P(ReferenceWindows, OfRandomConvolutionsAreExact) {
   const std::uint32_t seeds = geometry.n == 64 ? 8 : 60;
   for (std::uint32_t seed = 1; seed <= seeds; ++seed) {
     std::mt19937 random(seed);
@@ -52,7 +47,7 @@ TEST_P(ReferenceWindows, OfRandomConvolutionsGiveTheirValues) {
 }
 
 // The second one reads what the first one wrote, without a copy between.
-TEST_P(ReferenceWindows, ReadWhatTheConvolutionBeforeWrote) {
+TEST_P(ReferenceWindows, ReadResultsOfTheOneBefore) {
   std::mt19937 random(70);
   PlainConvolution first;
   first.channels = first.out_channels = geometry.n;

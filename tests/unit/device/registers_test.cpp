@@ -2,16 +2,12 @@
 // The generated header: what it promises beyond being generated.
 #include "host/device/registers.hpp"
 
-#include <gtest/gtest.h>
-
-#include <set>
-#include <stdexcept>
-#include <string>
+#include "tests/test.hpp"
 
 namespace gemm64 {
 namespace {
 
-TEST(Field, GetsAndPutsItsBitsAlone) {
+TEST(Field, GetsAndPutsItsBitsOnly) {
   constexpr Field field{4, 4};
   EXPECT_EQ(field.mask(), 0xf0u);
   EXPECT_EQ(field.get(0xabcd), 0xcu);
@@ -22,7 +18,7 @@ TEST(Field, GetsAndPutsItsBitsAlone) {
   EXPECT_EQ(whole.get(0xdeadbeef), 0xdeadbeefu);
 }
 
-TEST(Command, LiesInMemoryAsTheTableSays) {
+TEST(Command, IsStoredAsInTheTable) {
   Command command;
   command.opcode = Opcode::kStore;
   command.flags = 0x12;
@@ -51,7 +47,7 @@ TEST(Command, LiesInMemoryAsTheTableSays) {
 }
 
 // KERNEL_HEIGHT and OUT_ROW lie in the same bits, and no opcode uses both.
-TEST(Command, SharedBitsBelongToTheFieldThatTheOpcodeUses) {
+TEST(Command, SharedBitsBelongToOpcodesField) {
   Command command;
   command.opcode = Opcode::kMatmul;
   command.kernel_height = 9;
@@ -83,7 +79,7 @@ TEST(Command, DoesNotCutValuesThatAreTooWide) {
   EXPECT_NO_THROW(command.encode(bytes));
 }
 
-TEST(Command, TellsItselfInWords) {
+TEST(Command, DescribesItself) {
   Command command;
   command.opcode = Opcode::kStore;
   command.rows = 64;

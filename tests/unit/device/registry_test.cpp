@@ -1,11 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "host/device/registry.hpp"
 
-#include <gmock/gmock.h>
-#include <gtest/gtest.h>
-
 #include "host/device/reference_device.hpp"
-#include "tests/says.hpp"
+#include "tests/test.hpp"
 
 namespace gemm64 {
 namespace {

@@ -1,15 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "host/device/requantize.hpp"
 
-#include <gtest/gtest.h>
-
-#include <cstdint>
-#include <cstring>
-#include <limits>
-#include <random>
-
 #include "host/device/result_format.hpp"
 #include "host/numerics/reference.hpp"
+#include "tests/test.hpp"
 
 namespace gemm64 {
 namespace {
@@ -51,7 +45,7 @@ TEST(Requantize, WrapsTheSumWithItsBias) {
   EXPECT_EQ(int8(std::numeric_limits<std::int32_t>::min(), -1, 1e-8F), 21);
 }
 
-TEST(Requantize, TakesAnInfiniteScaleForTheLargestOne) {
+TEST(Requantize, TakesInfiniteScaleAsLargest) {
   for (const float scale :
        {std::numeric_limits<float>::infinity(), std::numeric_limits<float>::quiet_NaN()}) {
     for (const float either : {scale, -scale}) {
@@ -62,13 +56,13 @@ TEST(Requantize, TakesAnInfiniteScaleForTheLargestOne) {
   }
 }
 
-TEST(Requantize, IgnoresTheScalesSignAndTakesDenormalOnes) {
+TEST(Requantize, IgnoresSignAndTakesDenormals) {
   EXPECT_EQ(int8(10, 0, -0.5F), 5);
   EXPECT_EQ(int8(std::numeric_limits<std::int32_t>::max(), 0, 1e-45F, 3), 3);
 }
 
 // What other code makes of a million random ones, over all scales.
-TEST(Requantize, EqualsTheReferenceWhichSharesNoCode) {
+TEST(Requantize, EqualsIndependentReference) {
   std::mt19937 random(50);
   constexpr int kColumns = 1000;
   for (int round = 0; round < 1000; ++round) {

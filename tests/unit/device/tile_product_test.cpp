@@ -1,11 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "host/device/tile_product.hpp"
 
-#include <gtest/gtest.h>
-
-#include <random>
-#include <string>
-#include <vector>
+#include "tests/test.hpp"
 
 namespace gemm64 {
 namespace {
@@ -27,7 +23,7 @@ std::vector<std::uint32_t> expected(std::size_t n, const std::vector<std::uint8_
   return sums;
 }
 
-TEST(TileProduct, EqualsTheDefinitionForEveryNumberOfRows) {
+TEST(TileProduct, EqualsDefinitionForAnyRows) {
   std::mt19937 random(11);
   for (const std::size_t n : {2, 4, 8, 16, 32, 64}) {
     TileProduct product(n);

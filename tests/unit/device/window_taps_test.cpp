@@ -1,17 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "host/device/window_taps.hpp"
 
-#include <gtest/gtest.h>
-
-#include <random>
-
+#include "tests/test.hpp"
 #include "tests/unit/tiling/convolutions.hpp"
 
 namespace gemm64 {
 namespace {
 
 // Against the definition of a convolution, and against where pixels lie by their numbers.
-TEST(WindowTaps, MeetThePixelsThatTheDefinitionNames) {
+TEST(WindowTaps, MeetPixelsOfTheDefinition) {
   Geometry geometry;
   geometry.n = 4;
   for (std::uint32_t seed = 1; seed <= 100; ++seed) {

@@ -2,9 +2,8 @@
 // A device between a test and another one.
 #pragma once
 
-#include <utility>
-
 #include "host/device/device.hpp"
+#include "tests/test.hpp"
 
 namespace gemm64 {
 

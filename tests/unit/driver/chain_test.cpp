@@ -1,13 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <gtest/gtest.h>
-
-#include <random>
-#include <stdexcept>
-#include <vector>
 
 #include "host/cycles/tlm_device.hpp"
 #include "host/numerics/reference.hpp"
-#include "host/util/error.hpp"
+#include "tests/test.hpp"
 #include "tests/unit/runtime/chains.hpp"
 #include "tests/unit/runtime/small_device.hpp"
 

@@ -2,24 +2,12 @@
 // The driver on devices that answer as they like: it must believe no device.
 #include "host/driver/driver.hpp"
 
-#include <fmt/format.h>
-#include <gmock/gmock.h>
-#include <gtest/gtest.h>
-
-#include <cstdint>
-#include <random>
-#include <stdexcept>
-#include <string>
-#include <utility>
-#include <vector>
-
 #include "host/device/reference_device.hpp"
 #include "host/numerics/reference.hpp"
 #include "host/tiling/packing.hpp"
-#include "host/util/error.hpp"
 #include "tests/commands.hpp"
 #include "tests/random_matrix.hpp"
-#include "tests/says.hpp"
+#include "tests/test.hpp"
 #include "tests/unit/device/wrapped_device.hpp"
 
 namespace gemm64 {
@@ -97,7 +85,14 @@ struct Product {
   std::vector<std::uint8_t> weights;
 };
 
-TEST(DriverOpening, TellsTheDevicesSizes) {
+class DriverRun : public testing::Test {
+ protected:
+  NiceMock<MockDevice> device;
+  Driver driver{device};
+  const Product product;
+};
+
+TEST(DriverOpening, ReadsDeviceSizes) {
   NiceMock<MockDevice> device;
   const Driver driver(device);
   EXPECT_EQ(driver.geometry().n, 8u);
@@ -119,13 +114,13 @@ TEST(DriverOpening, RejectsAnotherMajorVersion) {
                          fmt::format("{}.x", kVersionMajor)));
 }
 
-TEST(DriverOpening, AcceptsALaterMinorVersion) {
+TEST(DriverOpening, AcceptsLaterMinorVersion) {
   NiceMock<MockDevice> device;
   device.answer(reg::kVersion, field::kVersionMajor.put(kVersionMajor) | 7);
   EXPECT_NO_THROW(Driver driver(device));
 }
 
-TEST(DriverOpening, DoesNotTouchADeviceThatIsNoGemm64) {
+TEST(DriverOpening, WritesNothingToOtherDevices) {
   NiceMock<MockDevice> device;
   device.answer(reg::kId, 0);
   EXPECT_CALL(device, write_register).Times(0);
@@ -138,9 +133,7 @@ TEST(DriverOpening, ResetsTheDevice) {
   const Driver driver(device);
 }
 
-TEST(DriverReset, WaitsUntilTheDeviceIsThrough) {
-  NiceMock<MockDevice> device;
-  Driver driver(device);
+TEST_F(DriverRun, ResetWaitsForDevice) {
   int polls = 0;
   EXPECT_CALL(device, read_register(reg::kStatus)).Times(4).WillRepeatedly([&polls](std::uint32_t) {
     return ++polls < 4 ? field::kStatusResetting.mask() : 0;
@@ -149,14 +142,12 @@ TEST(DriverReset, WaitsUntilTheDeviceIsThrough) {
   EXPECT_EQ(polls, 4);
 }
 
-TEST(DriverReset, ThatDoesNotEndIsADeviceError) {
-  NiceMock<MockDevice> device;
-  Driver driver(device);
+TEST_F(DriverRun, ResetWithoutEndIsAnError) {
   device.answer(reg::kStatus, field::kStatusResetting.mask());
   EXPECT_THAT(message_of<DeviceError>([&] { driver.reset(); }), Says("hard reset"));
 }
 
-TEST(DriverRun, GivesTheProduct) {
+TEST(DriverDevices, ReturnProduct) {
   for (const Accumulate accumulate : {Accumulate::kDevice, Accumulate::kHost}) {
     NiceMock<MockDevice> device;
     Driver driver(device);
@@ -166,9 +157,7 @@ TEST(DriverRun, GivesTheProduct) {
   }
 }
 
-TEST(DriverRun, ReadsBothHalvesOfEveryCounter) {
-  NiceMock<MockDevice> device;
-  Driver driver(device);
+TEST_F(DriverRun, ReadsBothHalvesOfEveryCounter) {
   EXPECT_CALL(device, read_register(_)).WillRepeatedly([](std::uint32_t offset) {
     return offset % 8 == 0 ? 0xff000000u + offset : 1 + offset;  // low and high word
   });
@@ -179,7 +168,7 @@ TEST(DriverRun, ReadsBothHalvesOfEveryCounter) {
   }
 }
 
-TEST(DriverRun, ReturnsTheDevicesCountersOfThisRunAlone) {
+TEST(DriverDevices, ReturnCountersOfOneRun) {
   ReferenceDevice device(MockDevice::geometry(), kMemoryBytes);
   Driver driver(device);
   const Product product;
@@ -191,19 +180,13 @@ TEST(DriverRun, ReturnsTheDevicesCountersOfThisRunAlone) {
   }
 }
 
-TEST(DriverRun, ClearsTheInterrupt) {
-  NiceMock<MockDevice> device;
-  Driver driver(device);
-  const Product product;
+TEST_F(DriverRun, ClearsTheInterrupt) {
   driver.run(product.job, product.weights, product.a);
   EXPECT_EQ(device.reference.read_register(reg::kInterrupt), 0u);
   EXPECT_FALSE(device.reference.wait_interrupt(1));
 }
 
-TEST(DriverRun, TellsCodeCommandAndEngineOfAnErrorAndResets) {
-  NiceMock<MockDevice> device;
-  Driver driver(device);
-  const Product product;
+TEST_F(DriverRun, ReportsErrorAndResets) {
   const std::uint32_t error =
       field::kErrorCode.put(static_cast<std::uint32_t>(ErrorCode::kBusDecode)) |
       field::kErrorEngine.put(static_cast<std::uint32_t>(Engine::kResults)) |
@@ -257,7 +240,7 @@ class FaultyDevice : public WrappedDevice<ReferenceDevice> {
   int times_;
 };
 
-TEST(DriverRun, RunsAProgramAgainWhereTheDeviceFoundAFaultOfItsOwn) {
+TEST(DriverDevices, RunAgainAfterFoundFault) {
   FaultyDevice device(1);
   Driver driver(device);
   const Product product;
@@ -292,7 +275,7 @@ void run_into_word(ErrorCode code, Engine engine, std::uint32_t word) {
   driver.run_program(0, {finish()}, 1000);
 }
 
-TEST(DriverRun, NamesTheWordOfAMemoryThatTheDeviceFoundWrong) {
+TEST(DriverDevices, NameWordWithParityError) {
   try {
     run_into_word(ErrorCode::kParity, Engine::kActivations, 77);
     FAIL() << "no exception";
@@ -305,7 +288,7 @@ TEST(DriverRun, NamesTheWordOfAMemoryThatTheDeviceFoundWrong) {
   }
 }
 
-TEST(DriverRun, NamesAWordThatNoCommandWrote) {
+TEST(DriverDevices, NameUnwrittenWord) {
   try {
     run_into_word(ErrorCode::kUnwritten, Engine::kCompute, 78);
     FAIL() << "no exception";
@@ -317,9 +300,7 @@ TEST(DriverRun, NamesAWordThatNoCommandWrote) {
   }
 }
 
-TEST(DriverRun, GivesUpWhereAFaultIsOfNoCommand) {
-  NiceMock<MockDevice> device;
-  Driver driver(device);
+TEST_F(DriverRun, FailsWhenFaultHasNoCommand) {
   device.answer(reg::kError, field::kErrorCode.put(static_cast<std::uint32_t>(ErrorCode::kParity)) |
                                  field::kErrorCommand.put(1));
   EXPECT_CALL(device, read_register(reg::kInterrupt))
@@ -334,7 +315,7 @@ TEST(DriverRun, GivesUpWhereAFaultIsOfNoCommand) {
   }
 }
 
-TEST(DriverRun, GivesUpWhereTheDeviceFindsASecondFault) {
+TEST(DriverDevices, FailAtSecondFault) {
   FaultyDevice device(2);
   Driver driver(device);
   const Product product;
@@ -380,7 +361,7 @@ class AlteredDevice : public WrappedDevice<ReferenceDevice> {
 };
 
 // The counter tells of CONTROL, which is never read back: what was counted was cleared.
-TEST(DriverRun, RunsAProgramAgainWhereARegisterIsNotAsItWasWritten) {
+TEST(DriverDevices, RunAgainAfterAlteredRegister) {
   const std::uint32_t fetched = GEMM64_COUNTERS_BASE + 8 * counter::kBytesCommands;
   const std::pair<std::uint32_t, std::uint32_t> registers[] = {
       {reg::kRingTail, reg::kRingTail},       {reg::kRingMask, reg::kRingMask},
@@ -408,7 +389,7 @@ TEST(DriverRun, RunsAProgramAgainWhereARegisterIsNotAsItWasWritten) {
   }
 }
 
-TEST(DriverRun, RunsAProgramAgainWhoseEndNobodyTold) {
+TEST(DriverDevices, RunAgainAfterLostInterrupt) {
   class Silent : public AlteredDevice {
    public:
     Silent() : AlteredDevice(reg::kInterrupt, field::kInterruptDone.mask(), 1) {}
@@ -425,9 +406,7 @@ TEST(DriverRun, RunsAProgramAgainWhoseEndNobodyTold) {
   EXPECT_THAT(offsets, testing::ElementsAre(reg::kInterrupt));
 }
 
-TEST(DriverRun, TellsAnErrorWhoseCommandIsNotInTheRing) {
-  NiceMock<MockDevice> device;
-  Driver driver(device);
+TEST_F(DriverRun, ReportsErrorOutsideRing) {
   device.answer(reg::kError, field::kErrorCode.put(15) | field::kErrorEngine.put(15) |
                                  field::kErrorCommand.put(999));
   EXPECT_CALL(device, read_register(reg::kInterrupt))
@@ -437,9 +416,7 @@ TEST(DriverRun, TellsAnErrorWhoseCommandIsNotInTheRing) {
   EXPECT_THAT(text, Says("unknown at command 999 (not in the ring)"));
 }
 
-TEST(DriverRun, TellsAnErrorAndAResetThatDoesNotEnd) {
-  NiceMock<MockDevice> device;
-  Driver driver(device);
+TEST_F(DriverRun, ReportsErrorAndEndlessReset) {
   Command bad;
   bad.opcode = static_cast<Opcode>(200);
   int resets = 0;
@@ -454,9 +431,7 @@ TEST(DriverRun, TellsAnErrorAndAResetThatDoesNotEnd) {
   EXPECT_THAT(text, Says("BAD_OPCODE at command 0", "hard reset"));
 }
 
-TEST(DriverRun, GivesUpAfterItsLimitOfCycles) {
-  NiceMock<MockDevice> device;
-  Driver driver(device);
+TEST_F(DriverRun, FailsAtCycleLimit) {
   std::uint64_t now = 5000;
   EXPECT_CALL(device, cycles).WillRepeatedly([&now] { return now; });
   EXPECT_CALL(device, wait_interrupt).WillRepeatedly([&now](std::uint64_t cycles) {
@@ -471,9 +446,7 @@ TEST(DriverRun, GivesUpAfterItsLimitOfCycles) {
   EXPECT_THAT(text, Says("no interrupt", "limit 300000", "command 2"));
 }
 
-TEST(DriverRun, WaitsAsLongAsItTakesWithoutALimit) {
-  NiceMock<MockDevice> device;
-  Driver driver(device);
+TEST_F(DriverRun, WaitsWithoutLimit) {
   std::uint64_t now = 0;
   EXPECT_CALL(device, cycles).WillRepeatedly([&now] { return now; });
   EXPECT_CALL(device, wait_interrupt).WillRepeatedly([&](std::uint64_t cycles) {
@@ -496,16 +469,15 @@ std::uint32_t watchdog_after(std::uint32_t before, std::uint64_t memory_latency)
   return device.reference.read_register(reg::kWatchdog);
 }
 
-TEST(DriverRun, GivesASlowMemoryTimeBeforeTheWatchdogStopsIt) {
+TEST(DriverDevices, HaveWatchdogAboveMemoryLatency) {
   EXPECT_EQ(watchdog_after(1 << 20, 65536), 1U << 20);  // 16 latencies
   EXPECT_EQ(watchdog_after(1 << 20, 65537), (1U << 20) + 16);
   EXPECT_EQ(watchdog_after(1000, 100), 1600U);
   EXPECT_EQ(watchdog_after(1000, 1U << 30), 0xffffffffU);
+  EXPECT_EQ(watchdog_after(0, 65537), 0U) << "it stays off";
 }
 
-TEST(DriverRun, LeavesAWatchdogOffThatIsOff) { EXPECT_EQ(watchdog_after(0, 65537), 0U); }
-
-TEST(DriverRun, SetsTheWatchdogThatIsAskedFor) {
+TEST(DriverDevices, HaveGivenWatchdog) {
   NiceMock<MockDevice> device;
   Driver driver(device, Timeouts{1 << 20, 5000});
   const Product product;
@@ -513,7 +485,7 @@ TEST(DriverRun, SetsTheWatchdogThatIsAskedFor) {
   EXPECT_EQ(device.reference.read_register(reg::kWatchdog), 5000U);
 }
 
-TEST(DriverRun, GivesUpAResetAsTheWatchdogWould) {
+TEST(DriverDevices, FailResetAtWatchdog) {
   NiceMock<MockDevice> device;
   Driver driver(device, Timeouts{1000, 700});
   EXPECT_CALL(device, read_register(reg::kStatus))
@@ -537,7 +509,7 @@ std::uint64_t limit_of(std::uint64_t memory_latency, Run run) {
   return std::stoull(text.substr(text.find("limit ") + 6));
 }
 
-TEST(DriverRun, GivesASlowMemoryMoreCycles) {
+TEST(DriverDevices, HaveLimitByMemoryLatency) {
   const auto limit = [](std::uint64_t memory_latency) {
     const Product product;
     return limit_of(memory_latency,
@@ -551,10 +523,7 @@ TEST(DriverRun, GivesASlowMemoryMoreCycles) {
   EXPECT_GE(limit(100'000) - limit(0), 100'000U * 1000);
 }
 
-TEST(DriverRun, ReportsProgressThatGrowsFrom0To1) {
-  NiceMock<MockDevice> device;
-  Driver driver(device);
-  const Product product;
+TEST_F(DriverRun, ReportsGrowingProgress) {
   const auto all = static_cast<std::uint32_t>(predict_traffic(product.job.plan).weights);
   std::uint32_t read = 0;
   int waits = 0;
@@ -574,9 +543,7 @@ TEST(DriverRun, ReportsProgressThatGrowsFrom0To1) {
   EXPECT_EQ(told, (std::vector<double>{0.25, 0.5, 0.75, 1.0}));
 }
 
-TEST(DriverRun, RejectsAMemoryThatIsTooSmall) {
-  NiceMock<MockDevice> device;
-  Driver driver(device);
+TEST_F(DriverRun, RejectsSmallMemory) {
   const Job job = make_job("large", {1000, 1100, 8}, Accumulate::kDevice, driver.geometry());
   const std::uint64_t needs = job.layout.end;
   ASSERT_GT(needs, kMemoryBytes);
@@ -587,7 +554,7 @@ TEST(DriverRun, RejectsAMemoryThatIsTooSmall) {
   EXPECT_THAT(text, Says("1000x1100x8", std::to_string(needs), std::to_string(kMemoryBytes)));
 }
 
-TEST(DriverRun, FillsTheMemoryToItsLastByte) {
+TEST(DriverDevices, FillMemoryToLastByte) {
   const Product product;
   const std::uint64_t end = product.job.layout.end;
   ReferenceDevice just_right(MockDevice::geometry(), end);
@@ -597,19 +564,15 @@ TEST(DriverRun, FillsTheMemoryToItsLastByte) {
   EXPECT_THROW(Driver(too_small).run(product.job, product.weights, product.a), UsageError);
 }
 
-TEST(DriverRun, RejectsOperandsThatDoNotBelongToTheJob) {
-  NiceMock<MockDevice> device;
-  Driver driver(device);
-  Product product;
+TEST_F(DriverRun, RejectsOperandsOfAnotherJob) {
   EXPECT_THROW(driver.run(product.job, product.weights, MatrixI8::Zero(11, 21)),
                std::invalid_argument);
-  product.weights.pop_back();
-  EXPECT_THROW(driver.run(product.job, product.weights, product.a), std::invalid_argument);
+  std::vector<std::uint8_t> less = product.weights;
+  less.pop_back();
+  EXPECT_THROW(driver.run(product.job, less, product.a), std::invalid_argument);
 }
 
-TEST(DriverRun, RejectsAJobForAnotherArray) {
-  NiceMock<MockDevice> device;
-  Driver driver(device);
+TEST_F(DriverRun, RejectsJobOfAnotherArray) {
   const Job job = make_job("product", {11, 20, 13}, Accumulate::kDevice, Geometry{});
   const std::string text = message_of<std::invalid_argument>([&] {
     driver.run(job, std::vector<std::uint8_t>(job.plan.weight_bytes()), MatrixI8::Zero(11, 20));
@@ -617,14 +580,12 @@ TEST(DriverRun, RejectsAJobForAnotherArray) {
   EXPECT_THAT(text, Says("64x64", "8x8"));
 }
 
-TEST(DriverRun, RejectsAProgramLongerThanAnyRing) {
-  NiceMock<MockDevice> device;
-  Driver driver(device);
+TEST_F(DriverRun, RejectsProgramLongerThanRing) {
   EXPECT_THROW(driver.run_program(0, std::vector<Command>(65536, finish()), 1000), UsageError);
   EXPECT_NO_THROW(driver.run_program(0, std::vector<Command>(1023, finish()), 1000));
 }
 
-TEST(DriverRun, WorksAgainAfterAnError) {
+TEST(DriverDevices, RunAfterError) {
   ReferenceDevice device(MockDevice::geometry(), kMemoryBytes);
   Driver driver(device);
   const Product product;
@@ -635,7 +596,7 @@ TEST(DriverRun, WorksAgainAfterAnError) {
             reference_gemm(product.a, product.w));
 }
 
-TEST(DriverRun, GivesAListOfJobsTheCyclesOfAllTheirBytes) {
+TEST(DriverDevices, HaveLimitByBytesOfAllJobs) {
   Output output{ResultFormat(ResultCode::kInt8), 0, -128, 127};
   output.vector = StoreCommand{};
   output.vector->add = 1;
@@ -657,7 +618,7 @@ TEST(DriverRun, GivesAListOfJobsTheCyclesOfAllTheirBytes) {
   EXPECT_EQ(limit, 65536 + 1000 * (2 * bytes / MockDevice::geometry().n + 1000));
 }
 
-TEST(DriverRun, RunsAListOfJobsAsOneProgram) {
+TEST(DriverDevices, RunJobsAsOneProgram) {
   ReferenceDevice device(MockDevice::geometry(), kMemoryBytes);
   Driver driver(device);
   const Product product;

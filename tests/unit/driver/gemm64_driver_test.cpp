@@ -123,7 +123,7 @@ class Core : public testing::Test {
   gemm64_driver driver{};
 };
 
-TEST_F(Core, ProbeTellsTheSizesAndWritesNothing) {
+TEST_F(Core, ProbeReadsSizesAndWritesNothing) {
   ASSERT_EQ(gemm64_probe(&driver, &fake.hooks), GEMM64_OK);
   EXPECT_EQ(driver.info.n, 64u);
   EXPECT_EQ(driver.info.scratchpad_words, 9216u);
@@ -176,7 +176,7 @@ TEST_F(Core, ResetPollsUntilItIsThrough) {
   EXPECT_EQ(fake.written.front(), (std::pair{GEMM64_REG_CONTROL, GEMM64_CONTROL_RESET_MASK}));
 }
 
-TEST_F(Core, AResetThatNeverEndsIsTold) {
+TEST_F(Core, AResetThatNeverEndsIsReported) {
   ASSERT_EQ(gemm64_probe(&driver, &fake.hooks), GEMM64_OK);
   fake.registers[GEMM64_REG_STATUS] = GEMM64_STATUS_RESETTING_MASK;
   EXPECT_EQ(gemm64_reset(&driver), GEMM64_RESETTING);
@@ -219,7 +219,7 @@ TEST_F(Core, CommandsGoRoundTheRing) {
   EXPECT_EQ(in_place(1), 11u);
 }
 
-TEST_F(Core, AFullRingIsToldAndLeftAlone) {
+TEST_F(Core, AFullRingIsReported) {
   open(4);
   EXPECT_EQ(submit(0, 4), GEMM64_RING_FULL);
   ASSERT_EQ(submit(1, 3), GEMM64_OK);
@@ -257,7 +257,7 @@ TEST_F(Core, NoCommandIsLostOrOverwritten) {
   }
 }
 
-TEST_F(Core, CommandsAreInMemoryBeforeTheDeviceIsTold) {
+TEST_F(Core, CommandsAreInMemoryBeforeTheTail) {
   fake.log_hooks();
   open(4);
   ASSERT_EQ(submit(1, 3), GEMM64_OK);
@@ -268,7 +268,7 @@ TEST_F(Core, CommandsAreInMemoryBeforeTheDeviceIsTold) {
             (std::vector<std::string>{"store", "clean", "store", "clean", "barrier", "tail"}));
 }
 
-TEST_F(Core, MemoryChangesHandsWithCachesAndBarriersInOrder) {
+TEST_F(Core, GiveAndTakeHaveBarriersInOrder) {
   fake.log_hooks();
   open();
   fake.log.clear();
@@ -277,7 +277,7 @@ TEST_F(Core, MemoryChangesHandsWithCachesAndBarriersInOrder) {
   EXPECT_EQ(fake.log, (std::vector<std::string>{"clean", "barrier", "barrier", "invalidate"}));
 }
 
-TEST_F(Core, CachesAreToldWhichMemoryChangesHands) {
+TEST_F(Core, CachesGetAddresses) {
   static std::vector<std::uint64_t> told;
   told.clear();
   fake.hooks.clean = fake.hooks.invalidate = [](void*, std::uint64_t address, std::size_t bytes) {
@@ -343,7 +343,7 @@ TEST_F(Core, WaitingIsTheHooks) {
   EXPECT_EQ(fake.limits.size(), 5u);
 }
 
-TEST_F(Core, ALineThatIsHighForNothingIsTold) {
+TEST_F(Core, ASpuriousLineIsReported) {
   fake.wait_by_hook();
   open();
   fake.line = [] { return 1; };
@@ -365,7 +365,7 @@ TEST_F(Core, ErrorsAreTakenApart) {
 }
 
 // Two programs in the ring, and one interrupt for both.
-TEST_F(Core, ATicketIsGoodForProgramsThatShareAnInterrupt) {
+TEST_F(Core, ATicketIsForSharedInterrupts) {
   open(8);
   std::uint32_t first = 0, second = 0;
   ASSERT_EQ(submit(1, 2, &first), GEMM64_OK);
@@ -417,7 +417,7 @@ TEST_F(Core, ATicketLeavesTheInterruptOfALaterProgram) {
   EXPECT_EQ(fake.registers[GEMM64_REG_INTERRUPT], 1u);
 }
 
-TEST_F(Core, ATicketTellsTimeOutsAndErrors) {
+TEST_F(Core, ATicketReportsTimeoutsAndErrors) {
   open(8);
   std::uint32_t ticket = 0;
   ASSERT_EQ(submit(1, 2, &ticket), GEMM64_OK);
@@ -482,7 +482,7 @@ class Checked : public Core {
   }
 };
 
-TEST_F(Checked, RegistersAreReadBackOnceTheTailIsWritten) {
+TEST_F(Checked, RegistersAreReadBackAfterTail) {
   const std::pair<std::uint32_t, std::uint32_t> settings[] = {{GEMM64_REG_RING_BASE_LOW, 0x1000},
                                                               {GEMM64_REG_RING_BASE_HIGH, 0},
                                                               {GEMM64_REG_RING_MASK, 3}};
@@ -520,7 +520,7 @@ TEST_F(Checked, RegistersAreReadBackWhateverTheEnd) {
   }
 }
 
-TEST_F(Checked, AFaultThatTheDeviceFoundIsTheOneThatIsTold) {
+TEST_F(Checked, AFoundFaultIsReportedFirst) {
   open();
   ASSERT_EQ(submit(1, 2), GEMM64_OK);
   fake.registers[GEMM64_REG_RING_TAIL] ^= 1;
@@ -536,7 +536,7 @@ TEST_F(Checked, AnErrorWithoutACodeIsNone) {
   expect_altered(gemm64_wait(&driver, 3), GEMM64_REG_INTERRUPT, 0, GEMM64_INTERRUPT_ERROR_MASK);
 }
 
-TEST_F(Checked, ATicketWhoseCommandsHaveLeftReadsThemBackToo) {
+TEST_F(Checked, ATicketReadsRegistersBack) {
   open();
   std::uint32_t ticket = 0;
   ASSERT_EQ(submit(1, 2, &ticket), GEMM64_OK);

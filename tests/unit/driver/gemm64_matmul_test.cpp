@@ -2,18 +2,12 @@
 // The driver's planning layer in C against the host's plans, and on a device.
 #include "host/driver/gemm64_matmul.h"
 
-#include <gtest/gtest.h>
-
-#include <algorithm>
-#include <cmath>
-#include <random>
-#include <vector>
-
 #include "host/cycles/tlm_device.hpp"
 #include "host/device/array_geometry.hpp"
 #include "host/driver/device_hooks.hpp"
 #include "host/tiling/job.hpp"
 #include "host/tiling/packing.hpp"
+#include "tests/test.hpp"
 #include "tests/unit/tiling/plans.hpp"
 
 namespace gemm64 {
@@ -206,7 +200,7 @@ gemm64_result run_with_reads(Board& board, decltype(gemm64_hooks::read) read) {
   return result;
 }
 
-TEST(MatmulInC, AProductRunsOnceMoreWhereTheDeviceFoundAFaultOfItsOwn) {
+TEST(MatmulInC, RunsAgainAfterFoundFault) {
   static int left;  // faults still to be found, each once its program has ended
   static gemm64_hooks inner;
   for (const int faults : {1, 2}) {
@@ -231,7 +225,7 @@ TEST(MatmulInC, AProductRunsOnceMoreWhereTheDeviceFoundAFaultOfItsOwn) {
   }
 }
 
-TEST(MatmulInC, AProductRunsOnceMoreWhereARegisterIsNotAsItWasWritten) {
+TEST(MatmulInC, RunsAgainAfterAlteredRegister) {
   static int left;  // times that the ring's mask is to be found wrong
   static gemm64_hooks inner;
   for (const int faults : {1, 2}) {
@@ -252,7 +246,7 @@ TEST(MatmulInC, AProductRunsOnceMoreWhereARegisterIsNotAsItWasWritten) {
   }
 }
 
-TEST(MatmulInC, AMemoryThatIsTooSmallIsLeftAlone) {
+TEST(MatmulInC, WritesNothingToSmallMemory) {
   Board board;
   std::mt19937 random(1);
   const gemm64_product product = in_c({5, 6, 7}, {});

@@ -1,15 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "host/runtime/network_parts.hpp"
 
-#include <gmock/gmock.h>
-#include <gtest/gtest.h>
-
-#include <cstring>
-
 #include "host/report/json.hpp"
 #include "host/runtime/network_input.hpp"
-#include "host/util/error.hpp"
-#include "tests/says.hpp"
+#include "tests/test.hpp"
 #include "tests/unit/device/marked_device.hpp"
 #include "tests/unit/ep/run_network.hpp"
 #include "tests/unit/report/shown.hpp"
@@ -61,7 +55,7 @@ class NetworkPartsTest : public testing::Test {
       {{"x", InputSource::of(quantized_input({10, 3, 9, 9}))}}, 10, 3, "for a test");
 };
 
-TEST_F(NetworkPartsTest, GiveTheReportAndTheOutputsOfOneRun) {
+TEST_F(NetworkPartsTest, GiveReportAndOutputsOfOneRun) {
   for (const ResultCode results : {ResultCode::kInt8, ResultCode::kInt32}) {
     options_.results = results;
     const NetworkRun one = whole(), found = joined();
@@ -85,7 +79,7 @@ TEST_F(NetworkPartsTest, GiveTheMismatchesOfOneRun) {
   EXPECT_EQ(timeless(found.report), timeless(one.report));
 }
 
-TEST_F(NetworkPartsTest, EndWithTheFirstErrorAsOneRunDoes) {
+TEST_F(NetworkPartsTest, EndWithFirstErrorOfOneRun) {
   whole();
   ASSERT_EQ(marks_.ran.size(), 8U);
   marks_.damage = {{marks_.ran[3], Damage::kFails}, {marks_.ran[5], Damage::kFails}};

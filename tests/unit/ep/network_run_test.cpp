@@ -1,14 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // Networks with their Linear layers on a reference device: host/ep/network_session.
-#include <fmt/format.h>
-#include <gmock/gmock.h>
-#include <gtest/gtest.h>
-
-#include <cstring>
 
 #include "host/analysis/analysis.hpp"
 #include "host/report/json.hpp"
-#include "tests/says.hpp"
+#include "tests/test.hpp"
 #include "tests/unit/ep/run_network.hpp"
 #include "tests/unit/onnx_text.hpp"
 #include "tests/unit/report/shown.hpp"
@@ -94,7 +89,7 @@ class NetworkRunTest : public testing::Test {
   DamagedDevice device_;
 };
 
-TEST_F(NetworkRunTest, ComputesAFloatFileInSlicesOnTheDevice) {
+TEST_F(NetworkRunTest, ComputesFloatFileInSlices) {
   const OnnxModel network = two_layers();
   const NamedTensors inputs{{"x", input({6, 20})}};
   const NetworkRun found = run(network, inputs, {});
@@ -109,7 +104,7 @@ TEST_F(NetworkRunTest, ComputesAFloatFileInSlicesOnTheDevice) {
   for (std::size_t i = 0; i < y.size(); ++i) EXPECT_NEAR(y[i], expected[i], 1e-5);
 }
 
-TEST_F(NetworkRunTest, SaysThatItQuantizedOnTheWayWhereThatWasAskedFor) {
+TEST_F(NetworkRunTest, ReportsQuantizationOnRequest) {
   const NetworkRun found = run(two_layers(), {{"x", input({6, 20})}}, Precision::kInt8);
   const std::string text = shown(found.report);
   EXPECT_THAT(text, Says("VERIFIED",
@@ -121,7 +116,7 @@ TEST_F(NetworkRunTest, SaysThatItQuantizedOnTheWayWhereThatWasAskedFor) {
   EXPECT_THAT(shown(plain.report), Lacks("on the way"));
 }
 
-TEST_F(NetworkRunTest, ComputesOnTheHostWhatHasNoSlices) {
+TEST_F(NetworkRunTest, ComputesOthersOnHost) {
   Tensor x = input({6, 20});
   x.mutable_values<float>()[25] = -INFINITY;
   x.mutable_values<float>()[26] = INFINITY;
@@ -133,7 +128,7 @@ TEST_F(NetworkRunTest, ComputesOnTheHostWhatHasNoSlices) {
   EXPECT_EQ(values_of<float>(found.outputs.at("y"))[0], values_of<float>(expected)[0]);
 }
 
-TEST_F(NetworkRunTest, LeavesFloatsToTheHostInOneProgramUnlessTheyAreQuantized) {
+TEST_F(NetworkRunTest, LeavesFloatsToHostInOneProgram) {
   RunOptions options;
   options.one_program = true;
   const NetworkRun found = run(two_layers(), {{"x", input({6, 20})}}, options);
@@ -144,7 +139,7 @@ TEST_F(NetworkRunTest, LeavesFloatsToTheHostInOneProgramUnlessTheyAreQuantized) 
   EXPECT_EQ(run(two_layers(), {{"x", input({6, 20})}}, options).report.layers.size(), 2U);
 }
 
-TEST_F(NetworkRunTest, SendsLinearLayersToTheDeviceAndNothingElse) {
+TEST_F(NetworkRunTest, SendsLinearLayersToDevice) {
   const OnnxModel network = model(
       "(float[5,12] x, float[20,12] w, float[20] b, float[20,9] v) => (float[5,9] y) "
       "{h = Gemm <transB = 1> (x, w, b) r = Relu(h) y = MatMul(r, v)}",
@@ -194,7 +189,7 @@ TEST_F(NetworkRunTest, StacksRowsOfHigherDimensions) {
   EXPECT_GT(found.report.quality->signal_to_noise_db, 120);
 }
 
-TEST_F(NetworkRunTest, LeavesProductsOfActivationsToTheHost) {
+TEST_F(NetworkRunTest, LeavesActivationProductsToHost) {
   const OnnxModel network =
       model("(float[4,4] x) => (float[4,4] y) {t = Transpose(x) y = MatMul(x, t)}", {});
   const NetworkRun found = run(network, {{"x", input({4, 4})}});
@@ -210,7 +205,7 @@ TEST_F(NetworkRunTest, RunsWeightsThatNodesPrepare) {
   EXPECT_EQ(run(network, {{"x", input({4, 6})}}).report.layers.size(), 1U);
 }
 
-TEST_F(NetworkRunTest, NamesTheNodeWhoseInputCannotBeQuantized) {
+TEST_F(NetworkRunTest, NamesNodeThatCannotBeQuantized) {
   const OnnxModel network =
       model("(float[1,2] x, float[2,2] w) => (float[1,2] y) {y = MatMul(x, w)}", {"w"});
   EXPECT_THAT(
@@ -228,7 +223,7 @@ TEST_F(NetworkRunTest, IsMuchCloserInFloat32) {
   EXPECT_LT(found.report.layers[0].max_abs_error, 1e-4);
 }
 
-TEST_F(NetworkRunTest, GivesTheSameNetworkWhereverPartialSumsAreAdded) {
+TEST_F(NetworkRunTest, EqualsWithAnyAccumulation) {
   const OnnxModel network = two_layers();
   const NamedTensors inputs{{"x", input({6, 20})}};
   RunOptions options = int8();
@@ -243,7 +238,7 @@ TEST_F(NetworkRunTest, GivesTheSameNetworkWhereverPartialSumsAreAdded) {
             on_device.report.layers[0].counters[counter::kBytesResults]);
 }
 
-TEST_F(NetworkRunTest, AnnouncesAllJobsBeforeTheDeviceRuns) {
+TEST_F(NetworkRunTest, AnnouncesJobsBeforeTheyRun) {
   const OnnxModel network = two_layers();
   const NamedTensors inputs{{"x", input({6, 20})}};
   JobNotes notes;
@@ -262,7 +257,7 @@ TEST_F(NetworkRunTest, AnnouncesAllJobsBeforeTheDeviceRuns) {
             "announce node1/0 node1/1 node1/2 node1/3 node3/0 node3/1 node3/2 node3/3");
 }
 
-TEST_F(NetworkRunTest, RunsNothingWhereAnObserverRefusesTheJobs) {
+TEST_F(NetworkRunTest, RunsNothingIfObserverRefuses) {
   JobNotes notes;
   notes.refuse = true;
   RunOptions options = int8();
@@ -271,7 +266,7 @@ TEST_F(NetworkRunTest, RunsNothingWhereAnObserverRefusesTheJobs) {
   EXPECT_EQ(device_.runs, 0);
 }
 
-TEST_F(NetworkRunTest, TellsProgressFromNothingToAllAndNeverBackwards) {
+TEST_F(NetworkRunTest, ReportsGrowingProgress) {
   for (const Precision precision : {Precision::kInt8, Precision::kFloat32}) {
     std::vector<double> told;
     RunOptions options;
@@ -295,7 +290,7 @@ TEST_F(NetworkRunTest, NoticesAFlippedBit) {
   EXPECT_FALSE(run(two_layers(), {{"x", input({6, 20})}}, Precision::kFloat32).report.verified());
 }
 
-TEST_F(NetworkRunTest, FailsWhereACounterIsNotAsPredicted) {
+TEST_F(NetworkRunTest, FailsIfACounterDiffers) {
   RunReport report = run(two_layers(), {{"x", input({6, 20})}}).report;
   for (LayerReport& layer : report.layers) {
     layer.counters = layer.predicted;  // as a device with cycles
@@ -306,7 +301,7 @@ TEST_F(NetworkRunTest, FailsWhereACounterIsNotAsPredicted) {
   EXPECT_THAT(shown(report), Says("node3: counter weights.idle is"));
 }
 
-TEST_F(NetworkRunTest, TellsWhichLayersRanOnTheHostAndWhy) {
+TEST_F(NetworkRunTest, ReportsHostLayersAndReasons) {
   const NetworkRun found = run(mixed(), {{"x", input({2, 1, 4, 4})}});
   ASSERT_EQ(found.report.layers.size(), 1U);
   EXPECT_EQ(found.report.layers[0].name, "node2");
@@ -326,7 +321,7 @@ TEST_F(NetworkRunTest, TellsWhichLayersRanOnTheHostAndWhy) {
   EXPECT_DOUBLE_EQ(to_json(found.report)["total"]["device_share"].get<double>(), 120.0 / 356);
 }
 
-TEST_F(NetworkRunTest, RunsOnTheDeviceWhatTheAnalysisPutsThere) {
+TEST_F(NetworkRunTest, RunsLayersOfTheAnalysis) {
   const OnnxModel network = mixed();
   const Analysis analysis = analyze(network, Geometry(), {});
   const RunReport report = run(network, {{"x", input({2, 1, 4, 4})}}).report;
@@ -347,7 +342,7 @@ TEST_F(NetworkRunTest, RunsOnTheDeviceWhatTheAnalysisPutsThere) {
   }
 }
 
-TEST_F(NetworkRunTest, WithoutALayerOnTheDeviceVerifiesNothing) {
+TEST_F(NetworkRunTest, VerifiesNothingWithoutLayer) {
   const OnnxModel network =
       model("(float[2,1,4,4] x, float[3,1,3,3] w) => (float[2,3,2,2] y) {y = Conv(x, w)}", {"w"});
   const NetworkRun found = run(network, {{"x", input({2, 1, 4, 4})}});
@@ -362,7 +357,7 @@ TEST_F(NetworkRunTest, WithoutALayerOnTheDeviceVerifiesNothing) {
   EXPECT_EQ(to_json(found.report)["layers"].size(), 1U);
 }
 
-TEST_F(NetworkRunTest, ComparesTheFloatPathWithProductsInDouble) {
+TEST_F(NetworkRunTest, ComparesFloatPathWithDouble) {
   const OnnxModel network = model(
       "(float[5,300] x, float[20,300] w, float[20] b) => (float[5,20] y) "
       "{y = Gemm <alpha = 2.0, transB = 1> (x, w, b)}",
@@ -379,7 +374,7 @@ TEST_F(NetworkRunTest, ComparesTheFloatPathWithProductsInDouble) {
   EXPECT_THAT(shown(found.report), Says("1 Linear layer as close", ": VERIFIED\n"));
 }
 
-TEST_F(NetworkRunTest, AllowsALargeBiasToRoundTheFloatPathsResults) {
+TEST_F(NetworkRunTest, AllowsLargeBiasToRound) {
   const OnnxModel network = load_text(
       "(float[1,1] x, float[1,257] w, float[257] b) => (float[1,257] y) {y = Gemm(x, w, b)}",
       {"w", "b"});
@@ -421,7 +416,7 @@ TEST_F(NetworkRunTest, RunsImagesOneAfterTheOther) {
   EXPECT_EQ(in_float.report.layers.at(0).shape.m, 6U);
 }
 
-TEST_F(NetworkRunTest, RunsImagesInPassesAndDropsWhatFilledTheLast) {
+TEST_F(NetworkRunTest, DropsFillersOfLastPass) {
   const OnnxModel network =
       model("(float[2,4] x, float[4,3] w) => (float[2,3] y) {y = MatMul(x, w)}", {"w"});
   const Tensor images = input({3, 4});
@@ -435,7 +430,7 @@ TEST_F(NetworkRunTest, RunsImagesInPassesAndDropsWhatFilledTheLast) {
 }
 
 /// Products of 8-bit integers: the device's sums lead to the host's very bytes.
-TEST_F(NetworkRunTest, SendsProductsOfIntegersToTheDevice) {
+TEST_F(NetworkRunTest, SendsIntegerProductsToDevice) {
   for (const char* type : {"int8", "uint8"}) {
     for (const char* of_weights : {"int8", "uint8"}) {
       if (type == std::string("int8") && of_weights == std::string("uint8")) continue;  // no kernel
@@ -484,7 +479,7 @@ TEST_F(NetworkRunTest, SendsProductsOfIntegersToTheDevice) {
   }
 }
 
-TEST_F(NetworkRunTest, TellsLayersWithSumsInALineForEachReason) {
+TEST_F(NetworkRunTest, ReportsLayersByReason) {
   RunReport report = run(two_layers(), {{"x", input({6, 20})}}).report;
   const LayerReport layer = report.layers[0];
   for (int i = 0; i < 6; ++i) {
@@ -498,7 +493,7 @@ TEST_F(NetworkRunTest, TellsLayersWithSumsInALineForEachReason) {
                          "its weights have a zero point.\n"));
 }
 
-TEST_F(NetworkRunTest, TellsWhatAChipWouldWaitForNodesBetweenPrograms) {
+TEST_F(NetworkRunTest, ReportsNodesBetweenPrograms) {
   RunReport report = run(two_layers(), {{"x", input({6, 20})}}).report;
   report.geometry.n = 8;
   report.layers.resize(1);

@@ -1,14 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // Quantized networks with their layers on a reference device: host/ep/network_session.
-#include <gmock/gmock.h>
-#include <gtest/gtest.h>
-
-#include <algorithm>
-#include <cstring>
 
 #include "host/report/json.hpp"
 #include "host/runtime/network_input.hpp"
-#include "tests/says.hpp"
+#include "tests/test.hpp"
 #include "tests/unit/ep/run_network.hpp"
 #include "tests/unit/report/shown.hpp"
 #include "tests/unit/run_on_cpu.hpp"
@@ -31,7 +26,7 @@ class QuantizedRunTest : public testing::Test {
   DamagedDevice device_;
 };
 
-TEST_F(QuantizedRunTest, RunsEveryConvolutionAndLinearLayerOnTheDevice) {
+TEST_F(QuantizedRunTest, RunsEveryLayerOnTheDevice) {
   const OnnxModel model = quantized_branches();
   const NetworkRun found = run(model);
   EXPECT_TRUE(found.report.verified());
@@ -46,7 +41,7 @@ TEST_F(QuantizedRunTest, RunsEveryConvolutionAndLinearLayerOnTheDevice) {
   EXPECT_EQ(std::memcmp(y.raw(), expected.at("y").raw(), y.bytes()), 0);
 }
 
-TEST_F(QuantizedRunTest, RunsDepthwiseLayersAndPoolsAmongOthersAsOneProgram) {
+TEST_F(QuantizedRunTest, RunsDepthwiseLayersAndPools) {
   const OnnxModel model = quantized_lanes();
   const NetworkRun found = run(model);
   EXPECT_TRUE(found.report.verified());
@@ -69,7 +64,7 @@ TEST_F(QuantizedRunTest, RunsDepthwiseLayersAndPoolsAmongOthersAsOneProgram) {
   }
 }
 
-TEST_F(QuantizedRunTest, TellsOfProgramsWindowsAndPackedRows) {
+TEST_F(QuantizedRunTest, ReportsWindowsAndPackedRows) {
   const NetworkRun found = run(quantized_branches());
   const std::string text = shown(found.report);
   EXPECT_THAT(text, Says("3x3 /2 packed", "3x3 dilated 2 in 20 groups", "1 node in ONNX Runtime",
@@ -104,7 +99,7 @@ TEST_F(QuantizedRunTest, AnnouncesThePrograms) {
                                        "begin together deep pooled1 deep1 y", "end"));
 }
 
-TEST_F(QuantizedRunTest, NoticesAFlippedBitInAConvolution) {
+TEST_F(QuantizedRunTest, NoticesFlipInAConvolution) {
   device_.damage = true;
   const NetworkRun found = run(quantized_branches());
   EXPECT_FALSE(found.report.verified());
@@ -112,7 +107,7 @@ TEST_F(QuantizedRunTest, NoticesAFlippedBitInAConvolution) {
   EXPECT_THAT(shown(found.report), Says("first: 1 value differs; the first at row 0"));
 }
 
-TEST_F(QuantizedRunTest, TellsProgressFromNothingToAll) {
+TEST_F(QuantizedRunTest, ReportsGrowingProgress) {
   std::vector<double> told;
   run(quantized_branches(), {}, [&](const std::string&, double done) { told.push_back(done); });
   EXPECT_EQ(told.front(), 0);
@@ -120,7 +115,7 @@ TEST_F(QuantizedRunTest, TellsProgressFromNothingToAll) {
   EXPECT_TRUE(std::is_sorted(told.begin(), told.end()));
 }
 
-TEST_F(QuantizedRunTest, LeavesConvolutionsToTheHostWhereOptionsDo) {
+TEST_F(QuantizedRunTest, LeavesConvolutionsToHost) {
   const OnnxModel model = quantized_branches();
   RunOptions sums, one_program, host_adds, host, float32;
   sums.results = ResultCode::kInt32;
@@ -172,7 +167,7 @@ OnnxModel with_float_layer() {
   return OnnxModel::from_proto(std::move(proto), "test.onnx");
 }
 
-TEST_F(QuantizedRunTest, ComputesALayerThatTheFileLeavesInFloatAsTheFileSays) {
+TEST_F(QuantizedRunTest, ComputesFloatLayerOfTheFile) {
   const OnnxModel model = with_float_layer();
   Tensor x(onnx::TensorProto::UINT8, {6, 20});
   for (int i = 0; i < 120; ++i) x.mutable_values<std::uint8_t>()[i] = static_cast<std::uint8_t>(i);

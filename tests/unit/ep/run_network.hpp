@@ -2,10 +2,9 @@
 // Networks in ONNX Runtime with a device, for tests.
 #pragma once
 
-#include <string>
-
 #include "host/ep/network_session.hpp"
 #include "host/runtime/session.hpp"
+#include "tests/test.hpp"
 
 namespace gemm64 {
 

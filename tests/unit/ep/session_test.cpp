@@ -1,15 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "host/runtime/session.hpp"
 
-#include <fmt/format.h>
-#include <gmock/gmock.h>
-#include <gtest/gtest.h>
-
 #include <thread>
-#include <vector>
 
 #include "host/ep/network_session.hpp"
-#include "tests/says.hpp"
+#include "tests/test.hpp"
 #include "tests/unit/onnx_data.hpp"
 #include "tests/unit/onnx_text.hpp"
 #include "tests/unit/runtime/small_device.hpp"
@@ -49,7 +44,7 @@ class SessionTest : public testing::Test {
   const OnnxModel model_ = linear("3");
 };
 
-TEST_F(SessionTest, RunsANetworkOnItsDeviceAndTellsOfTheFirstFailure) {
+TEST_F(SessionTest, ReportsFirstFailure) {
   Session session = this->session("rtl", quantized());
   ep::NetworkSession network(session);
   network.open(model_, nullptr);
@@ -88,7 +83,7 @@ TEST_F(SessionTest, SeveralRunTheirNetworksAtOnce) {
   EXPECT_EQ(runs[1].report.layers.at(0).shape.m, 5U);
 }
 
-TEST_F(SessionTest, LeavesFloatOnTheReferenceDeviceToTheHost) {
+TEST_F(SessionTest, LeavesFloatToHostOnReference) {
   RunSettings settings;
   settings.precision = Precision::kFloat32;
   Session session = this->session("reference", settings);
@@ -102,7 +97,7 @@ TEST_F(SessionTest, LeavesFloatOnTheReferenceDeviceToTheHost) {
   EXPECT_EQ(device_.runs, 0);
 }
 
-TEST_F(SessionTest, RefusesWhatTheDeviceHasNoRoomForAndWhatDoesNotGoTogether) {
+TEST_F(SessionTest, RefusesLargeNetworksAndOptions) {
   EXPECT_THAT(message_of([&] { session("rtl", quantized()).check(linear("1000000")); }),
               Says("1000000x20x11 needs"));
   RunSettings settings;

@@ -1,16 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // What the device wrote is what goes on: networks on devices whose results are wrong.
-#include <gmock/gmock.h>
-#include <gtest/gtest.h>
 
-#include <cstring>
-#include <memory>
 #include <mutex>
-#include <set>
 
 #include "host/cycles/tlm_device.hpp"
 #include "host/report/json.hpp"
-#include "tests/says.hpp"
+#include "tests/test.hpp"
 #include "tests/unit/device/wrapped_device.hpp"
 #include "tests/unit/ep/run_network.hpp"
 #include "tests/unit/report/shown.hpp"
@@ -110,7 +105,7 @@ class ValuesFlowTest : public testing::Test {
   std::string right_;
 };
 
-TEST_F(ValuesFlowTest, OneFaultyLayerIsNamedAndThoseBehindItHold) {
+TEST_F(ValuesFlowTest, NamesOneFaultyLayer) {
   learn();
   int wrong_outputs = 0;
   for (std::size_t i = 0; i < layers_.size(); ++i) {
@@ -136,7 +131,7 @@ TEST_F(ValuesFlowTest, OneFaultyLayerIsNamedAndThoseBehindItHold) {
   EXPECT_GT(wrong_outputs, 5);
 }
 
-TEST_F(ValuesFlowTest, SeveralFaultsInSeveralPassesAreEachFound) {
+TEST_F(ValuesFlowTest, FindsFaultsInSeveralPasses) {
   images_ = quantized_input({6, 3, 12, 12});
   learn();
   weights_.wrong = {layers_[1], layers_[5], layers_.back()};
@@ -148,7 +143,7 @@ TEST_F(ValuesFlowTest, SeveralFaultsInSeveralPassesAreEachFound) {
   }
 }
 
-TEST_F(ValuesFlowTest, TheVerdictSaysWhatWasComparedWithWhat) {
+TEST_F(ValuesFlowTest, VerdictNamesComparison) {
   EXPECT_THAT(shown(run(CheckLevel::kLayers).report),
               Says(" results equal the reference on the inputs that the device had; all "));
   const NetworkRun outputs = run(CheckLevel::kOutputs);

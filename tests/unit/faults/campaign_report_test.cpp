@@ -1,10 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "host/faults/campaign_report.hpp"
 
-#include <gmock/gmock.h>
-#include <gtest/gtest.h>
-
-#include "tests/says.hpp"
+#include "tests/test.hpp"
 
 namespace gemm64 {
 namespace {
@@ -29,7 +26,12 @@ CampaignReport example() {
   return report;
 }
 
-TEST(CampaignReport, IsATableByKindAndOutcome) {
+class CampaignReportTest : public testing::Test {
+ protected:
+  CampaignReport report = example();
+};
+
+TEST_F(CampaignReportTest, IsATableByKindAndOutcome) {
   const std::string text = campaign_table(example());
   EXPECT_THAT(text, testing::AllOf(
                         Says("\nproducts: weight      2       1              1 ",
@@ -41,8 +43,7 @@ TEST(CampaignReport, IsATableByKindAndOutcome) {
                         Lacks("products: activation"), Lacks("vector:")));
 }
 
-TEST(CampaignReport, NamesWhatMustNotBe) {
-  CampaignReport report = example();
+TEST_F(CampaignReportTest, NamesWhatMustNotBe) {
   report.tries[0].outcome = FaultOutcome::kUnnoticed;
   report.tries[1].outcome = FaultOutcome::kHung;
   const std::string text = campaign_table(report);
@@ -51,8 +52,7 @@ TEST(CampaignReport, NamesWhatMustNotBe) {
                          "hung: products, hang:data@4: gemm64 gemm 1 2 3 --array 8", "FAILED"));
 }
 
-TEST(CampaignReport, NamesWhatWasMisdiagnosed) {
-  CampaignReport report = example();
+TEST_F(CampaignReportTest, NamesWhatWasMisdiagnosed) {
   report.tries[2].fault_try.program = FaultProgram::kLanes;
   report.tries[2].diagnosis = "what it says\n";
   report.tries[2].misdiagnosed = true;
@@ -67,15 +67,13 @@ TEST(CampaignReport, NamesWhatWasMisdiagnosed) {
   EXPECT_EQ(to_json(report)["programs"]["lanes"]["misdiagnosed"], 1);
 }
 
-TEST(CampaignReport, TellsAllOfASingleTry) {
-  CampaignReport report = example();
+TEST_F(CampaignReportTest, ShowsSingleTry) {
   report.tries.erase(report.tries.begin(), report.tries.begin() + 2);
   report.tries[0].diagnosis = "what it says\n";
   EXPECT_THAT(campaign_table(report), Says("wrong_sums: products, weight:3,1:2@5", "what it says"));
 }
 
-TEST(CampaignReport, OfADeviceThatChecksItselfTellsWhatItFoundOfWhatMatters) {
-  CampaignReport report = example();
+TEST_F(CampaignReportTest, ShowsFoundFaults) {
   EXPECT_THAT(campaign_table(report), Lacks("faults that matter"));
   EXPECT_FALSE(to_json(report)["outcomes"].contains("run_again"));
   report.self_check = true;
@@ -97,20 +95,19 @@ TEST(CampaignReport, OfADeviceThatChecksItselfTellsWhatItFoundOfWhatMatters) {
   EXPECT_THAT(campaign_line(report), Says("1 by the device (and run again: 4)"));
 }
 
-TEST(CampaignReport, ShowsTheProgramsAloneThatWereAskedFor) {
-  CampaignReport report = example();
+TEST_F(CampaignReportTest, ShowsChosenPrograms) {
   report.programs = FaultProgram::kProducts;
   EXPECT_THAT(campaign_table(report), Lacks("vector: table"));
   EXPECT_EQ(to_json(report)["programs"].size(), 1u);
 }
 
-TEST(CampaignReport, IsALineForProgress) {
+TEST_F(CampaignReportTest, IsALineForProgress) {
   EXPECT_EQ(campaign_line(example()),
             "1 masked, 1 found by the host, 1 by the device, 0 stopped elsewhere, 0 hung, 0 "
             "unnoticed");
 }
 
-TEST(CampaignReport, IsJsonWithTheCommandOfEveryTry) {
+TEST_F(CampaignReportTest, WritesCommandsAsJson) {
   const nlohmann::ordered_json json = to_json(example());
   EXPECT_EQ(json["count"], 3);
   EXPECT_EQ(json["held"], true);

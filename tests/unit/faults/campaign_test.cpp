@@ -1,18 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "host/faults/campaign.hpp"
 
-#include <gmock/gmock.h>
-#include <gtest/gtest.h>
-
-#include <set>
-#include <tuple>
-#include <utility>
-#include <vector>
-
 #include "host/cycles/cycle_model.hpp"
 #include "host/device/depthwise.hpp"
 #include "host/tiling/job.hpp"
-#include "tests/says.hpp"
+#include "tests/test.hpp"
 
 namespace gemm64 {
 namespace {
@@ -23,7 +15,7 @@ Geometry small() {
   return geometry;
 }
 
-TEST(Campaign, CallsUnnoticedWhatTheCheckTookForRight) {
+TEST(Campaign, CallsUnnoticedWhatPassesTheCheck) {
   Evidence evidence;
   evidence.verified = true;
   EXPECT_EQ(classify(evidence), FaultOutcome::kUnnoticed);
@@ -31,14 +23,14 @@ TEST(Campaign, CallsUnnoticedWhatTheCheckTookForRight) {
   EXPECT_EQ(classify(evidence), FaultOutcome::kMasked);
 }
 
-TEST(Campaign, TellsSumsThatTheCheckFoundFromCounters) {
+TEST(Campaign, SeparatesSumsFromCounters) {
   Evidence evidence;
   EXPECT_EQ(classify(evidence), FaultOutcome::kWrongSums);
   evidence.right = true;
   EXPECT_EQ(classify(evidence), FaultOutcome::kWrongCounters);
 }
 
-TEST(Campaign, TellsWhatEndedFromWhatDidNot) {
+TEST(Campaign, SeparatesEndedFromEndless) {
   Evidence evidence;
   evidence.error = "an assertion";
   EXPECT_EQ(classify(evidence), FaultOutcome::kStopped);
@@ -48,7 +40,7 @@ TEST(Campaign, TellsWhatEndedFromWhatDidNot) {
   EXPECT_EQ(classify(evidence), FaultOutcome::kHung);
 }
 
-TEST(Campaign, HoldsUnlessSomethingHungOrWentUnnoticed) {
+TEST(Campaign, HoldsUnlessHungOrUnnoticed) {
   for (const auto outcome :
        {FaultOutcome::kMasked, FaultOutcome::kWrongSums, FaultOutcome::kWrongCounters,
         FaultOutcome::kDeviceError, FaultOutcome::kStopped, FaultOutcome::kHung,
@@ -85,7 +77,7 @@ TEST(Campaign, CountsByProgramKindAndOutcome) {
   EXPECT_EQ(report.misdiagnosed(FaultProgram::kProducts), 0u);
 }
 
-TEST(Campaign, DrawsTheSameTryForTheSameSeedAndIndex) {
+TEST(Campaign, DrawsSameTryForSameSeed) {
   const auto command = [](std::uint32_t seed, std::uint64_t index) {
     return command_of(draw_try(seed, FaultProgram::kProducts, index, small()));
   };
@@ -105,7 +97,7 @@ std::vector<std::pair<FaultProgram, Fault::Kind>> all_turns() {
   return turns;
 }
 
-TEST(Campaign, DrawsFaultsOfEveryKindAndPlaceThatExist) {
+TEST(Campaign, DrawsFaultsOfEveryKindAndPlace) {
   std::set<std::string> registers, channels;
   const auto turns = all_turns();
   std::set<Fault::Kind> kinds;
@@ -128,7 +120,7 @@ TEST(Campaign, DrawsFaultsOfEveryKindAndPlaceThatExist) {
   EXPECT_EQ(channels.size(), kFaultChannels);
 }
 
-TEST(Campaign, DrawsTheSecondOfTwoFlipsInTheSameWord) {
+TEST(Campaign, DrawsSecondFlipInTheSameWord) {
   std::set<Fault::Kind> kinds;
   for (std::uint64_t index = 0; index < 2'000; ++index) {
     const FaultTry drawn = draw_try(1, {}, index, small(), 2);
@@ -201,7 +193,7 @@ TEST(Campaign, DrawsConvolutionsOfAllSorts) {
   EXPECT_TRUE(seen.kernels.empty());
 }
 
-TEST(Campaign, DrawsDepthwiseLayersAndPoolsOfAllSorts) {
+TEST(Campaign, DrawsDepthwiseLayersAndPools) {
   const Seen seen(FaultProgram::kLanes, 300);
   EXPECT_EQ(seen.kernels, (std::set<std::uint32_t>{3, 5, 7}));
   EXPECT_EQ(seen.lane_sums.size(), 3u);

@@ -1,11 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "host/kernels/broadcast.hpp"
 
-#include <gtest/gtest.h>
-
-#include <cstdint>
 #include <numeric>
-#include <vector>
+
+#include "tests/test.hpp"
 
 namespace gemm64 {
 namespace {

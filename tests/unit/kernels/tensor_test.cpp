@@ -1,9 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "host/kernels/tensor.hpp"
 
-#include <gtest/gtest.h>
-
-#include "host/util/error.hpp"
+#include "tests/test.hpp"
 
 namespace gemm64 {
 namespace {

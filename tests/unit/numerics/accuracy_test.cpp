@@ -1,11 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "host/numerics/accuracy.hpp"
 
-#include <gmock/gmock.h>
-#include <gtest/gtest.h>
-
-#include <limits>
-#include <stdexcept>
+#include "tests/test.hpp"
 
 namespace gemm64 {
 namespace {

@@ -1,14 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "host/numerics/fashion_mnist.hpp"
 
-#include <gtest/gtest.h>
-
-#include <fstream>
-#include <iterator>
 #include <numeric>
-#include <string>
 
-#include "tests/says.hpp"
+#include "tests/test.hpp"
 #include "tests/unit/numerics/idx_files.hpp"
 
 namespace gemm64 {
@@ -72,7 +67,7 @@ TEST_F(FashionMnistFiles, KeepsTheImagesAskedFor) {
   EXPECT_EQ(images.pixels.back(), static_cast<std::uint8_t>((2 * 784 - 1) * 7));
 }
 
-TEST_F(FashionMnistFiles, GivesMoreImagesWhereThereAreMore) {
+TEST_F(FashionMnistFiles, ReturnsMoreImages) {
   write_gzip(images_, idx_images(0x803, 3, 28, 28, 3 * 784));
   EXPECT_EQ(read_fashion_mnist_images(1, folder_, 1).count, 2u);
   const GreyImages all = read_fashion_mnist_images(2, folder_, 16);
@@ -82,7 +77,7 @@ TEST_F(FashionMnistFiles, GivesMoreImagesWhereThereAreMore) {
 
 TEST_F(FashionMnistFiles, ReportsAMissingFile) { expect_bad_images("No such file or directory"); }
 
-TEST_F(FashionMnistFiles, ReportsAFolderInPlaceOfTheFile) {
+TEST_F(FashionMnistFiles, ReportsFolder) {
   std::filesystem::create_directory(images_);
   expect_bad_images("");
 }
@@ -110,7 +105,7 @@ TEST_F(FashionMnistFiles, ReportsAFileCutAnywhere) {
   }
 }
 
-TEST_F(FashionMnistFiles, ReportsDamageBehindTheImagesAskedFor) {
+TEST_F(FashionMnistFiles, ReportsDamageAfterImages) {
   write_gzip(images_, idx_images(0x803, 4, 28, 28, 4 * 784));
   Bytes whole = contents(images_);
   whole[whole.size() - 6] ^= 1u;  // in the checksum
@@ -130,7 +125,7 @@ TEST_F(FashionMnistFiles, ReportsAnotherImageSize) {
   expect_bad_images("28x4294967295, not 28x28");
 }
 
-TEST_F(FashionMnistFiles, DoesNotTrustTheCountInTheHeader) {
+TEST_F(FashionMnistFiles, DoesNotTrustCount) {
   // Four billion images promised, one there: neither memory for them, nor success.
   write_gzip(images_, idx_images(0x803, 0xffffffffu, 28, 28, 784));
   expect_bad_images("truncated");
@@ -140,7 +135,7 @@ TEST_F(FashionMnistFiles, DoesNotTrustTheCountInTheHeader) {
   expect_bad_images("continues after");
 }
 
-TEST_F(FashionMnistFiles, ReportsAShortHeaderAndShortData) {
+TEST_F(FashionMnistFiles, ReportsShortHeaderAndData) {
   write_gzip(images_, {0, 0, 8, 3, 0, 0});
   expect_bad_images("truncated: it ends 2 bytes before the end of its header");
   write_gzip(images_, idx_images(0x803, 1, 28, 28, 780));

@@ -2,16 +2,10 @@
 // A folder for idx files, and their bytes.
 #pragma once
 
-#include <gtest/gtest.h>
 #include <stdlib.h>
 #include <zlib.h>
 
-#include <cstdint>
-#include <filesystem>
-#include <fstream>
-#include <vector>
-
-#include "tests/folder.hpp"
+#include "tests/test.hpp"
 
 namespace gemm64 {
 

@@ -1,10 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "host/numerics/idx.hpp"
 
-#include <gmock/gmock.h>
-
-#include "host/util/error.hpp"
-#include "tests/says.hpp"
+#include "tests/test.hpp"
 #include "tests/unit/numerics/idx_files.hpp"
 
 namespace gemm64 {
@@ -51,7 +48,7 @@ TEST_F(Idx, RefusesOtherArrays) {
               Says("items are of too many bytes"));
 }
 
-TEST_F(Idx, FindsDamageBehindTheItemsThatAreKept) {
+TEST_F(Idx, FindsDamageAfterKeptItems) {
   Bytes bytes = idx_bytes({0x801, 9}, 9);
   bytes.pop_back();
   EXPECT_THAT(refusal(bytes, 1), Says("truncated: it ends 1 byte before the end"));

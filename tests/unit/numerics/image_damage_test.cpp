@@ -1,14 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "host/numerics/image_damage.hpp"
 
-#include <gmock/gmock.h>
-#include <gtest/gtest.h>
 #include <stb/stb_image_write.h>
 
-#include <cstdint>
-#include <vector>
-
-#include "tests/says.hpp"
+#include "tests/test.hpp"
 
 namespace gemm64 {
 namespace {

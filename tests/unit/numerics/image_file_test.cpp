@@ -1,14 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "host/numerics/image_file.hpp"
 
-#include <gtest/gtest.h>
 #include <stb/stb_image_write.h>
 
-#include <fstream>
-
-#include "host/util/error.hpp"
-#include "tests/folder.hpp"
-#include "tests/says.hpp"
+#include "tests/test.hpp"
 
 namespace gemm64 {
 namespace {

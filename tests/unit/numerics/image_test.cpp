@@ -1,18 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "host/numerics/image.hpp"
 
-#include <gtest/gtest.h>
-
-#include <algorithm>
-#include <cmath>
-#include <cstdlib>
-#include <stdexcept>
-#include <vector>
+#include "tests/test.hpp"
 
 namespace gemm64 {
 namespace {
 
-TEST(ResizeBilinear, DoublesAsPyTorchDoesWithoutAlignedCorners) {
+TEST(ResizeBilinear, DoublesAsPyTorch) {
   MatrixF image(2, 2);
   image << 1, 2, 3, 4;
   MatrixF expected(4, 4);
@@ -55,7 +49,7 @@ double by_triangles(const MatrixF& image, double row, double column) {
   return sum;
 }
 
-TEST(ResizeBilinear, EqualsASumOfTrianglesFrom28To224) {
+TEST(ResizeBilinear, EqualsSumOfTriangles) {
   std::srand(1);
   const MatrixF image = MatrixF::Random(28, 28);
   const MatrixF result = resize_bilinear(image, 224, 224);
@@ -138,7 +132,7 @@ TEST(NetworkInput, CutsOutTheMiddleOfGreyImages) {
 
 // Every source value counts where an image becomes smaller: stripes become their mean, which two
 // neighbours of each centre alone would not see.
-TEST(NetworkInput, AveragesWhereTheImageBecomesSmaller) {
+TEST(NetworkInput, AveragesIfImageShrinks) {
   std::vector<std::uint8_t> stripes(64 * 64, 0);
   for (std::size_t i = 0; i < stripes.size(); i += 8) stripes[i] = 255;
   const ImageBatch small =

@@ -1,14 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "host/numerics/initialize.hpp"
 
-#include <gtest/gtest.h>
-
-#include <algorithm>
-#include <cmath>
-#include <cstdint>
-#include <random>
-#include <string>
-#include <vector>
+#include "tests/test.hpp"
 
 namespace gemm64 {
 namespace {
@@ -44,7 +37,7 @@ TEST(FillInt8, TakesTheUpperByteOfMt19937) {
   EXPECT_EQ(values[1], 0x22);
 }
 
-TEST(FillUniform, HasTheMeanVarianceAndBoundsOfItsDistribution) {
+TEST(FillUniform, HasMomentsOfItsDistribution) {
   const float bound = 0.25f;
   const std::vector<float> values = draw(1, "layer", bound, 1000000);
   double sum = 0.0;
@@ -64,7 +57,7 @@ TEST(FillUniform, HasTheMeanVarianceAndBoundsOfItsDistribution) {
   EXPECT_GT(*std::max_element(values.begin(), values.end()), 0.999f * bound);
 }
 
-TEST(LayerGenerator, DependsOnSeedAndNameAlone) {
+TEST(LayerGenerator, DependsOnSeedAndNameOnly) {
   const std::vector<float> values = draw(5, "classifier.1", 1.0f, 64);
   EXPECT_EQ(values, draw(5, "classifier.1", 1.0f, 64));
   EXPECT_NE(values, draw(6, "classifier.1", 1.0f, 64));

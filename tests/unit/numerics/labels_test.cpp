@@ -1,11 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "host/numerics/labels.hpp"
 
-#include <gmock/gmock.h>
-
-#include <functional>
-
-#include "tests/says.hpp"
+#include "tests/test.hpp"
 #include "tests/unit/numerics/idx_files.hpp"
 
 namespace gemm64 {

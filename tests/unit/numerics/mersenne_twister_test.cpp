@@ -1,9 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "host/numerics/mersenne_twister.hpp"
 
-#include <gtest/gtest.h>
-
-#include <random>
+#include "tests/test.hpp"
 
 namespace gemm64 {
 namespace {

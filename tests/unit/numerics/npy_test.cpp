@@ -1,16 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "host/numerics/npy.hpp"
 
-#include <fmt/format.h>
-#include <gmock/gmock.h>
-#include <gtest/gtest.h>
-
-#include <cstring>
-#include <filesystem>
-#include <fstream>
-
-#include "tests/folder.hpp"
-#include "tests/says.hpp"
+#include "tests/test.hpp"
 
 namespace gemm64 {
 namespace {
@@ -186,7 +177,7 @@ TEST_F(Npy, WritesWhatNumPyWrites) {
   EXPECT_EQ(values<std::int32_t>(folder_ / "x.npy"), (std::vector<std::int32_t>{1, -2}));
 }
 
-TEST_F(Npy, LoadsMatricesAlone) {
+TEST_F(Npy, LoadsMatricesOnly) {
   EXPECT_EQ(load_npy<std::int8_t>(array("|i1", "(2, 1)", "\1\2"))(1, 0), 2);
   const auto matrix = [&](const std::string& path) { return load_npy<std::int8_t>(path); };
   EXPECT_THAT([&] { matrix(array("|i1", "(2,)", "\1\2")); }, Fails("a matrix is needed"));

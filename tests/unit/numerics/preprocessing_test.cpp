@@ -1,14 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "host/numerics/preprocessing.hpp"
 
-#include <gtest/gtest.h>
-
 #include "host/numerics/image.hpp"
+#include "tests/test.hpp"
 
 namespace gemm64 {
 namespace {
 
-TEST(Preprocessing, TellsItsFormula) {
+TEST(Preprocessing, ShowsItsFormula) {
   EXPECT_EQ(preprocessing_named("raw").text(), "pixel");
   EXPECT_EQ(preprocessing_named("unit").text(), "pixel / 255");
   EXPECT_EQ(preprocessing_named("mnist").text(), "(pixel / 255 - 0.1307) / 0.3081");
@@ -32,7 +31,7 @@ TEST(Preprocessing, IsDoneToEachChannel) {
             std::vector<float>{200});
 }
 
-TEST(Preprocessing, CutsTheMiddleOutOrStretchesTheWhole) {
+TEST(Preprocessing, CutsMiddleOrStretches) {
   PixelChoice choice{preprocessing_named("raw"), std::nullopt};
   choice.whole = true;
   EXPECT_TRUE(choice.given());

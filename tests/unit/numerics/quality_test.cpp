@@ -1,15 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "host/numerics/quality.hpp"
 
-#include <gtest/gtest.h>
-
-#include <cmath>
-#include <cstdint>
-#include <limits>
-#include <stdexcept>
-#include <string>
-
-#include "tests/says.hpp"
+#include "tests/test.hpp"
 
 namespace gemm64 {
 namespace {
@@ -30,7 +22,7 @@ TEST(SignalToNoise, IsInfiniteAtTheExtremes) {
   EXPECT_EQ(signal_to_noise_db(zeros, ones), -std::numeric_limits<double>::infinity());
 }
 
-TEST(Top1Agreement, CountsRowsWithTheLargestValueInTheSameColumn) {
+TEST(Top1Agreement, CountsRowsWithSameMaximum) {
   MatrixF a(4, 3);
   a << 1, 2, 3, 5, 4, 3, -1, -2, -3, 7, 7, 0;
   MatrixF b(4, 3);
@@ -66,7 +58,7 @@ TEST(Compare, CountsMismatchesAndShowsTheFirst) {
   EXPECT_EQ(result.max_abs_error, 107);
 }
 
-TEST(Compare, MeasuresTheLargestPossibleErrorWithoutOverflow) {
+TEST(Compare, MeasuresLargestErrorSafely) {
   const MatrixI32 low = MatrixI32::Constant(1, 1, INT32_MIN);
   const MatrixI32 high = MatrixI32::Constant(1, 1, INT32_MAX);
   EXPECT_EQ(compare(low, high).max_abs_error, 4294967295LL);
@@ -89,7 +81,7 @@ TEST(Quality, RejectsDifferentShapes) {
   EXPECT_THROW(compare(MatrixI32::Zero(1, 2), MatrixI32::Zero(2, 1)), std::invalid_argument);
 }
 
-TEST(Quality, TellsShapesThatDifferInOneWay) {
+TEST(Quality, ReportsShapesThatDiffer) {
   const auto message = [](const MatrixF& a, const MatrixF& b) -> std::string {
     return message_of<std::invalid_argument>([&] { signal_to_noise_db(a, b); });
   };

@@ -1,20 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "host/numerics/quantize.hpp"
 
-#include <gtest/gtest.h>
-
-#include <cmath>
-#include <limits>
-#include <random>
-#include <stdexcept>
-
-#include "host/util/error.hpp"
-#include "tests/says.hpp"
+#include "tests/test.hpp"
 
 namespace gemm64 {
 namespace {
 
-TEST(QuantizePerTensor, TakesOneScaleFromTheLargestMagnitude) {
+TEST(QuantizePerTensor, ScaleIsOfLargestMagnitude) {
   MatrixF matrix(2, 3);
   matrix << 1.0f, -2.0f, 0.0f, 254.0f, -127.0f, 4.0f;
   const QuantizedMatrix result = quantize_per_tensor(matrix);
@@ -36,7 +28,7 @@ TEST(QuantizePerTensor, RoundsTiesToEven) {
   EXPECT_EQ(result.values, expected);
 }
 
-TEST(QuantizePerTensor, UsesASymmetricRangeForANegativeExtreme) {
+TEST(QuantizePerTensor, UsesSymmetricRange) {
   MatrixF matrix(1, 2);
   matrix << -1.0f, 0.25f;
   const QuantizedMatrix result = quantize_per_tensor(matrix);
@@ -44,7 +36,7 @@ TEST(QuantizePerTensor, UsesASymmetricRangeForANegativeExtreme) {
   EXPECT_EQ(result.values(0, 1), 32);  // 31.75
 }
 
-TEST(QuantizePerTensor, GivesAllZeroInputAScaleOfOne) {
+TEST(QuantizePerTensor, ScaleOfZeroIsOne) {
   const QuantizedMatrix result = quantize_per_tensor(MatrixF::Zero(3, 2));
   EXPECT_EQ(result.scales(0), 1.0f);
   EXPECT_EQ(result.values, MatrixI8::Zero(3, 2));
@@ -63,7 +55,7 @@ TEST(QuantizePerRow, TakesOneScaleFromEachRow) {
   EXPECT_EQ(result.values, expected);
 }
 
-TEST(QuantizePerRow, KeepsEveryValueWithinHalfAStepAtAnyMagnitude) {
+TEST(QuantizePerRow, IsWithinHalfAStep) {
   // From the smallest subnormal to the largest float, where scales are hardest to get right.
   std::mt19937 generator(7);
   for (int exponent = -149; exponent <= 127; ++exponent) {
@@ -95,7 +87,7 @@ TEST(Quantize, RejectsValuesThatAreNotFinite) {
   }
 }
 
-TEST(DequantizeLinear, ScalesEachColumnAndAddsItsBias) {
+TEST(DequantizeLinear, ScalesColumnsAndAddsBias) {
   MatrixI32 sums(2, 3);
   sums << 4, -8, 0, 1000000, 1, -1;
   Eigen::VectorXf scales(3);
@@ -107,7 +99,7 @@ TEST(DequantizeLinear, ScalesEachColumnAndAddsItsBias) {
   EXPECT_EQ(dequantize_linear(sums, 0.25f, scales, bias), expected);
 }
 
-TEST(DequantizeLinear, RejectsVectorsOfAnotherLength) {
+TEST(DequantizeLinear, RejectsOtherLengths) {
   const MatrixI32 sums = MatrixI32::Zero(2, 3);
   const Eigen::VectorXf three = Eigen::VectorXf::Ones(3);
   const Eigen::VectorXf two = Eigen::VectorXf::Ones(2);
@@ -115,7 +107,7 @@ TEST(DequantizeLinear, RejectsVectorsOfAnotherLength) {
   EXPECT_THROW(dequantize_linear(sums, 1.0f, three, two), std::invalid_argument);
 }
 
-TEST(Quantize, ALinearLayerComesBackNearItsFloatResult) {
+TEST(Quantize, LinearLayerIsNearFloat) {
   std::mt19937 generator(3);
   const auto uniform = [&] { return static_cast<float>(generator() % 2001u) / 1000.0f - 1.0f; };
   const MatrixF a = MatrixF::NullaryExpr(5, 300, uniform);

@@ -1,13 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "host/numerics/reference.hpp"
 
-#include <gtest/gtest.h>
-
-#include <cstdint>
-#include <random>
-#include <stdexcept>
-
 #include "tests/random_matrix.hpp"
+#include "tests/test.hpp"
 
 namespace gemm64 {
 namespace {
@@ -28,7 +23,7 @@ MatrixI32 by_definition(const MatrixI8& a, const MatrixI8& w) {
   return result;
 }
 
-TEST(ReferenceGemm, MultipliesByTheTransposedWeights) {
+TEST(ReferenceGemm, MultipliesTransposedWeights) {
   MatrixI8 a(2, 3);
   a << 1, 2, 3, -4, 5, -6;
   MatrixI8 w(2, 3);
@@ -38,7 +33,7 @@ TEST(ReferenceGemm, MultipliesByTheTransposedWeights) {
   EXPECT_EQ(reference_gemm(a, w), expected);
 }
 
-TEST(ReferenceGemm, EqualsTheDefinitionForEveryRaggedShape) {
+TEST(ReferenceGemm, EqualsDefinition) {
   const std::uint32_t seed = 20;
   std::mt19937 generator(seed);
   for (const Eigen::Index m : {1, 3, 65}) {
@@ -82,7 +77,7 @@ TEST(ReferenceGemm, RejectsOperandsThatDifferInK) {
   EXPECT_THROW(reference_gemm(MatrixI8::Zero(2, 3), MatrixI8::Zero(2, 4)), std::invalid_argument);
 }
 
-TEST(ReferenceRequantize, WantsABiasAndAScaleForEachColumn) {
+TEST(ReferenceRequantize, NeedsBiasAndScale) {
   const MatrixI32 sums = MatrixI32::Zero(2, 3);
   EXPECT_NO_THROW(reference_requantize(sums, {0, 0, 0}, {1, 1, 1}, 0, -128, 127));
   EXPECT_THROW(reference_requantize(sums, {0, 0}, {1, 1, 1}, 0, -128, 127), std::invalid_argument);

@@ -1,13 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "host/numerics/slices.hpp"
 
-#include <gtest/gtest.h>
-
-#include <cmath>
-#include <limits>
-#include <random>
-
-#include "tests/says.hpp"
+#include "tests/test.hpp"
 
 namespace gemm64 {
 namespace {
@@ -128,7 +122,7 @@ TEST(Slices, RefuseValuesThatAreNotFinite) {
   EXPECT_THAT(message(), Says("row 1, column 0 is NaN"));
 }
 
-TEST(Slices, HoldTheirBoundWhereFloat32EndsInSmallSteps) {
+TEST(Slices, HoldTheirBoundForSmallSums) {
   for (const float size : {1e-20F, 1e-22F, 3e-23F, 1e-30F, 1e-42F}) {
     const MatrixF a = random_matrix(5, 30, 6, size);
     const MatrixF w = random_matrix(5, 30, 7, size);

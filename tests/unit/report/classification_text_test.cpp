@@ -1,10 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "host/report/classification_text.hpp"
 
-#include <gmock/gmock.h>
-#include <gtest/gtest.h>
-
-#include "tests/says.hpp"
+#include "tests/test.hpp"
 
 namespace gemm64 {
 namespace {
@@ -26,7 +23,7 @@ TEST(ClassificationText, ComparesInt8WithFloat32) {
                          "1).\n"));
 }
 
-TEST(ClassificationText, NamesTheBestClassesOfEachImage) {
+TEST(ClassificationText, NamesBestClasses) {
   Classification named = example({"cat", "dog", "a\nb"});
   EXPECT_THAT(classification_text(named, true),
               Says("image 1:\n           3  0 (cat)\n           2  1 (dog)\n           1  2 "

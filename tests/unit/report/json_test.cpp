@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "host/report/json.hpp"
 
-#include <gtest/gtest.h>
-
+#include "tests/test.hpp"
 #include "tests/unit/runtime/reports.hpp"
 
 namespace gemm64 {
@@ -24,7 +23,7 @@ TEST(Json, ListsLayersOfTheDeviceAndOfTheHost) {
                              {"reason", "its weights depend on the input"}}));
 }
 
-TEST(Json, TellsTheDevicesShareOfANetwork) {
+TEST(Json, ReportsDeviceShareOfNetwork) {
   RunReport report = example_report();
   EXPECT_DOUBLE_EQ(to_json(report)["total"]["device_share"].get<double>(), 64.0 / 1000);
   EXPECT_EQ(to_json(report)["total"]["macs"], 64);

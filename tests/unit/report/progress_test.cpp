@@ -1,20 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "host/report/progress.hpp"
 
-#include <gmock/gmock.h>
-#include <gtest/gtest.h>
 #include <pty.h>
 #include <unistd.h>
 
-#include <algorithm>
 #include <chrono>
-#include <cstdint>
-#include <optional>
-#include <string>
 #include <thread>
 
 #include "host/util/columns.hpp"
 #include "host/util/escaped.hpp"
+#include "tests/test.hpp"
 
 namespace gemm64 {
 namespace {
@@ -33,7 +28,7 @@ TEST(ProgressBar, ShowsShareTimesAndSpeed) {
             "classifier.1  [###############...............]  50 %  4 s, 12 min left");
 }
 
-TEST(ProgressBar, EstimatesNothingBeforeThereIsSomethingToEstimateFrom) {
+TEST(ProgressBar, EstimatesNothingTooEarly) {
   EXPECT_EQ(ProgressBar::line(at("a", 0.0, std::nullopt), 80),
             "a  [..............................]   0 %  4 s");
   Remaining remaining;
@@ -44,7 +39,7 @@ TEST(ProgressBar, EstimatesNothingBeforeThereIsSomethingToEstimateFrom) {
 }
 
 // Ten seconds of reading, then 100 of work, told by a cycle that the test sets.
-TEST(Remaining, IsWithinHalfOfWhatItTakesAfterATenthOfTheWork) {
+TEST(Remaining, IsWithinHalfAfterATenth) {
   for (const double first : {0.0, 0.3}) {  // a part may be there from before
     Remaining remaining;
     remaining.note(first, 0);
@@ -154,7 +149,7 @@ std::size_t count(const std::string& text, const std::string& what) {
   return found;
 }
 
-TEST(ProgressBar, GoesOnWhileNobodyCalls) {
+TEST(ProgressBar, GoesOnByItself) {
   EXPECT_GE(count(in_silence(false), "\r\x1b[Kcomparing  [#####"), 2U);
 }
 

@@ -1,31 +1,29 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "host/report/run_table.hpp"
 
-#include <fmt/format.h>
-#include <gmock/gmock.h>
-#include <gtest/gtest.h>
-
-#include <sstream>
-
 #include "host/report/json.hpp"
-#include "tests/says.hpp"
+#include "tests/test.hpp"
 #include "tests/unit/report/shown.hpp"
 #include "tests/unit/runtime/reports.hpp"
 
 namespace gemm64 {
 namespace {
 
-TEST(RunTable, TellsWhatIsVerified) {
+class RunTable : public testing::Test {
+ protected:
+  RunReport report = example_report();
+};
+
+TEST_F(RunTable, ReportsWhatIsVerified) {
   EXPECT_THAT(
-      shown(example_report()),
+      shown(report),
       Says(fmt::format("18 sums equal the reference on the inputs that the device had; "
                        "all {} counters of cycles and bytes equal their prediction in every "
                        "layer.\n",
                        kCounters.size())));
 }
 
-TEST(RunTable, EndsInASummary) {
-  RunReport report = example_report();
+TEST_F(RunTable, EndsInASummary) {
   EXPECT_EQ(summary_line(report, 8.24),
             "200 cycles, 0.0 % of the MACs, -, 18 sums equal: VERIFIED in 8.2 s\n");
   report.layers[0].mismatches = {2, 2, 3, 40, 41, 1};
@@ -36,8 +34,7 @@ TEST(RunTable, EndsInASummary) {
   EXPECT_THAT(summary_line(report, std::nullopt), Says("(--check none): NOT CHECKED\n"));
 }
 
-TEST(RunTable, FitsIntoAHundredColumnsByDefault) {
-  RunReport report = example_report();
+TEST_F(RunTable, FitsIntoAHundredColumnsByDefault) {
   report.layers[0].name = std::string(150, 'x') + "/conv1";
   report.layers[0].shape = {193600, 3630, 6400};
   for (const std::size_t width : {0, 40, 79, 100, 200}) {
@@ -53,17 +50,16 @@ TEST(RunTable, FitsIntoAHundredColumnsByDefault) {
   }
 }
 
-TEST(RunTable, ShowsTheColumnsThatAreAskedFor) {
+TEST_F(RunTable, ShowsTheColumnsThatAreAskedFor) {
   ReportView view;
   view.columns = "tiles,check";
-  EXPECT_THAT(run_details(example_report(), view), Says("\nlayer  tiles  check\n"));
+  EXPECT_THAT(run_details(report, view), Says("\nlayer  tiles  check\n"));
   view.columns = "all";
-  EXPECT_THAT(run_details(example_report(), view), Says("SCALE-Sim", "roofline"));
+  EXPECT_THAT(run_details(report, view), Says("SCALE-Sim", "roofline"));
   EXPECT_THAT([] { check_columns("tiles,til"); }, Fails("'til'", "tiles, "));
 }
 
-TEST(RunTable, ShowsADashInPlaceOfAFigureThatIsNone) {
-  RunReport report = example_report();
+TEST_F(RunTable, ShowsADashInPlaceOfAFigureThatIsNone) {
   report.layers.resize(1);
   report.layers[0].shape = {46656, 0, 64};
   report.layers[0].utilization = 0;
@@ -76,8 +72,7 @@ TEST(RunTable, ShowsADashInPlaceOfAFigureThatIsNone) {
   EXPECT_THAT(run_details(report, view), testing::ContainsRegex("fc1 +3x3 /2 pool +- +- +- +-\n"));
 }
 
-TEST(RunTable, IsALineIfQuiet) {
-  RunReport report = example_report();
+TEST_F(RunTable, IsALineIfQuiet) {
   ReportView view;
   view.quiet = true;
   report.host_layers.clear();
@@ -86,8 +81,7 @@ TEST(RunTable, IsALineIfQuiet) {
   EXPECT_THAT(run_details(report, view), Says("fc1: 1 value differs; the first at row 2"));
 }
 
-TEST(RunTable, WarnsOfNoShareThatWasAskedFor) {
-  RunReport report = example_report();
+TEST_F(RunTable, WarnsOfNoShareThatWasAskedFor) {
   report.host_layers = {{"conv1", "Conv", 900, "with --convolutions host"}};
   EXPECT_THAT(run_details(report, {}), Lacks("Warning", "Next:"));
   report.host_layers[0].reason =
@@ -96,8 +90,7 @@ TEST(RunTable, WarnsOfNoShareThatWasAskedFor) {
               Says("Warning: only 6.6 %", "Next: quantize it: gemm64 quantize net "));
 }
 
-TEST(RunTable, TellsWhatTheDeviceFoundInItself) {
-  RunReport report = example_report();
+TEST_F(RunTable, ReportsFoundFaults) {
   LayerReport& layer = report.layers.front();
   layer.faults.push_back({"CHECKSUM", "", {0, 17, 3}, 5, 590484, 590333});
   layer.faults.push_back({"PARITY", "scratchpad", {}, 77, 591000, 590900});
@@ -116,9 +109,8 @@ TEST(RunTable, TellsWhatTheDeviceFoundInItself) {
                                                "word": 77, "found_in": 590900, "run_again_from": 591000}])"));
 }
 
-TEST(RunTable, TellsHowMuchRanOnTheHostAndWhy) {
-  const std::string text = shown(example_report());
-  EXPECT_THAT(text,
+TEST_F(RunTable, ReportsHostLayersAndReasons) {
+  EXPECT_THAT(shown(report),
               Says("7 nodes on the host, 0.50 s.\n", "MACs on the device: 6.4 % (64 of 1,000).\n",
                    "On the host: 2 layers, 900 MACs (conv1, conv2): convolutions run on "
                    "the host.\n",
@@ -126,16 +118,14 @@ TEST(RunTable, TellsHowMuchRanOnTheHostAndWhy) {
                    "the input.\n"));
 }
 
-TEST(RunTable, NamesFourLayersOfAReason) {
-  RunReport report = example_report();
+TEST_F(RunTable, NamesFourLayersOfAReason) {
   for (const char* name : {"conv3", "conv4", "conv5"}) {
     report.host_layers.push_back({name, "Conv", 100, "convolutions run on the host"});
   }
   EXPECT_THAT(shown(report), Says("5 layers, 1,200 MACs (conv1, conv2, conv3, conv4, ...): conv"));
 }
 
-TEST(RunTable, TellsWhatReloadedWeightsMeanForASharedMemory) {
-  RunReport report = example_report();
+TEST_F(RunTable, ReportsReloadedWeights) {
   report.geometry.n = 64;
   report.layers.resize(1);
   LayerReport& layer = report.layers[0];
@@ -146,24 +136,21 @@ TEST(RunTable, TellsWhatReloadedWeightsMeanForASharedMemory) {
   layer.counters[counter::kBytesWeights] = 3 * 64 * 32;
   layer.counters[counter::kBytesActivations] = 6400;
   layer.counters[counter::kBytesResults] = 3200;
-  const std::string text = shown(report);
-  EXPECT_THAT(text, Says("Weight traffic: 6.000 KiB for 2.000 KiB of the model, 3.00x",
-                         "A single memory of 64 bytes per cycle for all ports would need 246 "
-                         "cycles (0.25x).\n"));
+  EXPECT_THAT(shown(report),
+              Says("Weight traffic: 6.000 KiB for 2.000 KiB of the model, 3.00x",
+                   "A single memory of 64 bytes per cycle for all ports would need 246 "
+                   "cycles (0.25x).\n"));
   EXPECT_EQ(to_json(report)["total"]["weights"],
             (nlohmann::ordered_json{{"model_bytes", 2048}, {"loaded_bytes", 6144}}));
 }
 
-TEST(RunTable, NamesAFigureThatCannotBe) {
-  RunReport report = example_report();
+TEST_F(RunTable, NamesAFigureThatCannotBe) {
   report.layers[1].utilization = 4.3952;
-  const std::string text = shown(report);
-  EXPECT_THAT(text,
+  EXPECT_THAT(shown(report),
               Says("fc2: its utilization is 439.52 %; more than 100 % cannot be\n", "FAILED\n"));
 }
 
-TEST(RunTable, WarnsWhereLessThanHalfOfTheMacsAreOnTheDevice) {
-  RunReport report = example_report();
+TEST_F(RunTable, WarnsIfFewMacsAreOnDevice) {
   const std::string warning =
       "only 6.4 % (64 of 1,000) of the network's MACs are on the device; cycles and bytes are of "
       "these layers only";
@@ -174,8 +161,7 @@ TEST(RunTable, WarnsWhereLessThanHalfOfTheMacsAreOnTheDevice) {
   EXPECT_FALSE(to_json(report).contains("warnings"));
 }
 
-TEST(RunTable, GivesALayerNoCyclesThatAreNotItsOwn) {
-  RunReport report = example_report();
+TEST_F(RunTable, GivesALayerNoCyclesThatAreNotItsOwn) {
   for (LayerReport& layer : report.layers) {
     layer.program = 1;
     layer.overlapped = true;
@@ -188,14 +174,13 @@ TEST(RunTable, GivesALayerNoCyclesThatAreNotItsOwn) {
   EXPECT_EQ(json["total"]["cycles"], 200);
 }
 
-TEST(RunTable, CountsImagesOfTheSameClass) {
+TEST_F(RunTable, CountsImagesOfTheSameClass) {
   EXPECT_THAT(
-      shown(example_report()),
+      shown(report),
       Says("Same top-1 class as in float32: 98.4 % (63 of 64); SQNR 40.0 dB (30.0 dB after"));
 }
 
-TEST(RunTable, OfANetworkWithoutADeviceLayerSaysThatNothingWasVerified) {
-  RunReport report = example_report();
+TEST_F(RunTable, ReportsThatNothingWasVerified) {
   report.layers.clear();
   const std::string text = shown(report);
   EXPECT_THAT(text, testing::AllOf(Says("No layer of the network ran on the device, so nothing was "
@@ -205,25 +190,22 @@ TEST(RunTable, OfANetworkWithoutADeviceLayerSaysThatNothingWasVerified) {
   EXPECT_THAT(text, Lacks("MxKxN")) << "a table of nothing";
 }
 
-TEST(RunTable, ShowsProblemsAndFails) {
-  RunReport report = example_report();
+TEST_F(RunTable, ShowsProblemsAndFails) {
   report.problems = {"--trace-tile fc1:0,0,0: the tile was never reached"};
   EXPECT_THAT(shown(report), Says("--trace-tile fc1:0,0,0: the tile was never reached\n",
                                   "18 sums equal: FAILED\n"));
 }
 
-TEST(RunTable, ShowsWhatDiffers) {
-  RunReport report = example_report();
+TEST_F(RunTable, ShowsWhatDiffers) {
   report.layers[0].mismatches = {1, 2, 3, 40, 41, 1};
   ++report.layers[1].counters[counter::kWeightsIdle];
-  const std::string text = shown(report);
-  EXPECT_THAT(text, Says("fc1: 1 value differs; the first at row 2, column 3: expected 40, "
-                         "found 41\n",
-                         "fc2: counter weights.idle is 1, predicted 0\n", "FAILED\n"));
+  EXPECT_THAT(shown(report),
+              Says("fc1: 1 value differs; the first at row 2, column 3: expected 40, "
+                   "found 41\n",
+                   "fc2: counter weights.idle is 1, predicted 0\n", "FAILED\n"));
 }
 
-TEST(RunTable, OfTheFloatPathComparesWithDouble) {
-  RunReport report = example_report();
+TEST_F(RunTable, OfTheFloatPathComparesWithDouble) {
   report.host_only = true;
   report.layers[1].error_bound = 0.5;
   EXPECT_THAT(

@@ -2,10 +2,9 @@
 // All that a report shows.
 #pragma once
 
-#include <string>
-
 #include "host/report/run_table.hpp"
 #include "host/report/verdict.hpp"
+#include "tests/test.hpp"
 
 namespace gemm64 {
 

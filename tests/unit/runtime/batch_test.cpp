@@ -1,9 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Files made for one image, which are given several.
-#include <gmock/gmock.h>
-#include <gtest/gtest.h>
 
-#include "tests/says.hpp"
+#include "tests/test.hpp"
 #include "tests/unit/onnx_text.hpp"
 #include "tests/unit/run_on_cpu.hpp"
 #include "tests/unit/runtime/tensors.hpp"
@@ -63,7 +61,7 @@ TEST(Batch, FollowsTheShapeOfTheInput) {
   for (const char* graph : kReshapes) expect_images_alone(graph, options);
 }
 
-TEST(Batch, ReshapesTheSameConstantInEachPlaceThatNeedsIt) {
+TEST(Batch, ReshapesConstantInEachPlace) {
   // The weights' Reshape reads the same shape and keeps it.
   expect_images_alone(
       "(float[1,3,2,2] x, float[12] w) => (float[1,12] y) <int64[2] s = {1, 12}> "
@@ -90,7 +88,7 @@ TEST(Batch, OfOneLeavesTheFileAsItIs) {
   EXPECT_EQ(load_text(kReshapes[0], {"w"}, 13, batch_of(2)).graph().initializer_size(), 3);
 }
 
-TEST(Batch, IsRefusedWhereRowsWouldBeOfSeveralImages) {
+TEST(Batch, IsRefusedIfRowsMixImages) {
   // With three images, ONNX's own rules would make 2x18 of these.
   for (const char* graph :
        {"(float[1,3,2,2] x) => (float y) <int64[2] s = {2, -1}> {y = Reshape(x, s)}",

@@ -1,9 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "host/runtime/batched_model.hpp"
 
-#include <gtest/gtest.h>
-
-#include "host/util/error.hpp"
+#include "tests/test.hpp"
 #include "tests/unit/onnx_text.hpp"
 #include "tests/unit/runtime/tensors.hpp"
 
@@ -32,7 +30,7 @@ TEST(BatchedModel, OfAScalarIsOneImage) {
 }
 
 // Scalars go with every image, whichever name comes first.
-TEST(BatchedModel, TakesImagesBesideScalars) {
+TEST(BatchedModel, TakesImagesNextToScalars) {
   for (const std::string scalar : {"a", "z"}) {
     const std::string graph =
         "(float " + scalar + ", float[1, 2] x) => (float[1, 2] y) {y = Mul(x, " + scalar + ")}";
@@ -87,7 +85,7 @@ TEST(BatchedModel, TakesImagesInEqualPasses) {
   expect(1024, 4, 256);
 }
 
-TEST(BatchedModel, MakesInputsForImagesInTurnWhereTheFileMixesThem) {
+TEST(BatchedModel, MakesInputsForImagesInTurn) {
   InputOptions options;
   options.batch = 3;
   std::vector<std::int64_t> in_turn;
@@ -119,7 +117,7 @@ TEST(BatchedModel, MakesInputsForImagesInTurnWhereTheFileMixesThem) {
   EXPECT_EQ(found.inputs.passes(), 3);
 }
 
-TEST(BatchedModel, TakesSizesThatTheFileLeavesOpenByTheirNames) {
+TEST(BatchedModel, TakesOpenSizesByName) {
   const std::string graph =
       "(float[batch,length] x, float[batch,length] m) => (float[batch,length] y) {y = Mul(x, m)}";
   const auto load_named = [&](const InputOptions& options) {

@@ -1,22 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "host/runtime/calibration.hpp"
 
-#include <gmock/gmock.h>
-#include <gtest/gtest.h>
-
-#include <string>
-#include <utility>
-#include <vector>
-
 #include "host/runtime/narrowed_ranges.hpp"
-#include "tests/says.hpp"
+#include "tests/test.hpp"
 #include "tests/unit/onnx_text.hpp"
 #include "tests/unit/runtime/tensors.hpp"
 
 namespace gemm64 {
 namespace {
 
-TEST(Calibration, WidensEachRangeBothWaysOverAllPasses) {
+TEST(Calibration, WidensRangesOverAllPasses) {
   const OnnxModel model = load_text("(float[1,2] x) => (float[1,2] y) {y = Neg(x)}");
   const Tensor images = floats({3, 2}, {1, 2, -3, 0, -1, 4});
   const NetworkInputs inputs = NetworkInputs::in_passes({{"x", InputSource::of(images)}}, 3, 1);
@@ -46,13 +39,13 @@ TEST(Calibration, LeavesRareNumbersOutByPercentiles) {
   EXPECT_EQ(narrowed(options), (std::pair<float, float>{-3, 3}));
 }
 
-TEST(Calibration, KeepsBothEndsWhereEntropyHasNoRangeToChoose) {
+TEST(Calibration, KeepsBothEndsWithoutRange) {
   RangeOptions options;
   options.method = RangeMethod::kEntropy;  // of as many bins as steps
   EXPECT_EQ(narrowed(options), (std::pair<float, float>{-4, 40}));
 }
 
-TEST(Calibration, CountsTheImagesOfAPassThatAreOnesAlone) {
+TEST(Calibration, CountsImagesOfAPassOnce) {
   const OnnxModel model = load_text("(float[3,2] x) => (float[3,2] y) {y = Neg(x)}");
   const Tensor images = floats({5, 2}, {1, 2, 3, 4, 5, 6, 7, 8, 9, 10});
   std::vector<std::int64_t> counts;

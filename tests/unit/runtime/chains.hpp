@@ -2,12 +2,6 @@
 // Chains of quantized layers, run by a driver only: random ones, and what they must give.
 #pragma once
 
-#include <cmath>
-#include <cstdint>
-#include <random>
-#include <string>
-#include <vector>
-
 #include "host/cycles/cycle_model.hpp"
 #include "host/device/snapshot.hpp"
 #include "host/driver/driver.hpp"
@@ -15,6 +9,7 @@
 #include "host/numerics/reference.hpp"
 #include "host/tiling/job_program.hpp"
 #include "host/tiling/packing.hpp"
+#include "tests/test.hpp"
 
 namespace gemm64 {
 

@@ -1,13 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "host/runtime/dump.hpp"
 
-#include <gmock/gmock.h>
-#include <gtest/gtest.h>
-
 #include "host/runtime/npy.hpp"
 #include "host/util/lost_outputs.hpp"
-#include "tests/folder.hpp"
-#include "tests/says.hpp"
+#include "tests/test.hpp"
 #include "tests/unit/onnx_text.hpp"
 #include "tests/unit/runtime/tensors.hpp"
 
@@ -97,7 +93,7 @@ TEST_F(Dump, CallsNodesWithoutANameByTheirNumber) {
               UnorderedElementsAre("Relu number 0.npy"));
 }
 
-TEST_F(Dump, RefusesWhatCannotBeWrittenBeforeAnythingRuns) {
+TEST_F(Dump, RefusesUnwritableFilesFirst) {
   const OnnxModel plain = model("relu", "split");
   for (const char* const specification : {"relu", "relu=", "=folder", "="}) {
     EXPECT_THAT(refusal(plain, {specification}), Says("PATTERN=FOLDER")) << specification;

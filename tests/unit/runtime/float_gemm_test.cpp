@@ -2,12 +2,7 @@
 // float32 products in both precisions: quantized_gemm, sliced_gemm, and the choice between them.
 #include "host/runtime/float_gemm.hpp"
 
-#include <gmock/gmock.h>
-#include <gtest/gtest.h>
-
-#include <cstdlib>
-
-#include "host/util/error.hpp"
+#include "tests/test.hpp"
 #include "tests/unit/runtime/small_device.hpp"
 
 namespace gemm64 {
@@ -87,7 +82,7 @@ TEST_F(FloatGemm, JobsAreThoseThatRun) {
   }
 }
 
-TEST_F(FloatGemm, ASlicedProductTellsProgressByTheDepthOfItsJobs) {
+TEST_F(FloatGemm, ReportsProgressByDepth) {
   std::vector<std::pair<std::string, double>> told;
   ProgressShare half([&](const std::string& name, double done) {
     // Of each job the first and the last that is told.

@@ -1,16 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "host/runtime/group_run.hpp"
 
-#include <gtest/gtest.h>
-
-#include <algorithm>
-#include <cstring>
-#include <string>
-#include <utility>
-#include <vector>
-
 #include "host/compile/executable.hpp"
 #include "host/runtime/device_schedule.hpp"
+#include "tests/test.hpp"
 #include "tests/unit/runtime/quantized_graph_text.hpp"
 #include "tests/unit/runtime/small_device.hpp"
 

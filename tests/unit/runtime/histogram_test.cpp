@@ -1,11 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "host/runtime/histogram.hpp"
 
-#include <gmock/gmock.h>
-#include <gtest/gtest.h>
-
-#include <limits>
-#include <utility>
+#include "tests/test.hpp"
 
 namespace gemm64 {
 namespace {
@@ -29,7 +25,7 @@ TEST(Histogram, OfOneNumberReachesHalfToEachSide) {
   EXPECT_THAT(histogram.counts(), ElementsAre(0, 1));
 }
 
-TEST(Histogram, PercentileIsTheEdgeBeforeWhichSoManyAreCounted) {
+TEST(Histogram, PercentileIsAnEdge) {
   Histogram histogram(0, 10, 10);
   for (int i = 0; i < 10; ++i) {
     const float value = static_cast<float>(i) + 0.5F;
@@ -39,7 +35,7 @@ TEST(Histogram, PercentileIsTheEdgeBeforeWhichSoManyAreCounted) {
   EXPECT_EQ(histogram.percentile(95), 9);
 }
 
-TEST(Histogram, LeavesRareNumbersOutWhereStepsAreWorthMore) {
+TEST(Histogram, LeavesRareNumbersOut) {
   Histogram histogram(-100, 100, 1024);
   for (int i = -1000; i <= 1000; ++i) {
     const float value = static_cast<float>(i) / 100;

@@ -1,9 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "host/runtime/input_passes.hpp"
 
-#include <gmock/gmock.h>
-#include <gtest/gtest.h>
-
+#include "tests/test.hpp"
 #include "tests/unit/runtime/tensors.hpp"
 
 namespace gemm64 {

@@ -1,15 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "host/runtime/job_runner.hpp"
 
-#include <gmock/gmock.h>
-#include <gtest/gtest.h>
-
-#include <random>
-
 #include "host/cycles/cycle_model.hpp"
 #include "host/numerics/reference.hpp"
-#include "host/util/error.hpp"
-#include "tests/says.hpp"
+#include "tests/test.hpp"
 #include "tests/unit/runtime/small_device.hpp"
 
 namespace gemm64 {
@@ -42,7 +36,7 @@ class JobRunnerTest : public testing::Test {
   MatrixI32 sums_;
 };
 
-TEST_F(JobRunnerTest, GivesTheDevicesSumsAndAllThatIsKnownOfTheJob) {
+TEST_F(JobRunnerTest, ReturnsSumsAndReport) {
   const LayerReport layer = run();
   EXPECT_EQ(sums_, reference_gemm(a_, w_));
   EXPECT_EQ(layer.name, "one");
@@ -58,7 +52,7 @@ TEST_F(JobRunnerTest, GivesTheDevicesSumsAndAllThatIsKnownOfTheJob) {
   EXPECT_FALSE(layer.skipped);
 }
 
-TEST_F(JobRunnerTest, GivesTheSameSumsWhereverPartialSumsAreAdded) {
+TEST_F(JobRunnerTest, EqualsWithAnyAccumulation) {
   const LayerReport on_device = run();
   const MatrixI32 sums = sums_;
   RunOptions options;
@@ -80,7 +74,7 @@ TEST_F(JobRunnerTest, NoticesAFlippedBit) {
   EXPECT_EQ(sums_(0, 0), layer.mismatches.found) << "the device's sums, not the right ones";
 }
 
-TEST_F(JobRunnerTest, HasTheFirstJobThatFailedInvestigated) {
+TEST_F(JobRunnerTest, DiagnosesFirstFailedJob) {
   RunOptions options;
   std::vector<std::string> asked;
   options.investigate = [&](const JobRun& run, Failure& failure) {
@@ -102,7 +96,7 @@ TEST_F(JobRunnerTest, HasTheFirstJobThatFailedInvestigated) {
   EXPECT_EQ(runner.failure().value().note, "found it");
 }
 
-TEST_F(JobRunnerTest, TellsItsObserversWhatIsToComeAndWhatRuns) {
+TEST_F(JobRunnerTest, CallsItsObservers) {
   JobNotes first, second;
   RunOptions options;
   options.observers = {&first, &second};
@@ -116,7 +110,7 @@ TEST_F(JobRunnerTest, TellsItsObserversWhatIsToComeAndWhatRuns) {
   }
 }
 
-TEST_F(JobRunnerTest, RunsOneJobAloneAndTakesTheReferenceForTheOthers) {
+TEST_F(JobRunnerTest, RunsOneJobByItself) {
   RunOptions options;
   std::vector<std::uint64_t> resets;
   options.alone = OneJob{1, 5000, [&](std::uint64_t clock) { resets.push_back(clock); }};
@@ -130,7 +124,7 @@ TEST_F(JobRunnerTest, RunsOneJobAloneAndTakesTheReferenceForTheOthers) {
   EXPECT_THAT(resets, ElementsAre(5000U));
 }
 
-TEST_F(JobRunnerTest, TellsProgressFromNothingToAll) {
+TEST_F(JobRunnerTest, ReportsGrowingProgress) {
   JobRunner runner(device_, driver_, {});
   std::vector<double> told;
   ProgressShare share([&](const std::string& name, double done) {
@@ -153,7 +147,7 @@ TEST_F(JobRunnerTest, RefusesWhatTheMemoryCannotHold) {
   EXPECT_THROW(runner.job("none", GemmShape{0, 1, 1}), UsageError);
 }
 
-TEST_F(JobRunnerTest, BeginsAReportOfItsDeviceAndOptions) {
+TEST_F(JobRunnerTest, BeginsReportOfItsDevice) {
   RunOptions options;
   options.precision = Precision::kFloat32;
   options.accumulate = Accumulate::kHost;
@@ -169,7 +163,7 @@ TEST_F(JobRunnerTest, BeginsAReportOfItsDeviceAndOptions) {
   EXPECT_TRUE(report.layers.empty());
 }
 
-TEST_F(JobRunnerTest, RunsAllJobsAsOneProgramWhereThatIsAskedFor) {
+TEST_F(JobRunnerTest, RunsJobsAsOneProgram) {
   JobNotes notes;
   RunOptions options;
   options.one_program = true;

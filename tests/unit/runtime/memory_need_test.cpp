@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "host/runtime/memory_need.hpp"
 
-#include <gtest/gtest.h>
-
+#include "tests/test.hpp"
 #include "tests/unit/onnx_text.hpp"
 #include "tests/unit/runtime/quantized_graph_text.hpp"
 
@@ -26,18 +25,18 @@ TEST(MemoryNeed, LeavesConstantsOut) {
             2.0 * (160 + 120));
 }
 
-TEST(MemoryNeed, CountsWhatTheDevicesResultsAreComparedWith) {
+TEST(MemoryNeed, CountsExpectedResults) {
   QuantizedText text("1,8,6,6");
   text.conv("x", "y", 8, 8, 1);
   EXPECT_EQ(memory_need(text.model()), 2.0 * (288 + 288 + 12 * 288));
 }
 
-TEST(MemoryNeed, CountsInputsAndOutputsOfImagesInTurn) {
+TEST(MemoryNeed, CountsImagesInTurn) {
   EXPECT_EQ(memory_need(load_text("(float[1,4] x) => (float[1,4] y) {y = Relu(x)}", {}), 5),
             2.0 * 5 * 32);
 }
 
-TEST(MemoryNeed, IsFarMoreThanAMachineHasForAHugeBatch) {
+TEST(MemoryNeed, IsHugeForAHugeBatch) {
   ImportOptions options;
   options.batch = std::int64_t{1} << 60;
   EXPECT_GT(

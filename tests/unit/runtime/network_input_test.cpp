@@ -1,18 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "host/runtime/network_input.hpp"
 
-#include <gmock/gmock.h>
-#include <gtest/gtest.h>
 #include <stb/stb_image_write.h>
-
-#include <filesystem>
-#include <fstream>
 
 #include "host/runtime/input_passes.hpp"
 #include "host/runtime/known_inputs.hpp"
 #include "host/runtime/npy.hpp"
-#include "tests/folder.hpp"
-#include "tests/says.hpp"
+#include "tests/test.hpp"
 #include "tests/unit/onnx_text.hpp"
 #include "tests/unit/runtime/tensors.hpp"
 
@@ -127,7 +121,7 @@ TEST_F(NetworkInput, IsKnownWhereItIsANumber) {
   }
 }
 
-TEST_F(NetworkInput, IsKnownWhereAConditionWaitsForAFileOfOneInteger) {
+TEST_F(NetworkInput, IsKnownIfAConditionNeedsIt) {
   const OnnxModel model = load_text(
       "(int64[N] n, float[1] x) => (float[M] y) {"
       "t = Constant <value_int = 1> () u = ReduceSum <keepdims = 0> (n) c = Equal(t, u) "
@@ -157,7 +151,7 @@ TEST_F(NetworkInput, IsNamedWhereThereAreSeveral) {
   EXPECT_THAT(refusal(model, {file, file}), Says("given twice"));
 }
 
-TEST_F(NetworkInput, MayBeAnImageForEachOfTheFilesBatch) {
+TEST_F(NetworkInput, MayBeAnImageForTheBatch) {
   ImportOptions options;
   options.batch = 2;
   const OnnxModel model =
@@ -235,7 +229,7 @@ TEST_F(IdxInput, IsRefusedWhereNoImageFits) {
   EXPECT_THAT(refused("N,1", three), Says("arrays are taken as they are"));
 }
 
-TEST_F(NetworkInput, TakesTheImagesOfAFolderInTheOrderOfTheirNames) {
+TEST_F(NetworkInput, TakesImagesInOrderOfNames) {
   for (const char* name : {"b.png", "a.png"}) {
     const std::uint8_t pixel = name[0];
     EXPECT_NE(stbi_write_png((folder_ / name).c_str(), 1, 1, 1, &pixel, 1), 0);

@@ -1,13 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "host/runtime/network_output.hpp"
 
-#include <gmock/gmock.h>
-#include <gtest/gtest.h>
-
 #include "host/runtime/npy.hpp"
 #include "host/util/lost_outputs.hpp"
-#include "tests/folder.hpp"
-#include "tests/says.hpp"
+#include "tests/test.hpp"
 #include "tests/unit/onnx_text.hpp"
 #include "tests/unit/run_on_cpu.hpp"
 #include "tests/unit/runtime/tensors.hpp"
@@ -84,7 +80,7 @@ TEST_F(NetworkOutput, IsRefusedWhereThereIsNone) {
   EXPECT_THAT(refusal({"/dev/null/x/"}), Says("is no folder"));
 }
 
-TEST_F(NetworkOutput, OverwritesNoOtherFileOfTheCommand) {
+TEST_F(NetworkOutput, OverwritesNoOtherFile) {
   EXPECT_THAT(refusal({"a=" + at("y.npy"), "b=" + at("./y.npy")}), Says("name another"));
   EXPECT_THAT(refusal({"a=" + at("b.npy"), at("")}), Says("name another"));
   // Both would be a.npy's neighbour "_.npy".
@@ -103,7 +99,7 @@ TEST_F(NetworkOutput, IsWrittenThoughAnotherIsLost) {
   EXPECT_EQ(value("b.npy"), 2);
 }
 
-TEST_F(NetworkOutput, IsWidenedWhereNumPyDoesNotKnowItsType) {
+TEST_F(NetworkOutput, IsWidenedForNumPy) {
   ClaimedFiles claimed;
   NetworkOutputs outputs({"a=" + at("a.npy"), "b=" + at("b.npy")}, claimed);
   const OnnxModel two = model();

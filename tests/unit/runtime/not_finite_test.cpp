@@ -1,9 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "host/runtime/not_finite.hpp"
 
-#include <gtest/gtest.h>
-
-#include <limits>
+#include "tests/test.hpp"
 
 namespace gemm64 {
 namespace {

@@ -1,18 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "host/runtime/npy.hpp"
 
-#include <gmock/gmock.h>
-#include <gtest/gtest.h>
-
-#include <cmath>
-#include <filesystem>
-
 #include "host/graph/proto/tensor_data.hpp"
 #include "host/kernels/object_tensors.hpp"
 #include "host/kernels/small_types.hpp"
 #include "host/numerics/npy.hpp"
-#include "tests/folder.hpp"
-#include "tests/says.hpp"
+#include "tests/test.hpp"
 #include "tests/unit/runtime/tensors.hpp"
 
 namespace gemm64 {

@@ -1,16 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "host/runtime/program_run.hpp"
 
-#include <gmock/gmock.h>
-#include <gtest/gtest.h>
-
-#include <cstring>
-#include <functional>
-#include <optional>
-#include <utility>
-
 #include "host/graph/onnx/host_nodes.hpp"
-#include "tests/says.hpp"
+#include "tests/test.hpp"
 #include "tests/unit/runtime/quantized_graph_text.hpp"
 #include "tests/unit/runtime/small_device.hpp"
 

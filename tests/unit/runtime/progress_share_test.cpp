@@ -1,9 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <gtest/gtest.h>
-
-#include <vector>
 
 #include "host/runtime/progress.hpp"
+#include "tests/test.hpp"
 
 namespace gemm64 {
 namespace {
@@ -21,7 +19,7 @@ TEST(ProgressShare, AddsUpPartsAndTheirParts) {
   EXPECT_EQ(told, (std::vector<double>{0.125, 0.25 + 0.75 * 0.75}));
 }
 
-TEST(ProgressShare, NeedsNobodyToTell) {
+TEST(ProgressShare, NeedsNoReceiver) {
   ProgressShare nobody;
   nobody.next(1);
   nobody.inside().report("a", 1);

@@ -2,12 +2,8 @@
 // Quantized networks for tests: nodes as text, their constants made for them.
 #pragma once
 
-#include <fmt/format.h>
-
-#include <random>
-#include <string>
-
 #include "host/kernels/tensor.hpp"
+#include "tests/test.hpp"
 #include "tests/unit/onnx_text.hpp"
 
 namespace gemm64 {

@@ -1,14 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "host/runtime/run_report.hpp"
 
-#include <gtest/gtest.h>
-
+#include "tests/test.hpp"
 #include "tests/unit/runtime/reports.hpp"
 
 namespace gemm64 {
 namespace {
 
-TEST(RunReport, IsVerifiedWhereAllThatWasCheckedHeld) {
+TEST(RunReport, IsVerifiedIfAllChecksHeld) {
   EXPECT_TRUE(example_report().verified());
   EXPECT_TRUE(example_report().predictable());
 }
@@ -31,7 +30,7 @@ TEST(RunReport, IsNotVerifiedWhereASumDiffers) {
   EXPECT_FALSE(report.verified());
 }
 
-TEST(RunReport, IsNotVerifiedWhereAnErrorIsBeyondItsBound) {
+TEST(RunReport, ErrorBeyondBoundIsNotVerified) {
   RunReport report = example_report();
   report.layers[1].max_abs_error = 2;
   EXPECT_TRUE(report.verified());  // no bound is claimed
@@ -43,7 +42,7 @@ TEST(RunReport, IsNotVerifiedWhereAnErrorIsBeyondItsBound) {
   EXPECT_TRUE(report.verified());
 }
 
-TEST(RunReport, IsNotVerifiedWhereACounterIsNotAsPredicted) {
+TEST(RunReport, WrongCounterIsNotVerified) {
   RunReport report = example_report();
   ++report.layers[1].counters[counter::kWeightsIdle];
   EXPECT_FALSE(report.verified());
@@ -51,7 +50,7 @@ TEST(RunReport, IsNotVerifiedWhereACounterIsNotAsPredicted) {
   EXPECT_TRUE(report.verified());
 }
 
-TEST(RunReport, IsNotVerifiedWhereBytesAreNotAsPredictedThoughTheMemoryStalls) {
+TEST(RunReport, WrongBytesUnderStallsAreNot) {
   for (const std::size_t bytes : {counter::kBytesWeights, counter::kBytesActivations,
                                   counter::kBytesCommands, counter::kBytesResults}) {
     RunReport report = example_report();
@@ -77,7 +76,7 @@ RunReport report_of_cycles(std::uint64_t first, std::uint64_t second) {
   return report;
 }
 
-TEST(RunReport, IsNotVerifiedWhereAFigurePassesItsBound) {
+TEST(RunReport, ValueBeyondBoundIsNotVerified) {
   EXPECT_TRUE(report_of_cycles(64, 64).verified());
   const RunReport report = report_of_cycles(113, 15);
   EXPECT_FALSE(report.verified());
@@ -85,14 +84,14 @@ TEST(RunReport, IsNotVerifiedWhereAFigurePassesItsBound) {
             "fc2: its utilization is 426.67 %; more than 100 % cannot be");
 }
 
-TEST(RunReport, LetsTheLanesOfASmallArrayHaveMoreMultipliers) {
+TEST(RunReport, AllowsLanesOfASmallArray) {
   RunReport report = report_of_cycles(64, 60);
   EXPECT_FALSE(report.verified());
   for (LayerReport& layer : report.layers) layer.tiles = 0;
   EXPECT_TRUE(report.verified()) << "nine for each of 8 columns";
 }
 
-TEST(RunReport, IsNotVerifiedWhereAProgramOrTheTotalPassesItsBound) {
+TEST(RunReport, ProgramBeyondBoundIsNotVerified) {
   RunReport report = report_of_cycles(64, 63);
   for (LayerReport& layer : report.layers) {
     layer.overlapped = true;  // no share of its own
@@ -111,7 +110,7 @@ TEST(RunReport, IsNotVerifiedWhereAProgramOrTheTotalPassesItsBound) {
   EXPECT_FALSE(report.verified());  // 130 beats in 128 cycles
 }
 
-TEST(RunReport, IsNotVerifiedWhereACauseTookMoreThanAllCycles) {
+TEST(RunReport, CauseBeyondTotalIsNotVerified) {
   RunReport report = example_report();
   report.layers[0].counters[counter::kWeightsIdle] = 101;
   report.layers[0].predicted = report.layers[0].counters;
@@ -120,7 +119,7 @@ TEST(RunReport, IsNotVerifiedWhereACauseTookMoreThanAllCycles) {
 }
 
 // The first layer's MACs and the second one's bytes may go on at once.
-TEST(RunReport, BoundsAProgramByItsMacsAndBytesTogether) {
+TEST(RunReport, BoundsProgramByMacsAndBytes) {
   RunReport report = report_of_cycles(64, 64);
   report.layers[1].shape = {1, 8, 8};
   report.layers[1].counters[counter::kBytesWeights] = 60 * 8;
@@ -141,7 +140,7 @@ TEST(RunReport, AddsUpTheMacsOfDeviceAndHost) {
   EXPECT_EQ(report.all_macs(), 2U * 3 * 4 + 2 * 4 * 5 + 900 + 36);
 }
 
-TEST(NetworkQuality, CountsImagesWithTheSameLargestOutput) {
+TEST(NetworkQuality, CountsImagesOfSameClass) {
   MatrixF exact(3, 2), found(3, 2);
   exact << 1, 0, 0, 1, 2, 3;
   found << 1, 0, 1, 0, 2, 3;

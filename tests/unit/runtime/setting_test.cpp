@@ -1,11 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "host/runtime/setting.hpp"
 
-#include <gmock/gmock.h>
-#include <gtest/gtest.h>
-
 #include "host/runtime/run_settings.hpp"
-#include "tests/says.hpp"
+#include "tests/test.hpp"
 #include "tests/unit/onnx_data.hpp"
 
 namespace gemm64 {
@@ -21,7 +18,7 @@ std::string refused(const Settings<Options>& settings, const Json& json) {
   });
 }
 
-TEST(Settings, EachTakesItsDefaultFromWhereItIsUsedAndWhatItWrote) {
+TEST(Settings, EachHasItsDefault) {
   const Json device = to_json(device_settings(), DeviceOptions());
   EXPECT_EQ(device, Json({{"array", 64},
                           {"seed", 1},
@@ -72,7 +69,7 @@ TEST(Settings, ReadDramChannels) {
   EXPECT_THAT(refused(device_settings(), {{"memory", "drams"}}), Says("memory is 'drams'"));
 }
 
-TEST(RunSettings, SayWhatDoesNotGoTogetherAsTheUserSaidIt) {
+TEST(RunSettings, NamesConflictsInUsersWords) {
   RunSettings settings;
   settings.results = ResultCode::kInt8;
   settings.accumulate = Accumulate::kHost;

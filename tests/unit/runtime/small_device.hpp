@@ -2,12 +2,9 @@
 // An array of 8x8 for tests of what runs on a device: results can be damaged, and jobs are noted.
 #pragma once
 
-#include <string>
-#include <vector>
-
 #include "host/check/job_observer.hpp"
 #include "host/device/reference_device.hpp"
-#include "host/util/error.hpp"
+#include "tests/test.hpp"
 #include "tests/unit/device/wrapped_device.hpp"
 
 namespace gemm64 {

@@ -2,10 +2,8 @@
 // Small tensors, for tests.
 #pragma once
 
-#include <random>
-#include <vector>
-
 #include "host/kernels/tensor.hpp"
+#include "tests/test.hpp"
 
 namespace gemm64 {
 

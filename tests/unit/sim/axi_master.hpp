@@ -3,18 +3,9 @@
 // answer with its clock.
 #pragma once
 
-#include <gtest/gtest.h>
-
-#include <array>
-#include <cstdint>
-#include <cstring>
-#include <string>
-#include <utility>
-#include <vector>
-
 #include "sim/memory/axi_read_port.hpp"
 #include "sim/memory/axi_write_port.hpp"
-#include "tests/says.hpp"
+#include "tests/test.hpp"
 
 namespace gemm64 {
 

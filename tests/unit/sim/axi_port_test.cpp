@@ -2,9 +2,7 @@
 // What a port that is read and one that is written have in common.
 #include "sim/memory/axi_port.hpp"
 
-#include <gtest/gtest.h>
-
-#include "host/util/error.hpp"
+#include "tests/test.hpp"
 #include "tests/unit/sim/axi_master.hpp"
 
 namespace gemm64 {
@@ -21,7 +19,7 @@ class AxiPorts : public testing::Test {
 using Masters = testing::Types<ReadMaster, WriteMaster>;
 TYPED_TEST_SUITE(AxiPorts, Masters);
 
-TYPED_TEST(AxiPorts, KeepsOrderAndDataUnderStallsAndBackpressure) {
+TYPED_TEST(AxiPorts, KeepsOrderAndDataUnderStalls) {
   for (std::uint32_t seed = 1; seed <= 20; ++seed) {
     SCOPED_TRACE("seed " + std::to_string(seed));
     TypeParam master(seed % 2 == 0 ? 64 : 4);
@@ -55,7 +53,7 @@ TYPED_TEST(AxiPorts, RepeatsItsStallsFromTheSeed) {
   EXPECT_NE(cycles[0], cycles[2]);
 }
 
-TYPED_TEST(AxiPorts, CarriesExactlyTheThrottledBytesOnAverage) {
+TYPED_TEST(AxiPorts, CarriesThrottledBytesOnAverage) {
   for (const unsigned bytes : {1u, 16u, 31u, 32u, 48u, 63u}) {
     TypeParam master(64);
     master.port.set_latency(1);
@@ -75,7 +73,7 @@ TYPED_TEST(AxiPorts, CarriesExactlyTheThrottledBytesOnAverage) {
   }
 }
 
-TYPED_TEST(AxiPorts, FailsABurstWithTheErrorThatWasAskedFor) {
+TYPED_TEST(AxiPorts, FailsBurstWithGivenError) {
   TypeParam master(64);
   master.fail(0, AxiResponse::kDecodeError);
   master.burst(0x1000, 2);
@@ -125,7 +123,7 @@ TYPED_TEST(AxiPorts, CountsBurstsAndBeats) {
   EXPECT_EQ(master.port.statistics().beats, 0u);
 }
 
-TYPED_TEST(AxiPorts, AcceptsTheLargestBurstThatEndsAtTheBoundary) {
+TYPED_TEST(AxiPorts, AcceptsLargestBurstAtBoundary) {
   EXPECT_EQ(TestFixture::violation({0x1000, 63, 6, 1, 0}), "");
   EXPECT_EQ(TestFixture::violation({0x1fc0, 0, 6, 1, 0}), "");
 }
@@ -167,7 +165,7 @@ TYPED_TEST(AxiPorts, HoldsTheMasterToAnAddressThatWaits) {
   EXPECT_EQ(after_reset->violation(decltype(TypeParam::offer(address)){}), "");
 }
 
-TEST(AxiPortSettings, AreRefusedWhereTheyMeanNothing) {
+TEST(AxiPortSettings, RefuseInvalidValues) {
   Memory memory(4096);
   for (const unsigned width : {0u, 1u, 3u, 48u, 128u}) {
     EXPECT_THROW(AxiReadPort("weights", memory, width), UsageError) << width;

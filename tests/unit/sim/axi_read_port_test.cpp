@@ -1,12 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "sim/memory/axi_read_port.hpp"
 
-#include <gtest/gtest.h>
-
-#include <cstdint>
-#include <cstring>
-#include <vector>
-
+#include "tests/test.hpp"
 #include "tests/unit/sim/axi_master.hpp"
 
 namespace gemm64 {
@@ -17,7 +12,7 @@ using Master = ReadMaster;
 class AxiReadPortWidth : public testing::TestWithParam<unsigned> {};
 INSTANTIATE_TEST_SUITE_P(Widths, AxiReadPortWidth, testing::Values(2u, 4u, 8u, 16u, 32u, 64u));
 
-TEST_P(AxiReadPortWidth, AnswersEachAddressAfterTheLatencyAndThenABeatAClock) {
+TEST_P(AxiReadPortWidth, AnswersAfterLatency) {
   for (const unsigned latency : {1u, 2u, 7u, 100u}) {
     Master master(GetParam());
     master.port.set_latency(latency);
@@ -29,8 +24,12 @@ TEST_P(AxiReadPortWidth, AnswersEachAddressAfterTheLatencyAndThenABeatAClock) {
   }
 }
 
-TEST(AxiReadPort, StartsTheLatencyAtTheHandshakeNotAtReset) {
-  Master master(64);
+class AxiReadPortTest : public testing::Test {
+ protected:
+  Master master{64};
+};
+
+TEST_F(AxiReadPortTest, LatencyBeginsAtHandshake) {
   master.port.set_latency(9);
   master.run(33);
   master.burst(0, 1);
@@ -39,8 +38,7 @@ TEST(AxiReadPort, StartsTheLatencyAtTheHandshakeNotAtReset) {
   EXPECT_EQ(master.beats[0].clock, 42u);
 }
 
-TEST(AxiReadPort, AnswersBackToBackInOrderAcrossIds) {
-  Master master(64);
+TEST_F(AxiReadPortTest, AnswersInOrderAcrossIds) {
   master.port.set_latency(20);
   for (unsigned i = 0; i < 12; ++i) master.burst(0x1000 * (12 - i), 1 + i % 5, i % 2);
   std::size_t total = 0;
@@ -51,8 +49,7 @@ TEST(AxiReadPort, AnswersBackToBackInOrderAcrossIds) {
   master.check();
 }
 
-TEST(AxiReadPort, DoesNotAnswerALaterBurstBeforeItsOwnLatency) {
-  Master master(64);
+TEST_F(AxiReadPortTest, EachBurstHasItsLatency) {
   master.port.set_latency(10);
   master.burst(0, 2);
   master.run(5);
@@ -62,8 +59,7 @@ TEST(AxiReadPort, DoesNotAnswerALaterBurstBeforeItsOwnLatency) {
   EXPECT_EQ(master.beats[2].clock, 15u);
 }
 
-TEST(AxiReadPort, HidesTheLatencyWhenEnoughBurstsAreOutstanding) {
-  Master master(64);
+TEST_F(AxiReadPortTest, HidesLatencyOfBursts) {
   master.port.set_latency(100);
   for (unsigned i = 0; i < 200; ++i)
     master.burst(64 * 16 * i, 16);  // more than the ring starts with
@@ -73,8 +69,7 @@ TEST(AxiReadPort, HidesTheLatencyWhenEnoughBurstsAreOutstanding) {
   EXPECT_EQ(master.port.outstanding(), 0u);
 }
 
-TEST(AxiReadPort, UsesANewLatencyForLaterRequestsOnly) {
-  Master master(64);
+TEST_F(AxiReadPortTest, NewLatencyIsForLaterRequests) {
   master.port.set_latency(30);
   master.burst(0, 1);
   master.run(1);
@@ -88,8 +83,7 @@ TEST(AxiReadPort, UsesANewLatencyForLaterRequestsOnly) {
   EXPECT_EQ(master.beats[2].clock, 32u + 3);
 }
 
-TEST(AxiReadPort, HoldsAWaitingBeatThoughTheMemoryChanges) {
-  Master master(64);
+TEST_F(AxiReadPortTest, HoldsWaitingBeat) {
   master.port.set_latency(1);
   master.burst(0, 2);
   master.step();
@@ -106,8 +100,7 @@ TEST(AxiReadPort, HoldsAWaitingBeatThoughTheMemoryChanges) {
   EXPECT_EQ(master.beats[1].data[0], master.memory.data()[64]);
 }
 
-TEST(AxiReadPort, WithholdsReadyAndNewValidWithTheGivenProbability) {
-  Master master(64);
+TEST_F(AxiReadPortTest, StallsWithGivenProbability) {
   master.port.set_latency(1);
   master.port.set_stalls(0.25, 5);
   constexpr unsigned kCycles = 100000;
@@ -123,8 +116,7 @@ TEST(AxiReadPort, WithholdsReadyAndNewValidWithTheGivenProbability) {
   EXPECT_NEAR(valid, 0.75 * kCycles, 0.01 * kCycles);
 }
 
-TEST(AxiReadPort, DrivesNoiseWhileStallingWithoutValid) {
-  Master master(64);
+TEST_F(AxiReadPortTest, DrivesNoiseWithoutValid) {
   master.port.set_stalls(0.5, 1);
   master.port.begin_clock(0);
   EXPECT_TRUE(master.port.payload_changed());
@@ -134,8 +126,7 @@ TEST(AxiReadPort, DrivesNoiseWhileStallingWithoutValid) {
   EXPECT_NE(std::memcmp(first.data(), master.port.rdata(), 64), 0);
 }
 
-TEST(AxiReadPort, SavesNoMoreThanABeatOfCreditWhileIdle) {
-  Master master(64);
+TEST_F(AxiReadPortTest, SavesAtMostABeatOfCredit) {
   master.port.set_latency(1);
   master.port.set_bytes_per_cycle(8);
   master.run(1000);
@@ -146,17 +137,17 @@ TEST(AxiReadPort, SavesNoMoreThanABeatOfCreditWhileIdle) {
   EXPECT_EQ(master.beats[2].clock, 1017u);
 }
 
-TEST(AxiReadPort, IsUnthrottledByAsManyBytesAsItIsWide) {
+TEST_F(AxiReadPortTest, IsUnthrottledByItsWidth) {
   for (const unsigned bytes : {0u, 64u, 1000u}) {
-    Master master(64);
-    master.port.set_bytes_per_cycle(bytes);
-    master.burst(0, 64);
-    master.run_until(64);
-    EXPECT_EQ(master.beats.back().clock, 163u);
+    Master one(64);
+    one.port.set_bytes_per_cycle(bytes);
+    one.burst(0, 64);
+    one.run_until(64);
+    EXPECT_EQ(one.beats.back().clock, 163u);
   }
 }
 
-TEST(AxiReadPort, AnswersBeatsOutsideTheMemoryWithDecodeErrorAndZeros) {
+TEST_F(AxiReadPortTest, ReportsBeatsOutsideMemory) {
   Memory memory(4096 + 128);  // ends after the second beat of the burst
   AxiReadPort port("weights", memory, 64);
   port.set_latency(1);
@@ -173,15 +164,13 @@ TEST(AxiReadPort, AnswersBeatsOutsideTheMemoryWithDecodeErrorAndZeros) {
   }
 }
 
-TEST(AxiReadPort, AnswersTheTopOfTheAddressSpaceWithDecodeError) {
-  Master master(64);
+TEST_F(AxiReadPortTest, ReportsTopOfAddressSpace) {
   master.burst((std::uint64_t{1} << 40) - 64, 1);
   master.run_until(1);
   EXPECT_EQ(master.beats[0].response, AxiResponse::kDecodeError);
 }
 
-TEST(AxiReadPort, FailsTheChosenBurstOnItsFirstOrLastBeat) {
-  Master master(64);
+TEST_F(AxiReadPortTest, FailsChosenBeat) {
   master.port.fail_burst(3, AxiReadPort::FailedBeat::kLast);
   master.port.fail_burst(1);
   for (unsigned i = 0; i < 5; ++i) master.burst(0x1000 * i, 4);
@@ -193,8 +182,7 @@ TEST(AxiReadPort, FailsTheChosenBurstOnItsFirstOrLastBeat) {
   }
 }
 
-TEST(AxiReadPort, CountsBurstsToFailFromTheCall) {
-  Master master(64);
+TEST_F(AxiReadPortTest, CountsBurstsToFailFromTheCall) {
   master.burst(0, 1);
   master.run_until(1);
   master.port.clear_statistics();
@@ -209,8 +197,7 @@ TEST(AxiReadPort, CountsBurstsToFailFromTheCall) {
   EXPECT_EQ(master.beats[3].response, AxiResponse::kOkay);
 }
 
-TEST(AxiReadPort, LosesAnAddressThatTheMasterTakesForAccepted) {
-  Master master(64);
+TEST_F(AxiReadPortTest, LosesAddress) {
   master.port.upset(AxiChannel::kAddress, AxiUpset::kLost);
   master.burst(0x1000, 2);
   master.burst(0x2000, 2);
@@ -221,8 +208,7 @@ TEST(AxiReadPort, LosesAnAddressThatTheMasterTakesForAccepted) {
   master.check();
 }
 
-TEST(AxiReadPort, AnswersARepeatedAddressTwice) {
-  Master master(64);
+TEST_F(AxiReadPortTest, AnswersARepeatedAddressTwice) {
   master.port.upset(AxiChannel::kAddress, AxiUpset::kRepeated);
   master.burst(0x1000, 2);
   master.burst(0x2000, 2);
@@ -232,8 +218,7 @@ TEST(AxiReadPort, AnswersARepeatedAddressTwice) {
   master.check();
 }
 
-TEST(AxiReadPort, LosesABeat) {
-  Master master(64);
+TEST_F(AxiReadPortTest, LosesABeat) {
   master.burst(0x1000, 4);
   master.run_until(1);
   master.port.upset(AxiChannel::kData, AxiUpset::kLost);
@@ -244,8 +229,7 @@ TEST(AxiReadPort, LosesABeat) {
   EXPECT_EQ(master.port.outstanding(), 0u);
 }
 
-TEST(AxiReadPort, LosesTheLastBeatAndGoesOnWithTheNextBurst) {
-  Master master(64);
+TEST_F(AxiReadPortTest, LosesLastBeat) {
   master.port.upset(AxiChannel::kData, AxiUpset::kLost);
   master.burst(0x1000, 1);
   master.burst(0x2000, 2);
@@ -254,8 +238,7 @@ TEST(AxiReadPort, LosesTheLastBeatAndGoesOnWithTheNextBurst) {
   master.check();
 }
 
-TEST(AxiReadPort, RepeatsABeat) {
-  Master master(64);
+TEST_F(AxiReadPortTest, RepeatsABeat) {
   master.port.upset(AxiChannel::kData, AxiUpset::kRepeated);
   master.burst(0x1000, 3);
   master.run(500);
@@ -265,23 +248,22 @@ TEST(AxiReadPort, RepeatsABeat) {
   EXPECT_TRUE(master.beats[3].last);
 }
 
-TEST(AxiReadPort, FlipsABitOfTheNextBeatThatHoldsTheByte) {
-  Master master(8);
-  master.burst(0x1000, 8, 1);
-  master.burst(0x2000, 8, 0);
-  master.burst(0x3000, 8, 0);
-  master.port.flip(0, 64, 18, 5);
-  master.run_until(24);
+TEST_F(AxiReadPortTest, FlipsBitOfNextBeatWithByte) {
+  Master one(8);
+  one.burst(0x1000, 8, 1);
+  one.burst(0x2000, 8, 0);
+  one.burst(0x3000, 8, 0);
+  one.port.flip(0, 64, 18, 5);
+  one.run_until(24);
   for (unsigned i = 0; i < 24; ++i) {
     std::vector<std::uint8_t> expected(8);
-    std::memcpy(expected.data(), master.memory.data() + 0x1000 * (1 + i / 8) + 8 * (i % 8), 8);
+    std::memcpy(expected.data(), one.memory.data() + 0x1000 * (1 + i / 8) + 8 * (i % 8), 8);
     if (i == 10) expected[2] ^= 0x20;
-    EXPECT_EQ(master.beats[i].data, expected) << "beat " << i;
+    EXPECT_EQ(one.beats[i].data, expected) << "beat " << i;
   }
 }
 
-TEST(AxiReadPort, ForgetsBurstsAndErrorsOnReset) {
-  Master master(64);
+TEST_F(AxiReadPortTest, ForgetsBurstsAndErrorsOnReset) {
   master.port.fail_burst(1);
   master.burst(0, 8);
   master.run(103);

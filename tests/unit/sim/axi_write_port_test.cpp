@@ -1,15 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "sim/memory/axi_write_port.hpp"
 
-#include <gtest/gtest.h>
-
-#include <algorithm>
-#include <array>
-#include <cstdint>
-#include <cstring>
-#include <stdexcept>
-#include <string>
-
+#include "tests/test.hpp"
 #include "tests/unit/sim/axi_master.hpp"
 
 namespace gemm64 {
@@ -20,7 +12,7 @@ using Master = WriteMaster;
 class AxiWritePortWidth : public testing::TestWithParam<unsigned> {};
 INSTANTIATE_TEST_SUITE_P(Widths, AxiWritePortWidth, testing::Values(2u, 4u, 8u, 16u, 32u, 64u));
 
-TEST_P(AxiWritePortWidth, RespondsTheLatencyAfterTheLastBeat) {
+TEST_P(AxiWritePortWidth, RespondsAfterLatency) {
   for (const unsigned latency : {1u, 2u, 100u}) {
     Master master(GetParam());
     master.port.set_latency(latency);
@@ -35,25 +27,29 @@ TEST_P(AxiWritePortWidth, RespondsTheLatencyAfterTheLastBeat) {
   }
 }
 
-TEST(AxiWritePort, CountsTheLatencyFromTheLaterOfAddressAndLastBeat) {
+class AxiWritePortTest : public testing::Test {
+ protected:
+  Master master{64};
+};
+
+TEST_F(AxiWritePortTest, LatencyBeginsWithTheLater) {
   for (const unsigned address_from : {0u, 3u, 7u, 8u, 30u}) {
     for (const unsigned data_from : {0u, 5u}) {
-      Master master(64);
-      master.port.set_latency(10);
-      master.address_from = address_from;
-      master.data_from = data_from;
-      master.burst(0x1000, 8);
-      master.run_until(1);
+      Master one(64);
+      one.port.set_latency(10);
+      one.address_from = address_from;
+      one.data_from = data_from;
+      one.burst(0x1000, 8);
+      one.run_until(1);
       const std::uint64_t last = data_from + 7;
-      EXPECT_EQ(master.responses[0].clock, 10 + std::max<std::uint64_t>(address_from, last))
+      EXPECT_EQ(one.responses[0].clock, 10 + std::max<std::uint64_t>(address_from, last))
           << "address from " << address_from << ", data from " << data_from;
-      master.check();
+      one.check();
     }
   }
 }
 
-TEST(AxiWritePort, WritesABeatAtItsHandshakeWhenTheAddressIsKnown) {
-  Master master(64);
+TEST_F(AxiWritePortTest, WritesBeatAtHandshake) {
   master.data_from = 3;
   master.burst(0x1000, 2);
   master.run(3);
@@ -65,8 +61,7 @@ TEST(AxiWritePort, WritesABeatAtItsHandshakeWhenTheAddressIsKnown) {
   EXPECT_EQ(master.memory.data()[0x1040], master.data[1].data[0]);
 }
 
-TEST(AxiWritePort, WritesEarlyBeatsAsSoonAsTheAddressComes) {
-  Master master(64);
+TEST_F(AxiWritePortTest, WritesEarlyBeatsWithAddress) {
   master.address_from = 6;
   master.burst(0x1000, 4);
   master.run(6);
@@ -77,25 +72,24 @@ TEST(AxiWritePort, WritesEarlyBeatsAsSoonAsTheAddressComes) {
   master.check();
 }
 
-TEST(AxiWritePort, WritesHonouringTheStrobes) {
+TEST_F(AxiWritePortTest, WritesByStrobes) {
   for (const unsigned width : {2u, 8u, 64u}) {
-    Master master(width);
-    master.burst(0x100, 3);
-    master.data[0].strobe = 0;
-    master.data[1].strobe = 0xaaaaaaaaaaaaaaa1u;
-    for (unsigned i = 0; i < 4 * width; ++i) master.memory.data()[0x100 + i] = 0;
-    master.run_until(1);
+    Master one(width);
+    one.burst(0x100, 3);
+    one.data[0].strobe = 0;
+    one.data[1].strobe = 0xaaaaaaaaaaaaaaa1u;
+    for (unsigned i = 0; i < 4 * width; ++i) one.memory.data()[0x100 + i] = 0;
+    one.run_until(1);
     for (unsigned i = 0; i < width; ++i) {
       const bool enabled = (0xaaaaaaaaaaaaaaa1u >> i) & 1u;
-      EXPECT_EQ(master.memory.data()[0x100 + i], 0);
-      EXPECT_EQ(master.memory.data()[0x100 + width + i], enabled ? master.data[1].data[i] : 0);
-      EXPECT_EQ(master.memory.data()[0x100 + 2 * width + i], master.data[2].data[i]);
+      EXPECT_EQ(one.memory.data()[0x100 + i], 0);
+      EXPECT_EQ(one.memory.data()[0x100 + width + i], enabled ? one.data[1].data[i] : 0);
+      EXPECT_EQ(one.memory.data()[0x100 + 2 * width + i], one.data[2].data[i]);
     }
   }
 }
 
-TEST(AxiWritePort, TakesABeatEveryClockAndRespondsInOrder) {
-  Master master(64);
+TEST_F(AxiWritePortTest, AcceptsBeatPerCycle) {
   master.port.set_latency(100);
   for (unsigned i = 0; i < 80; ++i) master.burst(0x1000 * (80 - i), 1 + i % 7, i % 2);
   master.run_until(80);
@@ -112,8 +106,7 @@ TEST(AxiWritePort, TakesABeatEveryClockAndRespondsInOrder) {
   EXPECT_EQ(master.port.outstanding(), 0u);
 }
 
-TEST(AxiWritePort, GivesOneResponseAClockAfterBackpressure) {
-  Master master(64);
+TEST_F(AxiWritePortTest, RespondsOncePerCycle) {
   master.port.set_latency(1);
   for (unsigned i = 0; i < 4; ++i) master.burst(0x1000 * i, 1, i % 2);
   for (int i = 0; i < 20; ++i) master.step(false);
@@ -125,8 +118,7 @@ TEST(AxiWritePort, GivesOneResponseAClockAfterBackpressure) {
   }
 }
 
-TEST(AxiWritePort, WithholdsEachReadyWithTheGivenProbability) {
-  Master master(64);
+TEST_F(AxiWritePortTest, StallsWithGivenProbability) {
   master.port.set_stalls(0.25, 3);
   constexpr unsigned kCycles = 100000;
   unsigned address = 0;
@@ -143,7 +135,7 @@ TEST(AxiWritePort, WithholdsEachReadyWithTheGivenProbability) {
   EXPECT_NEAR(both, 0.5625 * kCycles, 0.01 * kCycles) << "the channels do not stall together";
 }
 
-TEST(AxiWritePort, AnswersBeatsOutsideTheMemoryWithDecodeErrorAndKeepsTheOthers) {
+TEST_F(AxiWritePortTest, ReportsBeatsOutsideMemory) {
   Memory memory(4096 + 64);
   AxiWritePort port("results", memory, 64);
   port.set_latency(1);
@@ -160,8 +152,7 @@ TEST(AxiWritePort, AnswersBeatsOutsideTheMemoryWithDecodeErrorAndKeepsTheOthers)
   EXPECT_EQ(memory.data()[4096], 5);
 }
 
-TEST(AxiWritePort, FailsTheChosenBurstAndWritesNothingOfIt) {
-  Master master(64);
+TEST_F(AxiWritePortTest, FailsChosenBurst) {
   master.port.fail_burst(1);
   for (unsigned i = 0; i < 3; ++i) master.burst(0x1000 * i, 2);
   master.run_until(3);
@@ -172,8 +163,7 @@ TEST(AxiWritePort, FailsTheChosenBurstAndWritesNothingOfIt) {
   EXPECT_EQ(master.memory.data()[0x2000], master.data[4].data[0]);
 }
 
-TEST(AxiWritePort, LosesAnAddress) {
-  Master master(64);
+TEST_F(AxiWritePortTest, LosesAnAddress) {
   master.port.upset(AxiChannel::kAddress, AxiUpset::kLost);
   master.burst(0x1000, 1);
   master.run(500);
@@ -182,8 +172,7 @@ TEST(AxiWritePort, LosesAnAddress) {
   EXPECT_EQ(master.memory.data()[0x1000], 0);
 }
 
-TEST(AxiWritePort, TakesARepeatedAddressForTwoBursts) {
-  Master master(64);
+TEST_F(AxiWritePortTest, RepeatedAddressIsTwoBursts) {
   master.port.upset(AxiChannel::kAddress, AxiUpset::kRepeated);
   master.burst(0x1000, 1, 3);
   master.burst(0x2000, 1, 4);
@@ -195,24 +184,7 @@ TEST(AxiWritePort, TakesARepeatedAddressForTwoBursts) {
   EXPECT_EQ(master.memory.data()[0x2000], 0);
 }
 
-TEST(AxiWritePort, FindsALostBeatByTheLastThatComesEarly) {
-  Master master(64);
-  master.port.upset(AxiChannel::kData, AxiUpset::kLost);
-  master.burst(0x1000, 3);
-  EXPECT_THAT([&] { master.run(9); },
-              Fails<std::logic_error>("wlast is 1 at beat 2 of a burst of 3"));
-}
-
-TEST(AxiWritePort, FindsARepeatedBeatByTheLastThatIsMissing) {
-  Master master(64);
-  master.port.upset(AxiChannel::kData, AxiUpset::kRepeated);
-  master.burst(0x1000, 3);
-  EXPECT_THAT([&] { master.run(9); },
-              Fails<std::logic_error>("wlast is 0 at beat 3 of a burst of 3"));
-}
-
-TEST(AxiWritePort, LosesAResponse) {
-  Master master(64);
+TEST_F(AxiWritePortTest, LosesAResponse) {
   master.port.upset(AxiChannel::kResponse, AxiUpset::kLost);
   master.burst(0x1000, 1, 1);
   master.burst(0x2000, 1, 2);
@@ -222,8 +194,7 @@ TEST(AxiWritePort, LosesAResponse) {
   EXPECT_EQ(master.port.outstanding(), 0u);
 }
 
-TEST(AxiWritePort, RepeatsAResponse) {
-  Master master(64);
+TEST_F(AxiWritePortTest, RepeatsAResponse) {
   master.port.upset(AxiChannel::kResponse, AxiUpset::kRepeated);
   master.burst(0x1000, 1, 1);
   master.burst(0x2000, 1, 2);
@@ -233,8 +204,7 @@ TEST(AxiWritePort, RepeatsAResponse) {
   EXPECT_EQ(master.responses[2].id, 2u);
 }
 
-TEST(AxiWritePort, FlipsABitOfTheNextBeatAlone) {
-  Master master(64);
+TEST_F(AxiWritePortTest, FlipsBitOfNextBeat) {
   master.port.flip(40, 3);
   master.burst(0x1000, 2);
   master.run_until(1);
@@ -243,8 +213,7 @@ TEST(AxiWritePort, FlipsABitOfTheNextBeatAlone) {
   master.check();
 }
 
-TEST(AxiWritePort, ForgetsEarlyDataAndHalfABurstOnReset) {
-  Master master(64);
+TEST_F(AxiWritePortTest, ForgetsDataOnReset) {
   master.address_from = 100;
   master.burst(0x1000, 2);
   master.run(5);
@@ -268,54 +237,41 @@ TEST(AxiWritePort, ForgetsEarlyDataAndHalfABurstOnReset) {
   EXPECT_EQ(master.memory.data()[0x4000], master.data.back().data[0]);
 }
 
-TEST(AxiWritePort, RejectsAnEarlyLast) {
-  Master master(64);
-  master.burst(0, 4);
-  master.data[2].last = true;
-  EXPECT_THAT([&] { master.run(9); },
-              Fails<std::logic_error>("cycle 2: wlast is 1 at beat 3 of a burst of 4"));
-}
-
-TEST(AxiWritePort, RejectsAMissingLast) {
-  Master master(64);
-  master.burst(0, 4);
-  master.data[3].last = false;
-  EXPECT_THAT([&] { master.run(9); },
-              Fails<std::logic_error>("cycle 3: wlast is 0 at beat 4 of a burst of 4"));
-}
-
-TEST(AxiWritePort, RejectsEarlyDataOfTheWrongLengthWhenTheAddressComes) {
-  Master longer(64);
-  longer.burst(0, 4);
-  longer.addresses[0].length = 1;
-  longer.address_from = 10;
-  EXPECT_THAT([&] { longer.run(20); },
-              Fails<std::logic_error>("cycle 10: wlast is 0 at beat 2 of a burst of 2"));
-
-  Master shorter(64);
-  shorter.burst(0, 4);
-  shorter.addresses[0].length = 7;
-  shorter.address_from = 10;
-  EXPECT_THAT([&] { shorter.run(20); },
-              Fails<std::logic_error>("cycle 10: wlast is 1 at beat 4 of a burst of 8"));
-}
-
-TEST(AxiWritePort, RejectsDataTwoBurstsAheadOfItsAddress) {
-  Master master(64);
-  master.burst(0, 3);
-  master.burst(0x1000, 1);
-  master.address_from = 100;
-  master.run(3);
-  EXPECT_THAT([&] { master.step(); },
-              Fails<std::logic_error>("cycle 3: w data of a second burst ahead of its address"));
-}
-
-TEST(AxiWritePort, RejectsEarlyDataWithoutALast) {
-  Master master(64);
-  master.burst(0, 65);
-  master.address_from = 1000;
-  master.run(64);
-  EXPECT_THAT([&] { master.step(); }, Fails<std::logic_error>("wlast missing after 64 beats"));
+TEST_F(AxiWritePortTest, RejectsBrokenBursts) {
+  struct Case {
+    const char* message;
+    std::function<void(Master&)> begin;
+    unsigned good = 0;  // cycles before it is found
+  };
+  const Case cases[] = {
+      {"wlast is 1 at beat 2 of a burst of 3",
+       [](Master& m) {
+         m.port.upset(AxiChannel::kData, AxiUpset::kLost);
+         m.burst(0x1000, 3);
+       }},
+      {"wlast is 0 at beat 3 of a burst of 3",
+       [](Master& m) {
+         m.port.upset(AxiChannel::kData, AxiUpset::kRepeated);
+         m.burst(0x1000, 3);
+       }},
+      {"cycle 2: wlast is 1 at beat 3 of a burst of 4",
+       [](Master& m) { m.burst(0, 4), m.data[2].last = true; }},
+      {"cycle 3: wlast is 0 at beat 4 of a burst of 4",
+       [](Master& m) { m.burst(0, 4), m.data[3].last = false; }},
+      {"cycle 10: wlast is 0 at beat 2 of a burst of 2",
+       [](Master& m) { m.burst(0, 4), m.addresses[0].length = 1, m.address_from = 10; }, 10},
+      {"cycle 10: wlast is 1 at beat 4 of a burst of 8",
+       [](Master& m) { m.burst(0, 4), m.addresses[0].length = 7, m.address_from = 10; }, 10},
+      {"cycle 3: w data of a second burst ahead of its address",
+       [](Master& m) { m.burst(0, 3), m.burst(0x1000, 1), m.address_from = 100; }, 3},
+      {"wlast missing after 64 beats", [](Master& m) { m.burst(0, 65), m.address_from = 1000; },
+       64}};
+  for (const Case& c : cases) {
+    Master one(64);
+    c.begin(one);
+    one.run(c.good);
+    EXPECT_THAT([&] { one.run(9); }, Fails<std::logic_error>(c.message));
+  }
 }
 
 /// A cycle in which both channels are stalled, and the master offered an address and a beat.
@@ -350,24 +306,21 @@ class StalledWrite : public testing::Test {
 
 TEST_F(StalledWrite, MayStay) { EXPECT_EQ(next(), ""); }
 
-TEST_F(StalledWrite, MustNotDropItsData) {
-  offer_.wvalid = false;
-  EXPECT_THAT(next(), Says("wvalid dropped before wready"));
-}
-
-TEST_F(StalledWrite, MustNotChangeItsData) {
-  data_[63] = 8;
-  EXPECT_THAT(next(), Says("w payload changed before wready: wdata byte 63 was 7, is 8"));
-}
-
-TEST_F(StalledWrite, MustNotChangeItsStrobes) {
-  offer_.wstrb = 1;
-  EXPECT_THAT(next(), Says("w payload changed before wready: wstrb was"));
-}
-
-TEST_F(StalledWrite, MustNotChangeItsLast) {
-  offer_.wlast = false;
-  EXPECT_THAT(next(), Says("w payload changed before wready: wlast was 1, is 0"));
+TEST_F(StalledWrite, MustStay) {
+  const auto after = [this](auto change) {
+    const AxiWriteMaster before = offer_;
+    change();
+    const std::string found = next();
+    offer_ = before;
+    return found;
+  };
+  EXPECT_THAT(after([this] { offer_.wvalid = false; }), Says("wvalid dropped before wready"));
+  EXPECT_THAT(after([this] { offer_.wstrb = 1; }),
+              Says("w payload changed before wready: wstrb was"));
+  EXPECT_THAT(after([this] { offer_.wlast = false; }),
+              Says("w payload changed before wready: wlast was 1, is 0"));
+  EXPECT_THAT(after([this] { data_[63] = 8; }),
+              Says("w payload changed before wready: wdata byte 63 was 7, is 8"));
 }
 
 TEST_F(StalledWrite, IsForgottenByReset) {

@@ -1,15 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "sim/models/column_array.hpp"
 
-#include <gtest/gtest.h>
-
-#include <algorithm>
-#include <array>
-#include <cstdint>
-#include <functional>
-#include <memory>
-#include <random>
-#include <vector>
+#include "tests/test.hpp"
 
 namespace gemm64::column_array {
 namespace {

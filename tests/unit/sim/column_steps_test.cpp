@@ -1,13 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "sim/models/column_steps.hpp"
 
-#include <gtest/gtest.h>
-
-#include <array>
-#include <cstdint>
-#include <memory>
-#include <random>
-#include <vector>
+#include "tests/test.hpp"
 
 namespace gemm64::column_steps {
 namespace {
@@ -81,7 +75,7 @@ void expect_equal(std::uint32_t seed, bool in_step) {
 
 TEST(ColumnSteps, AccumulateEqualsColumnsInStep) { expect_equal(1, true); }
 
-TEST(ColumnSteps, AccumulateEqualsColumnsWithAnyRows) { expect_equal(2, false); }
+TEST(ColumnSteps, AccumulateEqualsAnyRows) { expect_equal(2, false); }
 
 TEST(ColumnSteps, ShiftMovesEachValueByOne) {
   std::array<std::uint16_t, 5> values = {1, 2, 3, 4, 5};

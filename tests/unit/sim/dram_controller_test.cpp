@@ -3,17 +3,9 @@
 // host/cycles, which shares no code with it.
 #include "sim/memory/dram_controller.hpp"
 
-#include <fmt/format.h>
-#include <gtest/gtest.h>
-
-#include <algorithm>
-#include <array>
-#include <deque>
-#include <string>
-#include <vector>
-
 #include "host/cycles/memory_port.hpp"
 #include "tests/dram.hpp"
+#include "tests/test.hpp"
 
 namespace gemm64 {
 namespace {

@@ -1,16 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "sim/memory/memory_arbiter.hpp"
 
-#include <gtest/gtest.h>
-
-#include <cstdint>
-#include <deque>
-#include <random>
-#include <stdexcept>
-#include <vector>
-
 #include "sim/memory/axi_read_port.hpp"
 #include "sim/memory/axi_write_port.hpp"
+#include "tests/test.hpp"
 
 namespace gemm64 {
 namespace {
@@ -124,7 +117,7 @@ std::vector<std::uint64_t> from(std::uint64_t first, unsigned count) {
   return cycles;
 }
 
-TEST(SharedMemory, AnswersInTheOrderOfAcceptanceOverAllPorts) {
+TEST(SharedMemory, AnswersInOrderOfAcceptance) {
   Masters masters(MemorySharing::kShared);
   masters.request(kReadB, 3);
   masters.step();
@@ -140,7 +133,7 @@ TEST(SharedMemory, AnswersInTheOrderOfAcceptanceOverAllPorts) {
   EXPECT_EQ(masters.answers, from(kLatency + 6 + kLatency, 1));
 }
 
-TEST(SharedMemory, AMasterThatTakesNothingHoldsUpAllOthers) {
+TEST(SharedMemory, SlowMasterHoldsUpAllOthers) {
   Masters masters(MemorySharing::kShared);
   masters.ready[kReadA] = false;
   masters.request(kReadA, 1);
@@ -152,7 +145,7 @@ TEST(SharedMemory, AMasterThatTakesNothingHoldsUpAllOthers) {
   EXPECT_EQ(masters.total, 2u);
 }
 
-TEST(SharedMemory, AWriteWithoutItsDataHoldsUpReadsBehindIt) {
+TEST(SharedMemory, WriteWithoutDataHoldsUpReads) {
   Masters masters(MemorySharing::kShared);
   masters.data_ready = false;
   masters.request(kWrite, 1);
@@ -176,7 +169,7 @@ TEST(SharedMemory, OneBudgetServesAllPorts) {
   EXPECT_EQ(masters.total, 1 + 400u * 3 / 8) << "one beat is saved up before";
 }
 
-TEST(ExclusiveMemory, OnePortIsServedUntilItHasAllItsAnswers) {
+TEST(ExclusiveMemory, ServesOnePortToItsEnd) {
   Masters masters(MemorySharing::kExclusive);
   masters.request(kReadA, 4);
   masters.step(2);
@@ -209,7 +202,7 @@ TEST(ExclusiveMemory, PortsThatWaitAreServedByTurns) {
   EXPECT_LT(masters.accepted[kWrite].front(), masters.accepted[kReadA].back());
 }
 
-TEST(ExclusiveMemory, AMasterThatTakesNothingKeepsTheMemory) {
+TEST(ExclusiveMemory, SlowMasterKeepsTheMemory) {
   Masters masters(MemorySharing::kExclusive);
   masters.ready[kReadA] = false;
   masters.request(kReadA, 1);

@@ -1,18 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "sim/memory/memory.hpp"
 
-#include <gtest/gtest.h>
 #include <sys/resource.h>
 
-#include <array>
-#include <cstdint>
-#include <limits>
-#include <stdexcept>
-#include <string>
-#include <vector>
-
-#include "host/util/error.hpp"
-#include "tests/says.hpp"
+#include "tests/test.hpp"
 
 namespace gemm64 {
 namespace {
@@ -30,7 +21,7 @@ TEST(Memory, IsZeroUntilWritten) {
   EXPECT_EQ(data, (std::array<std::uint8_t, 64>{}));
 }
 
-TEST(Memory, ReadsBackWhatWasWrittenAndNothingElseChanges) {
+TEST(Memory, ReadsBackOnlyWrittenBytes) {
   Memory memory(4096);
   const std::array<std::uint8_t, 5> written{1, 2, 3, 4, 5};
   memory.write(1001, written.data(), written.size());
@@ -73,7 +64,7 @@ TEST(Memory, SaysAddressSizeAndItsOwnSize) {
             "write of 16 bytes at address 0xff8 is outside the memory of 4096 bytes");
 }
 
-TEST(Memory, ReservesFourGibibytesWithoutTouchingThem) {
+TEST(Memory, ReservesFourGibibytesUntouched) {
   rusage before{};
   getrusage(RUSAGE_SELF, &before);
   Memory memory;
@@ -95,7 +86,7 @@ TEST(Memory, RefusesNoBytesAndMoreThanTheSystemHas) {
   EXPECT_THROW(large.write((std::uint64_t{1} << 62) - 1, &byte, 1), UsageError);
 }
 
-TEST(Memory, KnowsWhatWasThereBeforeWritesUnderWay) {
+TEST(Memory, KnowsBytesBeforePendingWrites) {
   Memory memory(4096);
   const auto write = [&memory](std::uint64_t address, std::vector<std::uint8_t> bytes) {
     memory.begin_write(address, bytes.size());

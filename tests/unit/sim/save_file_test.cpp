@@ -2,19 +2,13 @@
 // Save files: what is shown first, where the markers are, and what is refused.
 #include "sim/waves/save_file.hpp"
 
-#include <gmock/gmock.h>
-#include <gtest/gtest.h>
 #include <gtkwave/fstapi.h>
 #include <sys/resource.h>
 
 #include <csignal>
-#include <filesystem>
-#include <fstream>
-#include <sstream>
 
 #include "sim/waves/fst_file.hpp"
-#include "tests/folder.hpp"
-#include "tests/says.hpp"
+#include "tests/test.hpp"
 
 namespace gemm64 {
 namespace {
@@ -63,7 +57,7 @@ TEST_F(SaveFile, StartsWhereTheViewSays) {
   EXPECT_THAT(save(), Says("[timestart] 16000\n", "\n*-4.5 -1 -1 "));
 }
 
-TEST_F(SaveFile, LooksForTheStartFromTheClockThatTheCallerGives) {
+TEST_F(SaveFile, LooksForStartFromGivenCycle) {
   SaveFileOptions options;
   options.first_clock = 30;  // the next 1 comes in cycle 40
   EXPECT_THAT(save(options), Says("[timestart] 35000\n"));
@@ -71,7 +65,7 @@ TEST_F(SaveFile, LooksForTheStartFromTheClockThatTheCallerGives) {
   EXPECT_THAT(save(options), Says("[timestart] 20000\n"));
 }
 
-TEST_F(SaveFile, StartsAtTheCallersClockWhereTheSignalNeverComes) {
+TEST_F(SaveFile, StartsAtGivenCycleWithoutSignal) {
   std::ofstream(path("view.gtkw")) << "[*] start: top.nothing\n[timestart] -5000\n*-4.5 -1 -1\n";
   SaveFileOptions options;
   options.first_clock = 100;
@@ -90,7 +84,7 @@ TEST_F(SaveFile, HasNamedMarkers) {
                              Lacks("[markername] C")));
 }
 
-TEST_F(SaveFile, NamesTheWaveformAndItsFiltersByWholePaths) {
+TEST_F(SaveFile, NamesWaveformByWholePath) {
   const std::string text = save();
   EXPECT_THAT(text, testing::AllOf(Says("[dumpfile] \"" + path("t.fst") + "\"\n",
                                         "/waves/filters/opcode.txt\n+{count} top.count[3:0]\n"),
@@ -163,7 +157,7 @@ TEST_F(SaveFile, FindsSignalsAndTheirFirstOne) {
   EXPECT_EQ(fst_first_one(path("t.fst"), "top.nothing", 25000), std::nullopt);
 }
 
-TEST(View, ThatDoesNotExistIsAUsageErrorThatNamesThoseThatDo) {
+TEST(View, ThatDoesNotExistIsAUsageError) {
   EXPECT_THAT(view_file("array"), Says("waves/array.gtkw"));
   EXPECT_THAT([&] { view_file("arrays"); },
               Fails("accumulator, array, axi, commands, lanes, overview"));
@@ -171,7 +165,7 @@ TEST(View, ThatDoesNotExistIsAUsageErrorThatNamesThoseThatDo) {
 
 /// What is read back is unpacked into a scratch file: one that could not be written was searched
 /// for ever.
-TEST_F(SaveFile, ReadsAWaveformThoughNothingMoreCanBeWritten) {
+TEST_F(SaveFile, ReadsWaveformOnFullDisk) {
   const std::string file = path("t.fst");
   EXPECT_EXIT(
       {

@@ -2,8 +2,7 @@
 // Views are made for the array of 64x64: what becomes of their traces for a smaller one.
 #include "sim/waves/view_fitting.hpp"
 
-#include <gmock/gmock.h>
-#include <gtest/gtest.h>
+#include "tests/test.hpp"
 
 namespace gemm64 {
 namespace {
@@ -28,7 +27,7 @@ TEST(ViewFitting, GivesSignalsTheRangeThatTheyHave) {
   EXPECT_EQ(four().signal("gemm64.gemm64.nothing[7:0]"), std::nullopt);
 }
 
-TEST(ViewFitting, CountsBitsFromTheLeftOfTheRangeThatIs) {
+TEST(ViewFitting, CountsBitsFromTheLeft) {
   // Bit 8 of 511:0 and of 31:0; bit 31, the last that there is; bit 32.
   EXPECT_THAT(four().signal("(503)gemm64.gemm64.activation[511:0]"),
               Optional(std::string("(23)gemm64.gemm64.activation[31:0]")));
@@ -46,7 +45,7 @@ TEST(ViewFitting, FindsRowAndColumnOfAnActivation) {
   EXPECT_EQ(four().signal(kStage + "5][7:0]"), std::nullopt);
 }
 
-TEST(ViewFitting, LeavesOutTracesThatLackASignalWithTheirColourAndFilter) {
+TEST(ViewFitting, LeavesOutTracesWithoutSignal) {
   EXPECT_THAT(four().fit({"@22", "[color] 2", "^1 words.txt", "+{x} a.nothing[7:0]", "[color] 3",
                           "+{count} a.count[3:0]", "#{part} gemm64.gemm64.clk_i a.nothing",
                           "gemm64.gemm64.clk_i", "[pattern_trace] 1"}),
@@ -54,7 +53,7 @@ TEST(ViewFitting, LeavesOutTracesThatLackASignalWithTheirColourAndFilter) {
                           "[pattern_trace] 1"));
 }
 
-TEST(ViewFitting, LeavesOutGroupsThatBecomeEmptyAndKeepsTheOthers) {
+TEST(ViewFitting, LeavesOutEmptyGroups) {
   EXPECT_THAT(four().fit({"@800200", "-outer", "@800200", "-empty", "@22", "+{x} a.nothing",
                           "@1000200", "-empty", "@22", "a.count[7:0]", "@1000200", "-outer"}),
               ElementsAre("@800200", "-outer", "@800200", "@1000200", "@22", "a.count[7:0]",

@@ -1,14 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "host/sweep/journal.hpp"
 
-#include <gmock/gmock.h>
-#include <gtest/gtest.h>
-
-#include <fstream>
-#include <sstream>
-
-#include "tests/folder.hpp"
-#include "tests/says.hpp"
+#include "tests/test.hpp"
 
 namespace gemm64 {
 namespace {
@@ -93,12 +86,12 @@ TEST_F(JournalFile, ServesOneProcessAtATime) {
   EXPECT_THAT(refusal(kProvenance, true), Says("another sweep is writing it"));
 }
 
-TEST_F(JournalFile, LeavesNothingWhereNothingWasFinished) {
+TEST_F(JournalFile, LeavesNothingWithoutRows) {
   { const Journal journal(path_, kProvenance, false); }
   EXPECT_FALSE(fs::exists(path_));
 }
 
-TEST_F(JournalFile, LiesBesideARegularFileAlone) {
+TEST_F(JournalFile, IsNextToRegularFilesOnly) {
   EXPECT_EQ(Journal::path_beside("rows.csv"), "rows.csv.part");
   for (const char* output : {"", "-", "/dev/null", "/dev/stdout", "/tmp"}) {
     EXPECT_EQ(Journal::path_beside(output), "") << output;

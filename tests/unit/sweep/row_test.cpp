@@ -1,14 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "host/sweep/row.hpp"
 
-#include <gmock/gmock.h>
-#include <gtest/gtest.h>
-
-#include <algorithm>
-
 #include "host/sweep/front.hpp"
 #include "host/sweep/sweep_plot.hpp"
-#include "tests/says.hpp"
+#include "tests/test.hpp"
 
 namespace gemm64 {
 namespace {
@@ -47,7 +42,7 @@ class Rows : public testing::Test {
   const std::vector<SweepRow> rows_{row(sweep_, 0, 22), row(sweep_, 1, 1022)};
 };
 
-TEST_F(Rows, TellTheGreatestLoss) {
+TEST_F(Rows, ReportGreatestLoss) {
   EXPECT_EQ(rows_[0]["main_wait"], "wait_activations");
   EXPECT_EQ(rows_[0]["cycle_breakdown.fill"], 5);
   EXPECT_EQ(rows_[0]["bytes"], 96);

@@ -1,9 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <gmock/gmock.h>
-#include <gtest/gtest.h>
 
 #include "host/sweep/sweep.hpp"
-#include "tests/says.hpp"
+#include "tests/test.hpp"
 
 namespace gemm64 {
 namespace {
@@ -16,7 +14,7 @@ std::string refusal(const std::string& text) {
   return message_of([&] { parse(text); });
 }
 
-TEST(SweepFile, TakesTheUsualDesignWhereNothingIsSaid) {
+TEST(SweepFile, HasDefaultDesign) {
   const Sweep sweep = parse(R"({"networks": "alexnet"})");
   EXPECT_FALSE(sweep.runs);
   EXPECT_EQ(sweep.seed, 1U);
@@ -33,7 +31,7 @@ TEST(SweepFile, TakesTheUsualDesignWhereNothingIsSaid) {
   EXPECT_TRUE(lanes);
 }
 
-TEST(SweepFile, CrossesListsByNetworkThenBatchThenDesign) {
+TEST(SweepFile, CrossesListsInOrder) {
   const Sweep sweep = parse(R"({
     "mode": "run", "device": "tlm", "seed": 9,
     "networks": ["2x3x4", "a/net.onnx"], "batches": [1, 5],
@@ -79,7 +77,7 @@ TEST(SweepFile, SplitsTheSameMemory) {
   EXPECT_EQ(kib(4), 801);
 }
 
-TEST(SweepFile, CrossesWhatComputesDepthwiseConvolutionsWithTheDesigns) {
+TEST(SweepFile, CrossesDepthwiseUnits) {
   const Sweep sweep = parse(R"({
     "networks": "2x3x4", "batches": [1, 5], "depthwise": ["array", "window"],
     "designs": {"array": [4, 8]}})");
@@ -92,7 +90,7 @@ TEST(SweepFile, CrossesWhatComputesDepthwiseConvolutionsWithTheDesigns) {
   EXPECT_TRUE(sweep.designs[3].lanes);
 }
 
-TEST(SweepFile, NamesTheKeyItsValueAndWhatWouldBeRight) {
+TEST(SweepFile, NamesKeyValueAndRemedy) {
   const std::pair<const char*, const char*> faults[] = {
       {"{", "s.json: this is no JSON (line 1, byte 2)"},
       {"{\n\"a\": }", "s.json: this is no JSON (line 2, byte 8)"},

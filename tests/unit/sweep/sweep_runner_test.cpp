@@ -1,13 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "host/sweep/sweep_runner.hpp"
 
-#include <gmock/gmock.h>
-#include <gtest/gtest.h>
-
 #include "host/cycles/tlm_device.hpp"
 #include "host/device/array_geometry.hpp"
 #include "host/sweep/sweep_plot.hpp"
-#include "tests/says.hpp"
+#include "tests/test.hpp"
 #include "tests/unit/device/wrapped_device.hpp"
 #include "tests/unit/onnx_data.hpp"
 
@@ -58,7 +55,7 @@ std::string refusal(const std::string& text) {
 }
 
 // Numbers that others publish for AlexNet's first Linear layer on an array of 64x64.
-TEST(SweepRunner, PutsPublishedFormulasBesideItsCycles) {
+TEST(SweepRunner, ComparesPublishedFormulas) {
   const auto rows =
       rows_of(R"({"networks": ["64x9216x4096", "64x4096x4096", "64x4096x1000", "1x9216x4096"]})");
   EXPECT_EQ(rows[0]["cycles"], 590534);
@@ -143,7 +140,7 @@ TEST(SweepRunner, ComparesTheLanesWithTheArray) {
   EXPECT_NE(runs[0]["cycles"], runs[1]["cycles"]);
 }
 
-TEST(SweepRunner, WarnsOfANetworkThatIsLeftToTheHost) {
+TEST(SweepRunner, WarnsOfNetworkOnHost) {
   const auto rows = rows_of(float_sweep("fashion_cnn.onnx", ""));
   EXPECT_LT(rows[0]["device_share"], 0.5);
   EXPECT_THAT(rows[0]["warning"].get<std::string>(),
@@ -185,7 +182,7 @@ TEST(SweepRunner, RunsAnyDesignOnTlm) {
   EXPECT_GT(rows[0]["bytes.activations"], rows[2]["bytes.activations"]);
 }
 
-TEST(SweepRunner, RefusesDesignsThatNoModelHasBeforeAnythingRuns) {
+TEST(SweepRunner, RefusesUnknownDesignsFirst) {
   EXPECT_EQ(refusal(R"({"mode": "run", "networks": "2x3x4", "designs": {"array": [8, 16]}})"),
             "point 1 (2x3x4, batch 1, array 16): no model of an array of 16x16 is built; "
             "\"device\": \"tlm\" runs any design, \"mode\": \"predict\" predicts it");
@@ -219,7 +216,7 @@ TEST(SweepRunner, CallsNothingVerifiedThatIsWrong) {
   EXPECT_THAT(sweep_plot(rows, "s.json")["verdict"], Says("NOT VERIFIED"));
 }
 
-TEST(SweepRunner, GivesTheSameRowsWithAnyNumberOfJobs) {
+TEST(SweepRunner, RowsAreSameWithAnyJobs) {
   const char* const text = R"({"mode": "run", "networks": ["9x8x7", "mnist-cnn"], "batches": [1, 2],
                                "designs": {"array": [4, 8], "memory_latency": [5, 50]}})";
   EXPECT_EQ(rows_csv(rows_of(text, 1)), rows_csv(rows_of(text, 7)));

@@ -2,19 +2,9 @@
 // How channels and groups of convolutions share tiles, and how convolutions are cut.
 #include "host/tiling/convolution.hpp"
 
-#include <gmock/gmock.h>
-#include <gtest/gtest.h>
-
-#include <cstdint>
-#include <random>
-#include <string>
-#include <vector>
-
 #include "host/tiling/packing.hpp"
 #include "host/tiling/window_cut.hpp"
-#include "host/util/error.hpp"
-#include "tests/random.hpp"
-#include "tests/says.hpp"
+#include "tests/test.hpp"
 #include "tests/unit/tiling/known_programs.hpp"
 
 namespace gemm64 {

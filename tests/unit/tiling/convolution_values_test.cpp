@@ -1,16 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Convolutions as jobs and as programs on the reference device: whatever way they are cut, their
 // values are those of plain loops. The RTL meets the same ones in tests/system.
-#include <gtest/gtest.h>
-
-#include <optional>
-#include <random>
-#include <utility>
-#include <vector>
 
 #include "host/device/reference_device.hpp"
-#include "host/util/error.hpp"
-#include "tests/random.hpp"
 #include "tests/system/convolution_programs.hpp"
 
 namespace gemm64 {

@@ -3,19 +3,8 @@
 // plain loop over the definition gives them.
 #pragma once
 
-#include <fmt/format.h>
-#include <gtest/gtest.h>
-
-#include <algorithm>
-#include <cmath>
-#include <cstring>
-#include <random>
-#include <string>
-#include <vector>
-
 #include "host/device/device.hpp"
-#include "host/util/error.hpp"
-#include "tests/random.hpp"
+#include "tests/test.hpp"
 #include "tests/unit/tiling/window_program.hpp"
 
 namespace gemm64 {

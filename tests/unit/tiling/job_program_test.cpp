@@ -1,21 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "host/tiling/job_program.hpp"
 
-#include <gtest/gtest.h>
-
-#include <algorithm>
-#include <random>
-#include <stdexcept>
-#include <string>
-#include <utility>
-#include <vector>
-
 #include "host/cycles/cycle_model.hpp"
 #include "host/cycles/program_prediction.hpp"
 #include "host/device/commands.hpp"
 #include "host/device/snapshot.hpp"
 #include "host/device/window_taps.hpp"
-#include "tests/random.hpp"
+#include "tests/test.hpp"
 #include "tests/unit/tiling/known_programs.hpp"
 
 namespace gemm64 {

@@ -1,9 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "host/tiling/job.hpp"
 
-#include <gtest/gtest.h>
-
-#include "host/util/error.hpp"
+#include "tests/test.hpp"
 #include "tests/unit/tiling/plans.hpp"
 
 namespace gemm64 {

@@ -2,11 +2,8 @@
 // Parts of known networks as programs, and what each takes beyond its tiles.
 #pragma once
 
-#include <cstdint>
-#include <optional>
-#include <vector>
-
 #include "host/tiling/convolution.hpp"
+#include "tests/test.hpp"
 
 namespace gemm64 {
 

@@ -1,18 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 // Pools of whole maps as commands of the lanes, and what STOREs read where each image of a batch
 // has a second operand.
-#include <gtest/gtest.h>
-
-#include <algorithm>
-#include <limits>
-#include <optional>
-#include <vector>
 
 #include "host/device/command_rules.hpp"
 #include "host/device/commands.hpp"
 #include "host/device/depthwise.hpp"
 #include "host/tiling/depthwise_tiling.hpp"
 #include "host/tiling/job_commands.hpp"
+#include "tests/test.hpp"
 
 namespace gemm64 {
 namespace {

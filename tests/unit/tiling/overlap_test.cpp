@@ -2,18 +2,10 @@
 // Where convolutions of a program begin before the one ahead of them has ended.
 #include "host/tiling/overlap.hpp"
 
-#include <fmt/format.h>
-#include <gtest/gtest.h>
-
-#include <cstddef>
-#include <cstdint>
-#include <optional>
-#include <string>
-#include <vector>
-
 #include "host/cycles/cycle_model.hpp"
 #include "host/tiling/job_program.hpp"
 #include "host/tiling/window_cut.hpp"
+#include "tests/test.hpp"
 #include "tests/unit/tiling/known_programs.hpp"
 
 namespace gemm64 {

@@ -1,16 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "host/tiling/packing.hpp"
 
-#include <gtest/gtest.h>
-
-#include <algorithm>
-#include <cstdint>
-#include <limits>
-#include <random>
-#include <stdexcept>
-#include <vector>
-
-#include "tests/says.hpp"
+#include "tests/test.hpp"
 #include "tests/unit/tiling/plans.hpp"
 
 namespace gemm64 {

@@ -1,13 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "host/tiling/plan.hpp"
 
-#include <gmock/gmock.h>
-#include <gtest/gtest.h>
-
-#include <cstdint>
-#include <string>
-
-#include "tests/says.hpp"
+#include "tests/test.hpp"
 #include "tests/unit/tiling/plans.hpp"
 
 namespace gemm64 {

@@ -3,13 +3,8 @@
 // K too long for the scratchpad, many blocks of rows, on several accelerators.
 #pragma once
 
-#include <algorithm>
-#include <cstdint>
-#include <random>
-#include <string>
-#include <vector>
-
 #include "host/tiling/plan.hpp"
+#include "tests/test.hpp"
 
 namespace gemm64 {
 

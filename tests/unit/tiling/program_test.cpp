@@ -1,19 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "host/tiling/program.hpp"
 
-#include <gmock/gmock.h>
-#include <gtest/gtest.h>
-
-#include <cstdint>
-#include <deque>
-#include <map>
-#include <utility>
-#include <vector>
-
 #include "host/tiling/job_commands.hpp"
 #include "host/tiling/overlap.hpp"
-#include "host/util/error.hpp"
-#include "tests/says.hpp"
+#include "tests/test.hpp"
 #include "tests/unit/tiling/plans.hpp"
 
 namespace gemm64 {

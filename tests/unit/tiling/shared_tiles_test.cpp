@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "host/tiling/shared_tiles.hpp"
 
-#include <gtest/gtest.h>
-
 #include "host/tiling/job.hpp"
+#include "tests/test.hpp"
 
 namespace gemm64 {
 namespace {

@@ -1,15 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "host/tiling/tile_walk.hpp"
 
-#include <gtest/gtest.h>
-
-#include <algorithm>
-#include <set>
-#include <vector>
-
 #include "host/check/tile_trace.hpp"
 #include "host/tiling/program_walk.hpp"
-#include "host/util/error.hpp"
+#include "tests/test.hpp"
 
 namespace gemm64 {
 namespace {

@@ -1,16 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "host/tiling/window_plan.hpp"
 
-#include <gmock/gmock.h>
-#include <gtest/gtest.h>
-
-#include <functional>
-#include <random>
-#include <string>
-
-#include "host/util/error.hpp"
-#include "tests/random.hpp"
-#include "tests/says.hpp"
+#include "tests/test.hpp"
 #include "tests/unit/cycles/windows.hpp"
 #include "tests/unit/tiling/window_program.hpp"
 

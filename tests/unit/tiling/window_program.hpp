@@ -3,10 +3,8 @@
 // height. Jobs make better ones; this one rests on the window's plan only.
 #pragma once
 
-#include <cstdint>
-#include <vector>
-
 #include "host/tiling/window_plan.hpp"
+#include "tests/test.hpp"
 
 namespace gemm64 {
 

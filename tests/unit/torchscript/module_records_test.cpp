@@ -1,11 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "host/torchscript/module_records.hpp"
 
-#include <gmock/gmock.h>
-#include <gtest/gtest.h>
-
 #include "host/util/error.hpp"
-#include "tests/says.hpp"
+#include "tests/test.hpp"
 
 namespace gemm64 {
 namespace {

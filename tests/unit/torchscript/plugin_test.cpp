@@ -1,13 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "host/torchscript/plugin.hpp"
 
-#include <gmock/gmock.h>
-#include <gtest/gtest.h>
-
-#include <fstream>
-
-#include "tests/folder.hpp"
-#include "tests/says.hpp"
+#include "tests/test.hpp"
 
 namespace gemm64 {
 namespace {
@@ -38,7 +32,7 @@ TEST_F(TorchScriptPlugin, GivesTheModelAndItsModules) {
   EXPECT_THAT(answer.modules, Says("Linear"));
 }
 
-TEST_F(TorchScriptPlugin, IsToldShapesAndWhetherWeightsAreWanted) {
+TEST_F(TorchScriptPlugin, GetsShapesAndWeightsOption) {
   const std::string path = file("tell.pt");
   EXPECT_THAT(refusal(GEMM64_FAKE_PLUGIN, path, {"", {{"", {1, 2}}, {"y", {3}}}, false}),
               Says("tell.pt: [] 1 2, [y] 3, with weights"));

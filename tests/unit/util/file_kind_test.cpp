@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "host/util/file_kind.hpp"
 
-#include <gtest/gtest.h>
+#include "tests/test.hpp"
 
 namespace gemm64 {
 namespace {
 
 using namespace std::string_view_literals;
 
-TEST(FileKind, IsToldByTheFirstBytes) {
+TEST(FileKind, IsGivenByFirstBytes) {
   EXPECT_STREQ(file_kind(""), "empty");
   EXPECT_STREQ(file_kind("GIF89a"), "a GIF image");
   EXPECT_STREQ(file_kind("RIFF\1\2\3\4WEBPVP8 "), "a WebP image");

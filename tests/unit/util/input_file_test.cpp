@@ -1,16 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "host/util/input_file.hpp"
 
-#include <gmock/gmock.h>
-#include <gtest/gtest.h>
 #include <sys/stat.h>
 
-#include <filesystem>
-#include <fstream>
 #include <thread>
 
-#include "tests/folder.hpp"
-#include "tests/says.hpp"
+#include "tests/test.hpp"
 
 namespace gemm64 {
 namespace {

@@ -1,18 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "host/util/interrupt.hpp"
 
-#include <gtest/gtest.h>
 #include <unistd.h>
 
-#include <cstdlib>
-#include <fstream>
+#include "tests/test.hpp"
 
 namespace gemm64 {
 namespace {
 
 namespace fs = std::filesystem;
 
-TEST(InterruptDeathTest, ALibraryThatEndsTheProgramLeavesNoTemporaryFile) {
+TEST(InterruptDeathTest, LibraryLeavesNoFile) {
   const fs::path path = fs::path(testing::TempDir()) / ("interrupt." + std::to_string(getpid()));
   std::ofstream(path) << "some of it";
   EXPECT_EXIT(

@@ -1,18 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "host/util/output_file.hpp"
 
-#include <gmock/gmock.h>
-#include <gtest/gtest.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
 
 #include <csignal>
-#include <fstream>
 #include <thread>
 
-#include "host/util/error.hpp"
-#include "tests/folder.hpp"
-#include "tests/says.hpp"
+#include "tests/test.hpp"
 
 namespace gemm64 {
 namespace {
@@ -31,12 +26,12 @@ TEST_F(OutputFileTest, AppearsWholeAtTheEnd) {
   EXPECT_EQ(contents(path), "{}\n");
 }
 
-TEST_F(OutputFileTest, LeavesNothingWhereTheWorkFailed) {
+TEST_F(OutputFileTest, LeavesNothingAfterFailure) {
   { const OutputFile file(folder_ / "report.json"); }
   EXPECT_EQ(files(), 0U);
 }
 
-TEST_F(OutputFileTest, KeepsTheOldFileUntilTheNewOneIsWhole) {
+TEST_F(OutputFileTest, KeepsOldFileUntilDone) {
   const fs::path path = folder_ / "report.json";
   std::ofstream(path) << "old";
   { const OutputFile file(path); }
@@ -66,13 +61,13 @@ TEST_F(OutputFileTest, FollowsLinks) {
   EXPECT_EQ(files(), 3U);
 }
 
-TEST_F(OutputFileTest, TakesNamesAsLongAsTheSystemDoes) {
+TEST_F(OutputFileTest, TakesLongNames) {
   const fs::path path = folder_ / std::string(255, 'x');
   OutputFile(path).write("x");
   EXPECT_EQ(contents(path), "x");
 }
 
-TEST_F(OutputFileTest, WritesToADeviceAndReplacesNothing) {
+TEST_F(OutputFileTest, WritesToDevice) {
   OutputFile("/dev/null").write("x");
   EXPECT_TRUE(fs::is_character_file("/dev/null"));
   EXPECT_THAT([] { OutputFile("/dev/full", "the report").write("x"); },
@@ -96,7 +91,7 @@ TEST_F(OutputFileTest, WritesToAPipe) {
   EXPECT_TRUE(fs::is_fifo(path));
 }
 
-TEST_F(OutputFileTest, SaysWhatIsLostWhereTheDiskIsFull) {
+TEST_F(OutputFileTest, ReportsFullDisk) {
   const fs::path path = folder_ / "report.json";
   std::ofstream(path) << "old";
   std::signal(SIGXFSZ, SIG_IGN);
@@ -116,7 +111,7 @@ TEST_F(OutputFileTest, SaysWhatIsLostWhereTheDiskIsFull) {
   EXPECT_EQ(contents(path), "old");
 }
 
-TEST_F(OutputFileTest, RefusesAPlaceThatCannotBeWritten) {
+TEST_F(OutputFileTest, RefusesUnwritablePath) {
   for (const fs::path& path : {folder_ / "no" / "such" / "folder.json", folder_, fs::path()}) {
     EXPECT_THAT([&] { OutputFile file(path); }, Fails("cannot be written")) << path;
   }

@@ -1,13 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "host/util/parallel_for.hpp"
 
-#include <gtest/gtest.h>
-
-#include <algorithm>
 #include <condition_variable>
 #include <mutex>
-#include <stdexcept>
-#include <vector>
+
+#include "tests/test.hpp"
 
 namespace gemm64 {
 namespace {
@@ -42,7 +39,7 @@ TEST(SideBySide, CallsAsManyAtATimeAsThereAreJobs) {
   EXPECT_EQ(here, 3u);
 }
 
-TEST(SideBySide, BeginsNothingBehindAnExceptionAndThrowsIt) {
+TEST(SideBySide, BeginsNothingAfterException) {
   unsigned begun = 0;
   EXPECT_THROW(parallel_for(10, 1,
                             [&](std::size_t i) {

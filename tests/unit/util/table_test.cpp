@@ -1,12 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "host/util/table.hpp"
 
-#include <gtest/gtest.h>
-
-#include <sstream>
-#include <stdexcept>
-
 #include "host/util/text.hpp"
+#include "tests/test.hpp"
 
 namespace gemm64 {
 namespace {

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "host/graph/onnx/fold.hpp"
 
-#include <gtest/gtest.h>
-
+#include "tests/test.hpp"
 #include "tests/unit/onnx_parser.hpp"
 #include "tests/unit/runtime/tensors.hpp"
 

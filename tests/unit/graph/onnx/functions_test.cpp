@@ -2,10 +2,7 @@
 // Functions that a model brings along, and branches that are known.
 #include "host/graph/onnx/functions.hpp"
 
-#include <gmock/gmock.h>
-#include <gtest/gtest.h>
-
-#include "tests/says.hpp"
+#include "tests/test.hpp"
 #include "tests/unit/run_on_cpu.hpp"
 
 namespace gemm64 {
@@ -105,7 +102,7 @@ TEST(Functions, TakeTheCallersAttributesOrTheirOwn) {
   EXPECT_THAT(run(model), testing::ElementsAre(-6, 5));
 }
 
-TEST(Functions, ThatPassAnInputOnGiveItAsTheirOutput) {
+TEST(Functions, ThatPassAnInputOnReturnIt) {
   onnx::ModelProto model = empty_model();
   onnx::FunctionProto& function = add_function(model, "Same");
   function.set_output(0, "a");

@@ -1,13 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // Types and shapes by ONNX Runtime: what it is asked, and what it must not do to the program.
-#include <gmock/gmock.h>
-#include <gtest/gtest.h>
 #include <sys/resource.h>
 
-#include <string>
-
 #include "host/ort/analysis.hpp"
-#include "tests/says.hpp"
+#include "tests/test.hpp"
 #include "tests/unit/onnx_data.hpp"
 #include "tests/unit/onnx_text.hpp"
 
@@ -44,7 +40,7 @@ TEST(Inference, GoesOnAfterNodesWithoutAKernel) {
   EXPECT_EQ(model.type("w")->dims, (Dims{4}));
 }
 
-TEST(Inference, KnowsTheSizesOfRoundedUpPoolsAndWhatFollows) {
+TEST(Inference, KnowsSizesOfRoundedUpPools) {
   const OnnxModel model = load_text(
       "(float[1,1,5] x) => (float[1,1,N] y) {"
       "a = MaxPool<kernel_shape=[2], strides=[2], pads=[1,1], ceil_mode=1>(x)"
@@ -72,7 +68,7 @@ TEST(Inference, BoundsTheMemoryOfConstants) {
   EXPECT_LT(usage.ru_maxrss, 3 << 20);  // KiB
 }
 
-TEST(Inference, IsDoneOnceForANetworkAndNotForItsRewrites) {
+TEST(Inference, IsDoneOnceForANetwork) {
   const OnnxModel model = load_graph("resnet50");
   const std::uint64_t before = ort::analyses();
   onnx::ModelProto proto = model.proto();

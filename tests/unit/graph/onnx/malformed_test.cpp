@@ -1,15 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // The kept corpus of files that must be refused: tests/data/malformed/generate.py writes it.
-#include <gmock/gmock.h>
-#include <gtest/gtest.h>
-
-#include <fstream>
-#include <map>
-#include <set>
-#include <string>
 
 #include "host/analysis/analysis.hpp"
-#include "tests/says.hpp"
+#include "tests/test.hpp"
 #include "tests/unit/onnx_data.hpp"
 
 namespace gemm64 {
@@ -35,7 +28,7 @@ std::string refusal(const fs::path& path) {
   });
 }
 
-TEST(Malformed, IsRefusedInOneLineThatNamesTheFileAndTheFault) {
+TEST(Malformed, IsRefusedInOneLine) {
   const std::map<std::string, std::string> messages = expected_messages();
   EXPECT_GT(messages.size(), 70U);
   for (const auto& [name, message] : messages) {
@@ -47,7 +40,7 @@ TEST(Malformed, IsRefusedInOneLineThatNamesTheFileAndTheFault) {
   }
 }
 
-TEST(Malformed, CorpusAndExpectationsAreTheSameFiles) {
+TEST(Malformed, CorpusEqualsExpectations) {
   std::set<std::string> files;
   for (const fs::directory_entry& entry : fs::directory_iterator(test_data() / "malformed")) {
     if (entry.path().extension() == ".onnx") files.insert(entry.path().filename());

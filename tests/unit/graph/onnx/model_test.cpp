@@ -1,16 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "host/graph/onnx/model.hpp"
 
-#include <gmock/gmock.h>
-#include <gtest/gtest.h>
 #include <unistd.h>
 
-#include <string>
-
 #include "host/graph/onnx/graph_check.hpp"
-#include "host/util/error.hpp"
-#include "tests/folder.hpp"
-#include "tests/says.hpp"
+#include "tests/test.hpp"
 #include "tests/unit/onnx_data.hpp"
 #include "tests/unit/onnx_text.hpp"
 
@@ -31,14 +25,14 @@ TEST(OnnxModel, TakesAnOpenBatchAsOne) {
   EXPECT_EQ(output_dims(kOpenBatch, {}), (Dims{1, 3, 8, 8}));
 }
 
-TEST(OnnxModel, SetsTheBatchWhetherTheFileFixesItOrNot) {
+TEST(OnnxModel, SetsBatch) {
   ImportOptions options;
   options.batch = 5;
   EXPECT_EQ(output_dims(kOpenBatch, options), (Dims{5, 3, 8, 8}));
   EXPECT_EQ(output_dims(kFixedBatch, options), (Dims{5, 3, 8, 8}));
 }
 
-TEST(OnnxModel, LeavesInputsAloneThatDoNotShareTheBatch) {
+TEST(OnnxModel, KeepsInputsWithoutBatch) {
   ImportOptions options;
   options.batch = 5;
   const OnnxModel model = load_text(
@@ -64,7 +58,7 @@ TEST(OnnxModel, RefusesShapesForInputsThatAreNone) {
               Says("has 4 dimensions"));
 }
 
-TEST(OnnxModel, NamesTheNodeThatDoesNotAllowAnotherBatch) {
+TEST(OnnxModel, NamesNodeThatFixesBatch) {
   ImportOptions options;
   options.batch = 2;
   const std::string error = message_of([&] {
@@ -74,12 +68,12 @@ TEST(OnnxModel, NamesTheNodeThatDoesNotAllowAnotherBatch) {
   EXPECT_THAT(error, Says("Reshape", "2x4 cannot become 2x2"));
 }
 
-TEST(OnnxModel, DoesNotBelieveDeclaredShapesThatTheGraphContradicts) {
+TEST(OnnxModel, IgnoresWrongDeclaredShapes) {
   const OnnxModel model = load_text("(float[2,3] x) => (float[9,9] y) {y = Relu(x)}", {}, 13);
   EXPECT_EQ(model.type("y")->dims, (Dims{2, 3}));
 }
 
-TEST(OnnxModel, TakesDeclaredShapesThatDependOnValues) {
+TEST(OnnxModel, TakesShapesOfValues) {
   const std::string graph = "(float[2,3] x) => (int64[2,5] y) {y = NonZero(x)}";
   EXPECT_EQ(load_text(graph).type("y")->dims, (Dims{2, 5}));
   ImportOptions options;
@@ -222,7 +216,7 @@ TEST(OnnxModel, FollowsNoLinkOutOfItsFolder) {
   }
 }
 
-TEST(OnnxModel, NeedsNoExternalDataWhereShapesAreEnough) {
+TEST(OnnxModel, NeedsNoExternalDataForShapes) {
   const TestFolder folder;
   ImportOptions options;
   options.shapes_only = true;
@@ -244,7 +238,7 @@ TEST(OnnxModel, RefusesWhatIsNoFileOrTooLarge) {
               Says("a model may have at most 20"));
 }
 
-TEST(OnnxModel, RefusesAFileOfMillionsOfNodesBeforeItTakesTheirMemory) {
+TEST(OnnxModel, RefusesMillionsOfNodes) {
   // Two bytes each, some hundred in memory.
   const std::size_t count = 4'100'000;
   std::string nodes;
@@ -283,7 +277,7 @@ TEST(Printable, MakesOneLineOfUtf8) {
   EXPECT_EQ(printable(std::string(500, 'a')), std::string(80, 'a') + "...");
 }
 
-TEST(OpenSizes, AreGivenByTheirNamesOrByTheWholeShape) {
+TEST(OpenSizes, AreGivenByNameOrShape) {
   const std::string graph =
       "(float[batch,sequence] x, float[batch,sequence] m) => "
       "(float[batch,sequence] y) {y = Mul(x, m)}";
@@ -334,7 +328,7 @@ TEST(Reread, InfersShapesForOtherSizesWithoutACheck) {
   EXPECT_EQ(graphs_checked(), checks);
 }
 
-TEST(Reread, LeavesTheModelAsItWasWhereTheSizesDoNotFit) {
+TEST(Reread, KeepsModelIfSizesDoNotFit) {
   OnnxModel model = load_text(
       "(float[1,4] x, float[1] c) => (float[2,2] y) <int64[2] s = {2, 2}> "
       "{r = Reshape(x, s) y = Add(r, c)}");

@@ -1,15 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "host/graph/onnx/networks.hpp"
 
-#include <gtest/gtest.h>
-
-#include <algorithm>
-#include <cmath>
-
 #include "host/graph/onnx/graph_check.hpp"
 #include "host/graph/onnx/model.hpp"
-#include "host/util/error.hpp"
-#include "tests/says.hpp"
+#include "tests/test.hpp"
 
 namespace gemm64 {
 namespace {
@@ -79,7 +73,7 @@ TEST(Networks, AlexNetHasTheNumbersOfTheReference) {
   EXPECT_EQ(model.type("output")->dims, (Dims{1, 1000}));
 }
 
-TEST(Networks, AlexNetHasTorchvisionsModulesInTheirOrder) {
+TEST(Networks, AlexNetHasTorchvisionsModules) {
   const OnnxModel model = network("alexnet");
   std::string text;
   for (const onnx::NodeProto& node : model.graph().node()) {
@@ -93,7 +87,7 @@ TEST(Networks, AlexNetHasTorchvisionsModulesInTheirOrder) {
             "classifier.3:Dropout classifier.4:Gemm classifier.5:Relu classifier.6:Gemm ");
 }
 
-TEST(Networks, AlexNetsLayersAreUniformWithinOneOverTheRootOfTheirFanIn) {
+TEST(Networks, AlexNetsLayersAreUniform) {
   const OnnxModel model = network("alexnet", 1, 3);
   int layers = 0;
   for (const onnx::NodeProto& node : model.graph().node()) {
@@ -114,7 +108,7 @@ TEST(Networks, AlexNetsLayersAreUniformWithinOneOverTheRootOfTheirFanIn) {
   EXPECT_EQ(layers, 8);
 }
 
-TEST(Networks, AlexNetsLayersAreTheSameForTheSameSeedAndOthersForAnother) {
+TEST(Networks, AlexNetsLayersFollowSeed) {
   const onnx::ModelProto one = make_network("alexnet", 1, 1);
   const onnx::ModelProto same = make_network("alexnet", 1, 1);
   const onnx::ModelProto other = make_network("alexnet", 1, 2);
@@ -152,7 +146,7 @@ TEST(Networks, TakeTheirBatchOrLeaveItOpen) {
   EXPECT_EQ(OnnxModel::from_proto(open, "lenet", options).type("output")->dims, (Dims{9, 10}));
 }
 
-TEST(Networks, AreTheSameForTheSameSeedAndOthersForAnother) {
+TEST(Networks, FollowSeed) {
   const std::string one = make_network("mnist-cnn", 1, 1).SerializeAsString();
   EXPECT_EQ(one, make_network("mnist-cnn", 1, 1).SerializeAsString());
   EXPECT_NE(one, make_network("mnist-cnn", 1, 2).SerializeAsString());
@@ -163,7 +157,7 @@ TEST(Networks, RefuseAnUnknownName) {
             "unknown network 'resnet'; use one of alexnet, lenet, mnist-cnn");
 }
 
-TEST(LinearModel, IsOneGemmWithWeightsAsPyTorchStoresThem) {
+TEST(LinearModel, IsOneGemmAsInPyTorch) {
   const OnnxModel model = OnnxModel::from_proto(make_linear_model(3, 5, 7, true, 1), "linear");
   ASSERT_EQ(model.graph().node_size(), 1);
   const onnx::NodeProto& node = model.graph().node(0);

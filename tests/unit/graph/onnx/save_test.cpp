@@ -1,18 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "host/graph/onnx/save.hpp"
 
-#include <fmt/format.h>
-#include <gmock/gmock.h>
-#include <gtest/gtest.h>
 #include <unistd.h>
 
-#include <filesystem>
-#include <fstream>
-#include <iterator>
-
-#include "host/util/error.hpp"
-#include "tests/folder.hpp"
-#include "tests/says.hpp"
+#include "tests/test.hpp"
 #include "tests/unit/onnx_text.hpp"
 
 namespace gemm64 {
@@ -42,7 +33,7 @@ TEST_F(SaveModel, WritesNothingThatTheCheckerRefuses) {
   EXPECT_EQ(files(), 0u);
 }
 
-TEST_F(SaveModel, KeepsTheOldFileWhereTheNewOneIsRefused) {
+TEST_F(SaveModel, KeepsOldFileIfRefused) {
   std::ofstream(folder_ / "model.onnx") << "old";
   const onnx::ModelProto model = parse_model("(float[2] x) => (float[2] y) {y = Relu(nowhere)}");
   {
@@ -63,7 +54,7 @@ TEST_F(SaveModel, SaysWhereTheDiskIsFull) {
               Fails<OutputError>("is lost: No space left on device", "model.onnx"));
 }
 
-TEST(RequireModelFits, RefusesWhatProtobufCannotHold) {
+TEST(RequireModelFits, RefusesTooLargeModels) {
   EXPECT_NO_THROW(require_model_fits((std::uint64_t{1} << 31) - 1, "big.onnx"));
   EXPECT_EQ(message_of([&] { require_model_fits(std::uint64_t{1} << 31, "big.onnx"); }),
             "big.onnx: the model takes 2,147,483,648 bytes; an ONNX file in one piece holds "

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // How many positions a window has, where rounding up and padding meet.
-#include <fmt/format.h>
-#include <gtest/gtest.h>
 
+#include "tests/test.hpp"
 #include "tests/unit/onnx_text.hpp"
 
 namespace gemm64 {
@@ -33,7 +32,7 @@ TEST(CeilMode, GivesThePositionsThatPyTorchGives) {
   }
 }
 
-TEST(CeilMode, MattersOnlyWhereTheStrideDoesNotDivide) {
+TEST(CeilMode, MattersIfStrideDoesNotDivide) {
   EXPECT_EQ(pooled(56, 3, 2, 0, 1, false), 27);
   EXPECT_EQ(pooled(55, 3, 2, 0, 1, false), 27);
   EXPECT_EQ(pooled(55, 3, 2, 0, 1, true), 27);

@@ -1,14 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "host/graph/onnx/without_data.hpp"
 
-#include <gtest/gtest.h>
-
 #include "host/graph/onnx/networks.hpp"
+#include "tests/test.hpp"
 
 namespace gemm64 {
 namespace {
 
-TEST(WithoutData, KeepsAllButTheValuesOfInitializers) {
+TEST(WithoutData, DropsValuesOfInitializers) {
   onnx::ModelProto model = make_network("mnist-cnn", 2, 1);
   model.set_producer_version("7");
   // Fields that are not listed in onnx.proto.

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "host/graph/passes/cut.hpp"
 
-#include <gtest/gtest.h>
+#include "tests/test.hpp"
 
 namespace gemm64 {
 namespace {

@@ -1,13 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "host/graph/passes/fold_pads.hpp"
 
-#include <fmt/format.h>
 #include <fmt/ranges.h>
-#include <gtest/gtest.h>
 
 #include "host/graph/onnx/graph_check.hpp"
 #include "host/graph/passes/quantized_graph.hpp"
 #include "host/graph/proto/attribute.hpp"
+#include "tests/test.hpp"
 #include "tests/unit/onnx_text.hpp"
 
 namespace gemm64 {
@@ -40,7 +39,7 @@ std::string folded(const std::string& nodes, const std::string& outputs = "float
                                  {"w"}, 18)));
 }
 
-TEST(FoldPads, TakesZerosAroundAMapIntoTheConvolution) {
+TEST(FoldPads, TakesZerosIntoConvolution) {
   EXPECT_EQ(folded("a = Pad(x, p) y = Conv(a, w)"), "Conv1,2,3,4");
   EXPECT_EQ(folded("a = Pad(x, p, zero) y = Conv<pads = [1, 1, 1, 1]>(a, w)"), "Conv2,3,4,5");
   EXPECT_EQ(folded("a = Pad(x, q, , axes) y = Conv(a, w)"), "Conv1,2,3,4");
@@ -60,7 +59,7 @@ TEST(FoldPads, LeavesOtherPads) {
       << "read elsewhere";
 }
 
-TEST(FoldPads, TakesZeroPointsIntoAQuantizedConvolution) {
+TEST(FoldPads, TakesZeroPointsIntoConvolution) {
   const std::string constants =
       "(uint8[1,2,4,4] x) => (uint8[1,2,6,6] y) <float s = {0.5}, uint8 z = {7}, float t = {0.25}, "
       "uint8[2,2,3,3] f = {1, 2, 3, 4, 5, 6, 7, 8, 9, 1, 2, 3, 4, 5, 6, 7, 8, 9, 1, 2, 3, 4, 5, 6, "

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "host/graph/passes/fuse_block_bias.hpp"
 
-#include <gtest/gtest.h>
-
+#include "tests/test.hpp"
 #include "tests/unit/graph/passes/node_list.hpp"
 
 namespace gemm64 {
@@ -18,7 +17,7 @@ std::string joined(const std::string& nodes, const std::string& outputs = "float
       "(" + inputs + ") => (" + outputs + ") {" + kProduct + nodes + "}", {"w", "s", "b"}, 20)));
 }
 
-TEST(JoinBlockBias, TakesTheBiasBehindAProduct) {
+TEST(JoinBlockBias, TakesBiasAfterProduct) {
   EXPECT_EQ(joined("y = Add(p, b)"), "MatMulNBits(x, w, s, , , b)");
   EXPECT_EQ(joined("y = Add(b, p)"), "MatMulNBits(x, w, s, , , b)");
 }

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "host/graph/passes/fuse_gemm.hpp"
 
-#include <gtest/gtest.h>
-
+#include "tests/test.hpp"
 #include "tests/unit/graph/passes/node_list.hpp"
 
 namespace gemm64 {
@@ -12,7 +11,7 @@ std::string joined(const std::string& graph) {
   return node_list(with_joined_gemms(load_text(graph, {"w", "b", "c"}, 17)));
 }
 
-TEST(JoinGemm, TakesTheBiasBehindAProduct) {
+TEST(JoinGemm, TakesBiasAfterProduct) {
   EXPECT_EQ(joined("(float[2,4] x, float[4,3] w, float[3] b) => (float[2,3] y) "
                    "{p = MatMul(x, w) y = Add(p, b)}"),
             "Gemm(x, w, b)");

@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "host/graph/passes/fuse_matmul.hpp"
 
-#include <gtest/gtest.h>
-
 #include "host/graph/proto/attribute.hpp"
+#include "tests/test.hpp"
 #include "tests/unit/graph/passes/node_list.hpp"
 
 namespace gemm64 {
@@ -28,7 +27,7 @@ std::int64_t integer(const OnnxModel& model, const char* name) {
 
 float alpha(const OnnxModel& model) { return attribute(model.graph().node(0), "alpha", 0.0F); }
 
-TEST(JoinFusedMatMul, ReadsATransposedOperandAsItLies) {
+TEST(JoinFusedMatMul, ReadsTransposedOperand) {
   const OnnxModel model = joined_model(kTurned + "y = MatMul(q, t)");
   EXPECT_EQ(node_list(model), "FusedMatMul(q, k)");
   EXPECT_EQ(integer(model, "transB"), 1);
@@ -39,7 +38,7 @@ TEST(JoinFusedMatMul, ReadsATransposedOperandAsItLies) {
       << "somebody else reads it";
 }
 
-TEST(JoinFusedMatMul, MovesTheFirstAxisBehindTheBatch) {
+TEST(JoinFusedMatMul, MovesFirstAxisAfterBatch) {
   const OnnxModel model =
       with_joined_products(load_text("(float[5,2,3,4] q, float[2,3,4,5] k) => (float[2,3,5,5] y) "
                                      "{t = Transpose<perm = [1, 2, 0, 3]>(q) y = MatMul(t, k)}",
@@ -49,7 +48,7 @@ TEST(JoinFusedMatMul, MovesTheFirstAxisBehindTheBatch) {
   EXPECT_EQ(integer(model, "transA"), 0);
 }
 
-TEST(JoinFusedMatMul, TakesNumbersBeforeAndBehind) {
+TEST(JoinFusedMatMul, TakesNumbersOnBothSides) {
   const OnnxModel model = joined_model(
       "a = Mul(q, half) b = Div(k, one) t = Transpose<perm = [0, 1, 3, 2]>(b) "
       "p = MatMul(a, t) y = Mul(quarter, p)");
@@ -60,14 +59,14 @@ TEST(JoinFusedMatMul, TakesNumbersBeforeAndBehind) {
             "Mul(q, half) FusedMatMul(q, k) Relu(a)");
 }
 
-TEST(JoinFusedMatMul, GivesANumberBetweenTwoProductsToTheFirst) {
+TEST(JoinFusedMatMul, GivesNumberToFirstProduct) {
   const OnnxModel model = joined_model(
       kTurned + "p = MatMul(q, t) a = Mul(p, half) y = MatMul(a, k)", "float[2,3,5,4] y");
   EXPECT_EQ(node_list(model), "FusedMatMul(q, k) MatMul(a, k)");
   EXPECT_EQ(alpha(model), 0.5F);
 }
 
-TEST(JoinFusedMatMul, LeavesLinearLayersAndOtherTransposes) {
+TEST(JoinFusedMatMul, LeavesLinearLayers) {
   EXPECT_EQ(node_list(with_joined_products(
                 load_text("(float[2,4] x, float[4,3] w) => (float[2,3] y) <float half = {0.5}> "
                           "{a = Mul(x, half) y = MatMul(a, w)}",
@@ -88,7 +87,7 @@ TEST(JoinFusedMatMul, LeavesLinearLayersAndOtherTransposes) {
       << "two in a row are one, which a product cannot take";
 }
 
-TEST(JoinFusedMatMul, LeavesATransposeThatMovesBeforeAConcat) {
+TEST(JoinFusedMatMul, LeavesTransposeBeforeConcat) {
   const auto of_sizes = [](const std::string& nodes, const std::string& outputs) {
     return node_list(with_joined_products(
         load_text("(float[2,3,5,4] q, float[2,5,3,4] k) => (float[2,3,5,5] y" + outputs + ") " +

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "host/graph/passes/fuse_primitives.hpp"
 
-#include <gtest/gtest.h>
-
+#include "tests/test.hpp"
 #include "tests/unit/onnx_text.hpp"
 
 namespace gemm64 {
@@ -32,7 +31,7 @@ const std::string kTanh =
     "p = Pow(x, three) u = Mul(p, c) v = Add(x, u) t = Mul(v, k) h = Tanh(t) o = Add(h, one) ";
 const std::string kErf = "p = Div(x, root) h = Erf(p) o = Add(h, one) ";
 
-TEST(JoinPrimitives, MakesANormalizationByTheRootMeanSquare) {
+TEST(JoinPrimitives, MakesRmsNormalization) {
   const std::string wanted = "SimplifiedLayerNormalization(x)";
   EXPECT_EQ(joined(kMean + "i = Div(one, r) q = Mul(x, i) y = Mul(w, q)"), wanted);
   EXPECT_EQ(joined(kMean + "i = Div(one, r) q = Mul(i, x) y = Mul(q, w)"), wanted);
@@ -58,13 +57,13 @@ TEST(JoinPrimitives, MakesGelus) {
   EXPECT_EQ(joined(kErf + "f = Mul(o, x) y = Mul(half, f)"), "Gelu(x)");
 }
 
-TEST(JoinPrimitives, DividesWhereAnInverseIsMultiplied) {
+TEST(JoinPrimitives, DividesIfInverseIsMultiplied) {
   EXPECT_EQ(joined("i = Div(one, x) y = Mul(i, x)"), "Div(x)");
   EXPECT_EQ(joined("i = Div(two, x) y = Mul(i, x)"), "Div(two) Mul(i)");
   EXPECT_EQ(joined("i = Div(one, x) z = Mul(i, x) y = Add(z, i)"), "Div(one) Mul(i) Add(z)");
 }
 
-TEST(JoinPrimitives, LeavesWhatReadsADequantizedValue) {
+TEST(JoinPrimitives, LeavesDequantizedValues) {
   EXPECT_EQ(joined("g = QuantizeLinear(x, half) z = DequantizeLinear(g, half) s = Pow(z, two) "
                    "m = ReduceMean(s, last) e = Add(m, small) r = Sqrt(e) i = Div(one, r) "
                    "q = Mul(z, i) y = Mul(w, q)"),

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "host/graph/passes/fuse_shuffle.hpp"
 
-#include <gtest/gtest.h>
-
+#include "tests/test.hpp"
 #include "tests/unit/graph/passes/node_list.hpp"
 
 namespace gemm64 {

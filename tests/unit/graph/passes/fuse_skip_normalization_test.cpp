@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "host/graph/passes/fuse_skip_normalization.hpp"
 
-#include <gtest/gtest.h>
-
+#include "tests/test.hpp"
 #include "tests/unit/graph/passes/node_list.hpp"
 
 namespace gemm64 {
@@ -40,7 +39,7 @@ TEST(JoinSkipNormalization, TakesTheSum) {
             "SkipLayerNormalization(x, t, s, b)");
 }
 
-TEST(JoinSkipNormalization, TakesTheBiasOfOneOperand) {
+TEST(JoinSkipNormalization, TakesBiasOfOneOperand) {
   EXPECT_EQ(joined("d = Add(x, c) a = Add(d, t)" + kNorm), "SkipLayerNormalization(x, t, s, b, c)");
   EXPECT_EQ(joined("d = Add(x, c) a = Add(t, d)" + kNorm), "SkipLayerNormalization(t, x, s, b, c)");
   EXPECT_EQ(joined("p = MatMul(x, w) d = Add(c, p) a = Add(d, t)" + kNorm),
@@ -50,7 +49,7 @@ TEST(JoinSkipNormalization, TakesTheBiasOfOneOperand) {
       << "first and of no product";
 }
 
-TEST(JoinSkipNormalization, LeavesTheBiasToAProductOfIntegers) {
+TEST(JoinSkipNormalization, LeavesBiasToIntegers) {
   EXPECT_EQ(node_list(with_joined_skips(load(
                 "(uint8[N,S,4] x, float[N,S,4] t, int8[4,4] w, float m, float[4] s, float[4] b, "
                 "float[4] c) => (float[N,S,4] y) {i = MatMulInteger(x, w) f = Cast<to = 1>(i) "
@@ -72,7 +71,7 @@ TEST(JoinSkipNormalization, LeavesOtherSums) {
       << "over two axes";
 }
 
-TEST(JoinSkipNormalization, LeavesASumThatABranchReads) {
+TEST(JoinSkipNormalization, LeavesSumReadByBranch) {
   onnx::ModelProto proto = parse_model(
       "(bool i, float[2,3,4] x, float[2,3,4] t, float[4] s, float[4] b) => (float[2,3,4] y, "
       "float[2,3,4] z) {a = Add(x, t)" +

@@ -2,8 +2,7 @@
 // A graph's nodes as a line of text, for tests of rewrites.
 #pragma once
 
-#include <string>
-
+#include "tests/test.hpp"
 #include "tests/unit/onnx_text.hpp"
 
 namespace gemm64 {

@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "host/graph/passes/qdq_double_pairs.hpp"
 
-#include <gtest/gtest.h>
-
 #include "host/graph/onnx/graph_check.hpp"
 #include "host/graph/passes/quantized_graph.hpp"
+#include "tests/test.hpp"
 #include "tests/unit/onnx_text.hpp"
 
 namespace gemm64 {
@@ -31,7 +30,7 @@ OnnxModel rows_of_pairs() {
       row("p", "a", 3) + row("q", "b", 2) + "}");
 }
 
-TEST(QdqDoublePairs, OfARowTheFirstTwoBecomeOneInEachRow) {
+TEST(QdqDoublePairs, OfARowFirstTwoBecomeOne) {
   const std::optional<onnx::ModelProto> joined = join_double_pairs(rows_of_pairs());
   ASSERT_TRUE(joined);
   EXPECT_EQ(joined->graph().node_size(), 2 + 4 + 2);
@@ -41,7 +40,7 @@ TEST(QdqDoublePairs, OfARowTheFirstTwoBecomeOneInEachRow) {
   EXPECT_FALSE(join_double_pairs(OnnxModel::from_proto(*again, "last")));
 }
 
-TEST(QdqDoublePairs, AreJoinedWithoutCheckingTheGraphAgain) {
+TEST(QdqDoublePairs, AreJoinedWithoutCheck) {
   OnnxModel model = rows_of_pairs();
   const std::uint64_t before = graphs_checked();
   const OnnxModel joined = with_quantized_operators(std::move(model), {});

@@ -1,14 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "host/graph/passes/quantize.hpp"
 
-#include <gmock/gmock.h>
-#include <gtest/gtest.h>
-
 #include "host/graph/onnx/host_nodes.hpp"
 #include "host/graph/passes/fold_batch_normalization.hpp"
 #include "host/graph/passes/quantized_graph.hpp"
 #include "host/runtime/calibration.hpp"
-#include "tests/says.hpp"
+#include "tests/test.hpp"
 #include "tests/unit/onnx_text.hpp"
 #include "tests/unit/run_on_cpu.hpp"
 
@@ -40,7 +37,7 @@ TEST(Quantize, WritesWhatIsThenComputedOnIntegers) {
             "QuantizeLinear QLinearConv Flatten QGemm DequantizeLinear");
 }
 
-TEST(Quantize, TakesScalesFromRangesAndFromEachChannelsLargestWeight) {
+TEST(Quantize, TakesScalesFromRangesAndWeights) {
   const OnnxModel model = quantized(load_text(kNetwork));
   EXPECT_FLOAT_EQ(model.constant("x_scale")->float_data(0), 0.01F);
   EXPECT_EQ(model.constant("x_zero_point")->int32_data(0), 100);
@@ -158,7 +155,7 @@ TEST(Quantize, RefusesWhatItCannotDo) {
             "test.onnx: is of opset 8; networks are quantized from opset 9 on");
 }
 
-TEST(FoldBatchNormalization, ScalesTheConvolutionBeforeIt) {
+TEST(FoldBatchNormalization, ScalesConvolution) {
   const OnnxModel model = load_text(
       "(float[1,1,1,1] x) => (float[1,2,1,1] y) <float[2,1,1,1] w = {1, 2}, float[2] g = {3, 4},"
       " float[2] b = {5, 6}, float[2] m = {7, 8}, float[2] v = {4, 16}>"

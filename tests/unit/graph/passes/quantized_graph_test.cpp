@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "host/graph/passes/quantized_graph.hpp"
 
-#include <gtest/gtest.h>
-
 #include "host/graph/onnx/graph_check.hpp"
 #include "host/graph/proto/tensor_data.hpp"
 #include "host/kernels/tensor.hpp"
+#include "tests/test.hpp"
 #include "tests/unit/onnx_text.hpp"
 
 namespace gemm64 {
@@ -30,7 +29,7 @@ std::string rewritten(const std::string& inputs_and_outputs, const std::string& 
 const std::string kMatrix = "(uint8[2,2] x) => (uint8[2,2] y) ";
 const std::string kImage = "(uint8[1,2,4,4] x) => (uint8[1,2,4,4] y) ";
 
-TEST(QuantizedGraph, FusesAnOperatorBetweenDequantizeAndQuantize) {
+TEST(QuantizedGraph, FusesBetweenPairs) {
   EXPECT_EQ(rewritten(kMatrix,
                       "{a = DequantizeLinear(x, s, z) c = DequantizeLinear(w, s, z)"
                       " m = MatMul(a, c) y = QuantizeLinear(m, t, o)}"),
@@ -45,7 +44,7 @@ TEST(QuantizedGraph, FusesAnOperatorBetweenDequantizeAndQuantize) {
             "QLinearAdd");
 }
 
-TEST(QuantizedGraph, KeepsNamesAndPutsTheOutputInPlace) {
+TEST(QuantizedGraph, KeepsNamesAndOutput) {
   const OnnxModel model = with_quantized_operators(
       load_text(kMatrix + kConstants +
                 "{a = DequantizeLinear(x, s, z) m = Sigmoid(a) y = QuantizeLinear(m, t, o)}"),
@@ -59,7 +58,7 @@ TEST(QuantizedGraph, KeepsNamesAndPutsTheOutputInPlace) {
   EXPECT_EQ(node.output(0), "y");
 }
 
-TEST(QuantizedGraph, DropsARectifierThatTheZeroPointMakesRedundant) {
+TEST(QuantizedGraph, DropsRedundantRectifier) {
   const std::string nodes =
       "{a = DequantizeLinear(x, s, z) c = DequantizeLinear(f, s, z) m = Conv(a, c) r = Relu(m)"
       " y = QuantizeLinear(r, t, ";
@@ -68,7 +67,7 @@ TEST(QuantizedGraph, DropsARectifierThatTheZeroPointMakesRedundant) {
             "DequantizeLinear DequantizeLinear Conv Relu QuantizeLinear");
 }
 
-TEST(QuantizedGraph, QuantizesAFloatBiasAsOnnxRuntimeDoes) {
+TEST(QuantizedGraph, QuantizesFloatBias) {
   const OnnxModel model = with_quantized_operators(
       load_text(kImage + kConstants +
                 "{a = DequantizeLinear(x, s, z) c = DequantizeLinear(f, s, z)"
@@ -81,14 +80,14 @@ TEST(QuantizedGraph, QuantizesAFloatBiasAsOnnxRuntimeDoes) {
   EXPECT_EQ(bias->int32_data(1), 8);
 }
 
-TEST(QuantizedGraph, MovesIntegersWhereBothScalesAreTheSame) {
+TEST(QuantizedGraph, MovesIntegersOfSameScale) {
   const std::string nodes =
       "{a = DequantizeLinear(x, s, z) m = Transpose(a) y = QuantizeLinear(m, ";
   EXPECT_EQ(rewritten(kMatrix, nodes + "s, z)}"), "Transpose");
   EXPECT_EQ(rewritten(kMatrix, nodes + "t, z)}"), "DequantizeLinear Transpose QuantizeLinear");
 }
 
-TEST(QuantizedGraph, CarriesIntegersThroughAMoveToTheNextOperator) {
+TEST(QuantizedGraph, CarriesIntegersThroughAMove) {
   EXPECT_EQ(
       rewritten(kMatrix,
                 "{a = DequantizeLinear(x, s, z) r = Transpose(a) c = DequantizeLinear(w, s, z)"
@@ -101,7 +100,7 @@ TEST(QuantizedGraph, CarriesIntegersThroughAMoveToTheNextOperator) {
             "QLinearMatMul Transpose");
 }
 
-TEST(QuantizedGraph, LeavesFloatsWhereOnnxRuntimeDoes) {
+TEST(QuantizedGraph, LeavesFloats) {
   // Somebody else reads the product; an operator that has no quantized form; a pair by itself.
   EXPECT_EQ(rewritten("(uint8[2,2] x) => (uint8[2,2] y, float[2,2] m) ",
                       "{a = DequantizeLinear(x, s, z) c = DequantizeLinear(w, s, z)"
@@ -114,7 +113,7 @@ TEST(QuantizedGraph, LeavesFloatsWhereOnnxRuntimeDoes) {
             "DequantizeLinear QuantizeLinear");
 }
 
-TEST(QuantizedGraph, MakesFloatsOfProductsThatNobodyQuantizes) {
+TEST(QuantizedGraph, MakesFloatsOfProducts) {
   EXPECT_EQ(rewritten("(uint8[2,2] x) => (float[2,2] y) ",
                       "{a = DequantizeLinear(x, s, z) c = DequantizeLinear(w, s, z)"
                       " y = MatMul(a, c)}"),
@@ -125,7 +124,7 @@ TEST(QuantizedGraph, MakesFloatsOfProductsThatNobodyQuantizes) {
             "QGemm");
 }
 
-TEST(QuantizedGraph, MakesOnePairOfTwoInARowForTheRangeOfBoth) {
+TEST(QuantizedGraph, MakesOnePairOfTwo) {
   const OnnxModel model = with_quantized_operators(
       load_text("(float[2] x) => (float[2] y) " + kConstants +
                 "{a = QuantizeLinear(x, s, z) c = DequantizeLinear(a, s, z)"
@@ -151,7 +150,7 @@ TEST(QuantizedGraph, JoinsQuantizesThatAreTheSame) {
             "Transpose");
 }
 
-TEST(QuantizedGraph, QuantizesAnOutputThatATransposeReadsBeforeAQuantize) {
+TEST(QuantizedGraph, QuantizesOutputReadByTranspose) {
   const auto nodes = [](const std::string& move, const std::string& output) {
     return rewritten("(uint8[2,2] x) => (uint8[2,2] y, float[2,2] " + output + ") ",
                      "{a = DequantizeLinear(x, s, z) c = DequantizeLinear(w, s, z)"
@@ -163,7 +162,7 @@ TEST(QuantizedGraph, QuantizesAnOutputThatATransposeReadsBeforeAQuantize) {
   EXPECT_EQ(nodes("Transpose", "n"), "MatMulIntegerToFloat Transpose QuantizeLinear");
 }
 
-TEST(QuantizedGraph, WritesASplitAsASliceForEachPart) {
+TEST(QuantizedGraph, WritesSplitAsSlices) {
   const std::string to = "(uint8[1,3,4,4] x) => (uint8[1,1,4,4] y, uint8[1,2,4,4] u) ";
   const std::string nodes =
       "{a = DequantizeLinear(x, s, z) m, n = Split <axis = -3> (a, sizes)"
@@ -184,7 +183,7 @@ TEST(QuantizedGraph, WritesASplitAsASliceForEachPart) {
   }
 }
 
-TEST(QuantizedGraph, LeavesASplitInFloatWhosePartsAreNotAllQuantizedAlike) {
+TEST(QuantizedGraph, LeavesUnevenSplitInFloat) {
   const std::string to = "(uint8[1,4,4,4] x) => (uint8[1,2,4,4] y, float[1,2,4,4] u) ";
   const auto found = [&](const std::string& parts) {
     const OnnxModel model = with_quantized_operators(
@@ -200,7 +199,7 @@ TEST(QuantizedGraph, LeavesASplitInFloatWhosePartsAreNotAllQuantizedAlike) {
   EXPECT_EQ(found(" y = QuantizeLinear(m, t, z)" + again), 1) << "another scale";
 }
 
-TEST(QuantizedGraph, LeavesFilesWithoutPairsAsTheyAre) {
+TEST(QuantizedGraph, LeavesFilesWithoutPairs) {
   EXPECT_EQ(rewritten("(float[2,2] x) => (float[2,2] y) ", "{a = Relu(x) y = Tanh(a)}"),
             "Relu Tanh");
 }
@@ -235,7 +234,7 @@ TEST(QuantizedGraph, FusesABiasOnlyInStepsOfTheSums) {
   EXPECT_EQ(fused_bias("b, half"), Integers{}) << "5 is odd";
 }
 
-TEST(QuantizedGraph, LeavesAGemmWithABiasAndAFactorInFloat) {
+TEST(QuantizedGraph, LeavesGemmWithFactorInFloat) {
   const auto gemm = [](const std::string& attributes, const std::string& bias) {
     return rewritten(kMatrix, "{a = DequantizeLinear(x, s, z) c = DequantizeLinear(w, s, z)" +
                                   std::string(bias.empty() ? "" : " e = DequantizeLinear(b, s)") +
@@ -251,7 +250,7 @@ TEST(QuantizedGraph, LeavesAGemmWithABiasAndAFactorInFloat) {
   EXPECT_EQ(gemm("<beta = 2.0>", ", e"), in_float);
 }
 
-TEST(QuantizedGraph, EliminatesNodesThatComputeNothing) {
+TEST(QuantizedGraph, EliminatesEmptyNodes) {
   const auto between = [](const std::string& node) {
     std::string constants = kConstants;
     constants.insert(1,
@@ -277,7 +276,7 @@ TEST(QuantizedGraph, EliminatesNodesThatComputeNothing) {
   }
 }
 
-TEST(QuantizedGraph, MakesOnePairOfTwoWithAnIdentityBetween) {
+TEST(QuantizedGraph, MakesOnePairAcrossIdentity) {
   const OnnxModel model = with_quantized_operators(
       load_text("(float[2] x) => (float[2] y) " + kConstants +
                 "{a = QuantizeLinear(x, s, z) c = DequantizeLinear(a, s, z) i = Identity(c)"
@@ -286,7 +285,7 @@ TEST(QuantizedGraph, MakesOnePairOfTwoWithAnIdentityBetween) {
   EXPECT_EQ(model.graph().node_size(), 2);
 }
 
-TEST(QuantizedGraph, TransposesWeightsOfAScaleForEachChannel) {
+TEST(QuantizedGraph, TransposesPerChannelWeights) {
   const std::string nodes =
       "{a = DequantizeLinear(x, s, z) c = DequantizeLinear <axis = -1> (k, each, zeros)"
       " r = Transpose <perm = [3, 2, 1, 0]> (c) m = Conv(a, r) y = QuantizeLinear(m, t, o)}";
@@ -306,7 +305,7 @@ TEST(QuantizedGraph, TransposesWeightsOfAScaleForEachChannel) {
   EXPECT_EQ(Tensor::from_proto(*weights).values<std::uint8_t>()[1], 4) << "channel 0, input 1";
 }
 
-TEST(QuantizedGraph, QuantizesFloatWeightsAsOnnxRuntimeDoes) {
+TEST(QuantizedGraph, QuantizesFloatWeights) {
   const auto nodes = [](const std::string& node, const std::string& after) {
     return "{a = DequantizeLinear(x, s, z) m = " + node + " " + after + "}";
   };

@@ -1,15 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "host/graph/passes/rewrite_plan.hpp"
 
-#include <fmt/format.h>
-#include <gmock/gmock.h>
-#include <gtest/gtest.h>
-
-#include <tuple>
-
 #include "host/graph/passes/rewrite_report.hpp"
-#include "host/util/error.hpp"
-#include "tests/says.hpp"
+#include "tests/test.hpp"
 #include "tests/unit/onnx_text.hpp"
 
 namespace gemm64 {
@@ -35,7 +28,7 @@ std::string reason(const OnnxModel& model) {
   return plan.skipped.at(0).reason;
 }
 
-TEST(RewritePlan, ReadsMKNOfGemmForEachTransposition) {
+TEST(RewritePlan, ReadsMKNOfTransposedGemms) {
   const std::pair<const char*, const char*> a[] = {{"5,130", "0"}, {"130,5", "1"}};
   const std::pair<const char*, const char*> b[] = {{"130,70", "0"}, {"70,130", "1"}};
   for (const auto& [a_dims, trans_a] : a) {
@@ -54,27 +47,27 @@ TEST(RewritePlan, ReadsMKNOfGemmForEachTransposition) {
   }
 }
 
-TEST(RewritePlan, LeavesABiasOutThatIsMultipliedByZero) {
+TEST(RewritePlan, LeavesBiasTimesZeroOut) {
   const std::string graph =
       "(float[2,3] x, float[3,4] w, float[4] c) => (float[2,4] y) {{y = Gemm<beta = {}>(x, w, c)}}";
   EXPECT_EQ(only_layer(load_text(fmt::format(graph, "0.5"), {"w", "c"})).c, "c");
   EXPECT_EQ(only_layer(load_text(fmt::format(graph, "0.0"), {"w", "c"})).c, "");
 }
 
-TEST(RewritePlan, TakesGemmEvenWhereNoOperandIsConstant) {
+TEST(RewritePlan, TakesGemmWithoutConstant) {
   const OnnxModel model =
       load_text("(float[2,3] x, float[3,4] w) => (float[2,4] y) {y = Gemm(x, w)}");
   EXPECT_EQ(sizes(only_layer(model)), Sizes(2, 3, 4));
 }
 
-TEST(RewritePlan, TakesMatMulOnlyWhereAnOperandIsConstant) {
+TEST(RewritePlan, TakesMatMulWithConstant) {
   const std::string graph = "(float[2,3] x, float[3,4] w) => (float[2,4] y) {y = MatMul(x, w)}";
   EXPECT_EQ(sizes(only_layer(load_text(graph, {"w"}))), Sizes(2, 3, 4));
   EXPECT_EQ(sizes(only_layer(load_text(graph, {"x"}))), Sizes(2, 3, 4));
   EXPECT_THAT(reason(load_text(graph)), Says("neither operand is constant"));
 }
 
-TEST(RewritePlan, FollowsConstantWeightsThroughOtherNodes) {
+TEST(RewritePlan, FollowsWeightsThroughNodes) {
   const std::string graph =
       "(float[2,3] x, float[4,3] w) => (float[2,4] y) {"
       "v = Transpose<perm = [1, 0]>(w)  u = Identity(v)  y = MatMul(x, u)}";
@@ -82,7 +75,7 @@ TEST(RewritePlan, FollowsConstantWeightsThroughOtherNodes) {
   EXPECT_THAT(reason(load_text(graph)), Says("neither operand is constant"));
 }
 
-TEST(RewritePlan, MultipliesAllDimensionsButTheLastIntoM) {
+TEST(RewritePlan, MultipliesOuterDimensionsIntoM) {
   EXPECT_EQ(
       sizes(only_layer(load_text(
           "(float[2,5,7,9] x, float[9,4] w) => (float[2,5,7,4] y) {y = MatMul(x, w)}", {"w"}))),
@@ -140,7 +133,7 @@ TEST(RewritePlan, NamesProductsInsideOfSubgraphs) {
   EXPECT_THAT(plan.skipped[0].reason, Says("inside node"));
 }
 
-TEST(RewritePlan, NamesEveryNodeWithProductsThatItLeaves) {
+TEST(RewritePlan, NamesNodesThatItLeaves) {
   onnx::ModelProto proto = parse_model(
       "(float[1,1,8,8] x, float[2,1,3,3] f, float[6,3] w, int8[3,3] q) => (float[1,2,6,3] y)"
       "{c = Conv(x, f) e = Einsum<equation=\"...->...\">(c) d = Conv(x, f) r = Relu(d)"
@@ -173,7 +166,7 @@ TEST(RewritePlan, LeavesProductsOfQuantizedOperands) {
   EXPECT_THAT(plan.skipped[0].reason, Says("its operands are quantized"));
 }
 
-TEST(RewritePlan, PointsToTheOptionWhereSizesAreOpen) {
+TEST(RewritePlan, NamesOptionForOpenSizes) {
   const std::string graph = "(float[2,L] x, float[3,4] w) => (float[2,4] y) {y = MatMul(x, w)}";
   const RewritePlan open = plan_rewrite(load_text(graph, {"w"}), 64);
   EXPECT_THAT(rewrite_table(open, 0), Says("give them with --input-shape x=2xA."));

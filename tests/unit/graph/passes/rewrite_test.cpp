@@ -1,16 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "host/graph/passes/rewrite.hpp"
 
-#include <gmock/gmock.h>
-#include <gtest/gtest.h>
-
-#include <algorithm>
-#include <map>
-#include <set>
-#include <utility>
-
 #include "host/graph/onnx/graph_check.hpp"
 #include "host/graph/onnx/networks.hpp"
+#include "tests/test.hpp"
 #include "tests/unit/onnx_text.hpp"
 
 namespace gemm64 {
@@ -72,7 +65,7 @@ const char* const kRaggedGemm =
     "(float[3,130] x, float[70,130] w, float[70] c) => (float[3,70] y) "
     "{y = Gemm<transB = 1, alpha = 0.5, beta = 2.0>(x, w, c)}";
 
-TEST(Rewrite, MakesTheStepsOfSectionFourInTheirOrder) {
+TEST(Rewrite, MakesStepsInOrder) {
   const onnx::ModelProto model = tile(kRaggedGemm, {"w", "c"});
   EXPECT_THAT(order(model),
               ElementsAre("Pad", "Split", "Transpose", "Pad", "Split", "Split", "Split", "Split",
@@ -82,7 +75,7 @@ TEST(Rewrite, MakesTheStepsOfSectionFourInTheirOrder) {
   EXPECT_EQ(reload(model).type("y")->dims, (Dims{3, 70}));
 }
 
-TEST(Rewrite, MultipliesEachBlockOfAWithItsBlocksOfB) {
+TEST(Rewrite, MultipliesBlocks) {
   const onnx::ModelProto model =
       tile("(float[200,130] x, float[130,70] w) => (float[200,70] y) {y = Gemm(x, w)}", {"w"});
   const OnnxModel loaded = reload(model);
@@ -115,7 +108,7 @@ TEST(Rewrite, MultipliesEachBlockOfAWithItsBlocksOfB) {
   }
 }
 
-TEST(Rewrite, LeavesOperandsWholeThatAreSmallerThanABlock) {
+TEST(Rewrite, KeepsSmallOperandsWhole) {
   EXPECT_THAT(order(tile("(float[5,64] x, float[10,64] w, float[10] c) => (float[5,10] y) "
                          "{y = Gemm<transB = 1>(x, w, c)}",
                          {"w", "c"})),
@@ -152,7 +145,7 @@ TEST(Rewrite, TakesAnotherSizeOfBlock) {
   }
 }
 
-TEST(Rewrite, CutsAlexNetIntoTheBlocksOfTheReference) {
+TEST(Rewrite, CutsAlexNetAsTheReference) {
   OnnxModel model = OnnxModel::from_proto(make_network("alexnet", 64, 1), "alexnet.onnx");
   const RewritePlan plan = plan_rewrite(model, 64);
   ASSERT_EQ(plan.layers.size(), 3u);
@@ -221,7 +214,7 @@ TEST(Rewrite, AvoidsNamesThatTheModelHas) {
   reload(second);
 }
 
-TEST(Rewrite, GivesLayersWithoutNamesNamesOfTheirOwn) {
+TEST(Rewrite, NamesLayersWithoutNames) {
   const onnx::ModelProto model =
       tile(load_text("(float[2,3] x, float[3,3] v, float[3,4] w) => (float[2,4] y) "
                      "{z = Gemm(x, v)  y = Gemm(z, w)}",
@@ -266,7 +259,7 @@ TEST(Rewrite, LeavesAnOpenBatchOpenUnlessMIsCut) {
   EXPECT_EQ(reload(fixed).type("y")->dims, (Dims{65, 4}));
 }
 
-TEST(Rewrite, WritesTheBatchThatItWasToldIntoAFileWithAnother) {
+TEST(Rewrite, WritesGivenBatch) {
   ImportOptions options;
   options.batch = 3;
   const onnx::ModelProto model =
@@ -293,7 +286,7 @@ TEST(Rewrite, SpeaksEveryOpsetFromSevenOn) {
   }
 }
 
-TEST(Rewrite, RaisesTheVersionOfFilesWhoseInitializersHadToBeInputs) {
+TEST(Rewrite, RaisesVersionOfOldFiles) {
   OnnxModel model = OnnxModel::from_proto(
       parse_model("(float[3,70] x, float[70,4] w) => (float[3,4] y) {y = Gemm(x, w)}", {"w"}, 13,
                   3),

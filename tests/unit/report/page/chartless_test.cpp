@@ -1,10 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // A program whose charts were never fetched.
-#include <gmock/gmock.h>
-#include <gtest/gtest.h>
 
 #include "host/report/page/page.hpp"
-#include "tests/says.hpp"
+#include "tests/test.hpp"
 
 namespace gemm64 {
 namespace {

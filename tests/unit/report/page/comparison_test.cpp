@@ -1,10 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "host/report/page/comparison.hpp"
 
-#include <gmock/gmock.h>
-#include <gtest/gtest.h>
-
-#include "tests/says.hpp"
+#include "tests/test.hpp"
 
 namespace gemm64 {
 namespace {
@@ -35,7 +32,7 @@ TEST(Comparison, PairsLayersByNameAndOrder) {
                                              Pair(-1, 1), Pair(-1, 4)));
 }
 
-TEST(Comparison, TellsEveryDifference) {
+TEST(Comparison, ReportsEveryDifference) {
   const Json a = report({layer("fc1", 1200, 4096), layer("fc2", 300, 100), layer("gone", 500, 1)});
   Json b = report({layer("fc1", 1500, 4000), layer("fc2", 300, 100), layer("new\x1b[2J", 700, 1)});
   b["memory"]["latency"] = 300;

@@ -1,10 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "host/report/page/page.hpp"
 
-#include <gmock/gmock.h>
-#include <gtest/gtest.h>
-
-#include "tests/says.hpp"
+#include "tests/test.hpp"
 
 namespace gemm64 {
 namespace {

@@ -1,16 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "host/report/page/recording.hpp"
 
-#include <gmock/gmock.h>
-#include <gtest/gtest.h>
 #include <unistd.h>
 
-#include <fstream>
-
 #include "host/check/trace_events.hpp"
-#include "host/util/error.hpp"
-#include "tests/folder.hpp"
-#include "tests/says.hpp"
+#include "tests/test.hpp"
 
 namespace gemm64 {
 namespace {
@@ -55,7 +49,7 @@ TEST_F(Recording, PutsWaitsBetweenThePartsOfATile) {
        "causes": [1, 2, 3, 2, 2, 4], "texts": [1, 1, 1, -1, 2, 1]}]})"));
 }
 
-TEST_F(Recording, MakesNeighboursOneWhereThereAreTooMany) {
+TEST_F(Recording, JoinsTooManyNeighbours) {
   TraceEvents events(file_);
   events.name_track(3, "weights");
   for (std::uint64_t tile = 0; tile < 64; ++tile) {

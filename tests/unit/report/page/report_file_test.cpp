@@ -1,13 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "host/report/page/report_file.hpp"
 
-#include <gmock/gmock.h>
-#include <gtest/gtest.h>
 #include <unistd.h>
 
 #include "host/report/json.hpp"
-#include "tests/folder.hpp"
-#include "tests/says.hpp"
+#include "tests/test.hpp"
 
 namespace gemm64 {
 namespace {
@@ -46,7 +43,7 @@ TEST_F(ReportFile, ReadsWhatTheProgramWrites) {
       is_analysis(read(R"({"model": "m", "total": {}, "array": {"n": 64}, "layers": []})")));
 }
 
-TEST_F(ReportFile, TakesReportsOfBeforeTheFormatWasCounted) {
+TEST_F(ReportFile, ReadsOldReports) {
   EXPECT_NO_THROW(read(R"({"model": "m", "total": {}, "array": 8, "layers": []})"));
 }
 
