@@ -116,12 +116,12 @@ TEST(Runs, KnowTheCyclesOfBeatsAtARate) {
 TEST(Banks, GiveRoomForRowsAsTheOldOnesAreStored) {
   Banks banks{Rate()};
   for (const Cycle at : {100, 200}) {
-    EXPECT_EQ(banks.room(), 0);
+    EXPECT_EQ(banks.last_room(), 0);
     EXPECT_EQ(banks.room(1), 0);
     banks.complete(at);
   }
   EXPECT_EQ(banks.complete(), 100);
-  EXPECT_EQ(banks.room(), kUnknown);
+  EXPECT_EQ(banks.last_room(), kUnknown);
   EXPECT_EQ(banks.room(0), kUnknown);
   banks.store(103, 3, 4, false);
   EXPECT_EQ(banks.room(0), 103) << "it was read a cycle before";
@@ -133,10 +133,10 @@ TEST(Banks, GiveRoomForRowsAsTheOldOnesAreStored) {
   banks.send({120, 123, 4, 0});
   banks.stored(123);
   EXPECT_EQ(banks.room(3), 124) << "rows that the old block has not";
-  EXPECT_EQ(banks.room(), 124);
+  EXPECT_EQ(banks.last_room(), 124);
   EXPECT_EQ(banks.complete(), 200);
   banks.complete(300);
-  EXPECT_EQ(banks.room(), kUnknown);
+  EXPECT_EQ(banks.last_room(), kUnknown);
   EXPECT_EQ(banks.empty(), kUnknown);
 }
 
@@ -179,7 +179,7 @@ TEST(Banks, GiveRoomForRowsAsTheOldOnesAreRequantized) {
   banks.pass(16, 1);
   EXPECT_EQ(banks.stretch(2), 2);
   banks.stored(16);
-  EXPECT_EQ(banks.room(), 17);
+  EXPECT_EQ(banks.last_room(), 17);
 }
 
 TEST(Requantizer, LetsRowsThroughInNineCycles) {
