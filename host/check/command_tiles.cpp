@@ -3,6 +3,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cctype>
 #include <stdexcept>
 
@@ -69,14 +70,15 @@ std::uint64_t pixels_for(const MatmulCommand& matmul, const SetWindowCommand& se
   return groups * matmul.count * matmul.new_pixels;
 }
 
-/// What all commands of `operand` move for a MATMUL. `set`: the SET_WINDOW before it.
+/// What all commands of `operand` move for a MATMUL. `set`: the SET_WINDOW before it. `banks`: that
+/// its rows fill.
 std::uint64_t moved_for(const MatmulCommand& matmul, const SetWindowCommand& set, Operand operand,
-                        std::uint32_t array) {
+                        std::uint32_t array, std::uint64_t banks) {
   const bool window = is_window(matmul);
   const std::uint64_t tiles = std::uint64_t{matmul.count} * matmul.passes * matmul.blocks;
   const bool accumulate = (matmul.flags & flag::kAccumulate) != 0;
   const bool retain = (matmul.flags & flag::kRetain) != 0;
-  const std::uint64_t results = accumulate ? tiles / matmul.count : tiles;
+  const std::uint64_t results = banks * (accumulate ? tiles / matmul.count : tiles);
   switch (operand) {
     case Operand::kWeights:
       if ((matmul.flags & flag::kRetainWeights) == 0) {
@@ -107,8 +109,12 @@ struct Served {
   std::uint64_t moved;
 };
 
+std::uint64_t banks_of(const MatmulCommand& matmul, const Plan& plan) {
+  return matmul.rows > plan.bank_rows() ? 2 : 1;
+}
+
 /// The engines take their commands in order, and so does each MATMUL what they move.
-Served served_by(const std::vector<Command>& program, std::size_t index, std::uint32_t array) {
+Served served_by(const std::vector<Command>& program, std::size_t index, const Plan& plan) {
   const Operand operand = operand_of(program[index]);
   const auto is_alike = [&](const Command& command) {
     return operand == Operand::kNone ? command.opcode == program[index].opcode
@@ -124,7 +130,7 @@ Served served_by(const std::vector<Command>& program, std::size_t index, std::ui
     if (command.opcode == Opcode::kSetWindow) set = SetWindowCommand(command);
     if (command.opcode != Opcode::kMatmul) continue;
     const MatmulCommand matmul(command);
-    const std::uint64_t all = moved_for(matmul, set, operand, array);
+    const std::uint64_t all = moved_for(matmul, set, operand, plan.array, banks_of(matmul, plan));
     if (moved < all) return {matmul, set, first_m, moved};
     moved -= all;
     first_m += matmul.blocks;
@@ -209,7 +215,8 @@ CommandTiles command_tiles(const Job& job, std::size_t index) {
   if (!works || operand == Operand::kCounters) return work;
   if (plan.lanes) return on_lanes(plan, command, operand, std::move(work));
 
-  const auto [matmul, set, first_m, moved] = served_by(job.program, index, plan.array);
+  const auto [matmul, set, first_m, moved] = served_by(job.program, index, plan);
+  const std::uint64_t banks = banks_of(matmul, plan);
   const std::uint64_t unit = unit_of(command, plan.array);
   work.tiles = moved_by(command) / unit;
   work.first_tile = moved / unit;
@@ -247,12 +254,19 @@ CommandTiles command_tiles(const Job& job, std::size_t index) {
       work.title +=
           fmt::format(" {}x{}", std::uint64_t{command.rows} * command.blocks, plan.shape.n);
       work.transfers = std::uint64_t{command.rows} * plan.results().beats_per_row();
+      if (banks == 2) {  // a tile of both, or a part of one
+        work.transfers *= work.tiles;
+        work.first_tile /= banks;
+        work.tiles = 1;
+      }
       work.has_k = plan.accumulate == Accumulate::kHost;
       if (!work.has_k) work.k_tiles = 1;
       break;
     case Operand::kParameters:
       work.title += fmt::format(" {}", plan.shape.n);
-      work.transfers = unit;
+      work.transfers = unit * banks;
+      work.first_tile /= banks;
+      work.tiles = std::max<std::uint64_t>(work.tiles / banks, 1);
       work.has_k = false;
       work.k_tiles = 1;
       break;

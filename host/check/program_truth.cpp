@@ -207,6 +207,7 @@ bool ProgramTruth::reads_unkept_pixels() const {
 
 // Blocks of sums in their order, and the tiles of STOREs in theirs.
 bool ProgramTruth::stores_stale_sums() const {
+  constexpr std::uint32_t kMostPasses = 1000;  // more do not end in time
   struct Blocks {
     std::uint32_t rows;
     double count;
@@ -217,6 +218,14 @@ bool ProgramTruth::stores_stale_sums() const {
       const MatmulCommand matmul(command);
       const bool sums = (matmul.flags & flag::kAccumulate) != 0;
       const double blocks = matmul.blocks;
+      const std::uint32_t bank = geometry_.accumulator_rows;
+      if (matmul.rows > bank) {
+        for (std::uint32_t pass = 0; pass < matmul.passes && pass < kMostPasses; ++pass) {
+          made.push_back({bank, 1});
+          made.push_back({matmul.rows - bank, 1});
+        }
+        continue;
+      }
       made.push_back({matmul.rows, blocks * matmul.passes * (sums ? 1 : matmul.count)});
     } else if (is_store(command)) {
       stored.push_back({command.rows, static_cast<double>(command.blocks) * command.count});

@@ -48,7 +48,7 @@ class SweepNetworks {
   RunnableNetwork runnable(const SweepPoint& point);
 
  private:
-  using Batched = std::pair<std::size_t, std::int64_t>;  // network and batch
+  using Batched = std::pair<std::size_t, std::int64_t>;            // network and batch
   using Cut = std::tuple<std::size_t, std::int64_t, std::size_t>;  // and design
 
   /// Is it quantized here: one of the program's own, or a float file where the sweep says so?

@@ -201,8 +201,9 @@ std::string rows_verdict(const std::vector<SweepRow>& rows) {
 std::vector<std::string> varied_keys(const std::vector<SweepRow>& rows) {
   std::vector<std::string> keys;
   for (const char* key : kPointKeys) {
-    if (std::any_of(rows.begin(), rows.end(),
-                    [&](const SweepRow& row) { return row[key] != rows.front()[key]; })) {
+    if (std::any_of(rows.begin(), rows.end(), [&](const SweepRow& row) {
+          return varied_value(row, key) != varied_value(rows.front(), key);
+        })) {
       keys.emplace_back(key);
     }
   }

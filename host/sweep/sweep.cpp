@@ -42,6 +42,11 @@ nlohmann::ordered_json describe(const Sweep& sweep, const SweepPoint& point) {
   return row;
 }
 
+nlohmann::ordered_json varied_value(const nlohmann::ordered_json& row, const std::string& key) {
+  if (key != "weight_tiles") return row.at(key);
+  return row.at(key).get<std::uint64_t>() * row.at("array").get<std::uint64_t>();
+}
+
 std::string label(const Sweep& sweep, std::size_t index) {
   const SweepPoint point = sweep.point(index);
   const nlohmann::ordered_json row = describe(sweep, point);
@@ -52,7 +57,8 @@ std::string label(const Sweep& sweep, std::size_t index) {
         "weight_tiles", "parameter_sets", "memory", "memory_bytes_per_cycle", "memory_latency"}) {
     bool differs = false;
     for (std::size_t i = 0; i < sweep.designs.size() && !differs; ++i) {
-      differs = describe(sweep, {point.network, i, point.batch})[key] != row[key];
+      const auto other = describe(sweep, {point.network, i, point.batch});
+      differs = varied_value(other, key) != varied_value(row, key);
     }
     if (!differs) continue;
     const nlohmann::ordered_json& value = row[key];

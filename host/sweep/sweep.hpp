@@ -60,6 +60,10 @@ Sweep parse_sweep(const std::string& text, const std::string& file);
 /// The columns that name a point, in a row's order: network, m, k, n, batch and the design's keys.
 nlohmann::ordered_json describe(const Sweep& sweep, const SweepPoint& point);
 
+/// Returns the value of one of these columns in which designs differ: tiles of weights, which are
+/// larger on a larger array, in words.
+nlohmann::ordered_json varied_value(const nlohmann::ordered_json& row, const std::string& key);
+
 /// "point 3 (alexnet, batch 1, array 64, memory_latency 50)": of the design what differs between
 /// designs.
 std::string label(const Sweep& sweep, std::size_t index);

@@ -58,7 +58,7 @@ TEST(SweepFile, CrossesListsInOrder) {
   EXPECT_THROW(sweep.point(36), std::out_of_range);
   EXPECT_EQ(label(sweep, 8),
             "point 8 (2x3x4, batch 1, array 2, scratchpad_words 200, accumulator_rows 16, "
-            "tensor_words 0, weight_tiles 512, memory independent, memory_bytes_per_cycle 1, "
+            "tensor_words 0, memory independent, memory_bytes_per_cycle 1, "
             "memory_latency 100)");
 }
 
