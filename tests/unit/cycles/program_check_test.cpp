@@ -58,7 +58,7 @@ TEST_F(ProgramCheck, NamesACommandThatTheAcceleratorRejects) {
   EXPECT_THAT(refusal_of(2, [](Command& c) { c.count = 0; }), Says("COUNT is 0"));
   EXPECT_THAT(refusal_of(3, [](Command& c) { c.rows = 0; }), Says("ROWS is 0"));
   EXPECT_THAT(refusal_of(2, [](Command& c) { c.rows = 129; }),
-              Says("ROWS is 129; it must be at most ACCUMULATOR_ROWS, 128"));
+              Says("ROWS is 129; without WINDOW it must be at most ACCUMULATOR_ROWS, 128"));
   EXPECT_THAT(refusal_of(3, [](Command& c) { c.set_address(6); }), Says("a multiple of 4"));
   EXPECT_THAT(refusal_of(0, [](Command& c) { c.set_address(std::uint64_t{1} << 40); }),
               Says("wider than 40 bits"));

@@ -95,16 +95,17 @@ TEST_F(WindowCheck, TakesBlocksOfBothBanks) {
     std::vector<Command> program;
     for (Command command : program_) {
       if (command.opcode == Opcode::kLoadParameters) command.passes *= 2;
-      if (command.opcode != Opcode::kStore) {
-        program.push_back(command);
-        continue;
-      }
+      if (command.opcode != Opcode::kStore) program.push_back(command);
+      if (command.opcode != Opcode::kMatmul) continue;
       ASSERT_EQ(command.rows, 5u);
-      ASSERT_EQ(command.count, 2u);
-      command.count = 1;
+      ASSERT_EQ(command.passes, 2u);
+      Command stored = *std::find_if(program_.begin(), program_.end(), [](const Command& one) {
+        return one.opcode == Opcode::kStore;
+      });
+      stored.count = stored.blocks = 1;
       for (std::uint32_t i = 0; i < 4; ++i) {
-        command.rows = (i % 2 == 0) == in_order ? 4 : 1;
-        program.push_back(command);
+        stored.rows = (i % 2 == 0) == in_order ? 4 : 1;
+        program.push_back(stored);
       }
     }
     const std::string message = refusal(program, geometry_);

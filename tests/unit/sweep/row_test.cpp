@@ -51,8 +51,8 @@ TEST_F(Rows, ReportGreatestLoss) {
 TEST_F(Rows, AreLinesOfCsvWithQuotedText) {
   const std::string csv = rows_csv(rows_);
   EXPECT_THAT(csv, testing::StartsWith("point,mode,device,network,batch,depthwise,array,"));
-  EXPECT_THAT(csv, Says("\n0,predict,,\"a, \"\"b\"\".onnx\",1,window,8,9216,128,independent,0,5,"
-                        "22,,0.25,"));
+  EXPECT_THAT(csv, Says("\n0,predict,,\"a, \"\"b\"\".onnx\",1,window,8,9216,128,6144,128,16,"
+                        "100.125,independent,0,5,22,,0.25,"));
   EXPECT_EQ(std::count(csv.begin(), csv.end(), '\n'), 3);
 }
 
@@ -77,6 +77,7 @@ TEST_F(Rows, WithoutCyclesHaveNoFigures) {
 SweepRow design_row(const SweepRow& from, int array, int latency, std::uint64_t cycles) {
   SweepRow row = from;
   row["array"] = array;
+  row["weight_tiles"] = 1024 / array;
   row["memory_latency"] = latency;
   row["cycles"] = cycles;
   return row;

@@ -190,12 +190,13 @@ TEST(SweepRunner, RefusesUnknownDesignsFirst) {
   EXPECT_EQ(refusal(R"({"mode": "run", "networks": "2x3x4", "designs": {"array": [8, 16]}})"),
             "point 1 (2x3x4, batch 1, array 16): no model of an array of 16x16 is built; "
             "\"device\": \"tlm\" runs any design, \"mode\": \"predict\" predicts it");
-  EXPECT_EQ(refusal(R"({"mode": "run", "networks": "2x3x4", "batches": [1, 2],
+  EXPECT_EQ(
+      refusal(R"({"mode": "run", "networks": "2x3x4", "batches": [1, 2],
                         "designs": {"array": 8, "scratchpad_words": [9216, 512]}})"),
-            "point 1 (2x3x4, batch 1, scratchpad_words 512): the models are built with "
-            "scratchpad_words 9216, accumulator_rows 128, tensor_words 6144, weight_tiles 128 and "
-            "parameter_sets 16, and 2 of the 4 points cannot run; "
-            "\"device\": \"tlm\" runs any design, \"mode\": \"predict\" predicts it");
+      "point 1 (2x3x4, batch 1, scratchpad_words 512, tensor_words 0): the models are built with "
+      "scratchpad_words 9216, accumulator_rows 128, tensor_words 6144, weight_tiles 128 and "
+      "parameter_sets 16, and 2 of the 4 points cannot run; "
+      "\"device\": \"tlm\" runs any design, \"mode\": \"predict\" predicts it");
 }
 
 TEST(SweepRunner, NamesThePointThatCannotBe) {

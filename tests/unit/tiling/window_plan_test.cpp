@@ -182,8 +182,8 @@ TEST(WindowPlan, RefusesWhatTheDeviceCannotDo) {
               Says("112 output pixels from 112 on need 224 pixels of 1 planes at once, and "
                    "223 words hold 223"));
   EXPECT_THAT(refusal(same(56, 300), 128, 299), Says("does not fit the scratchpad of 299"));
-  EXPECT_THAT(refusal(same(56, 1), 129),
-              Says("block of output pixels is 129; the device takes 1 to 128"));
+  EXPECT_THAT(refusal(same(56, 1), 257),
+              Says("block of output pixels is 257; the device takes 1 to 256"));
   Window w = same(56, 1);
   w.kernel_width = 256;
   EXPECT_THAT(refusal(w, 1), Says("kernel width is 256"));
