@@ -12,6 +12,7 @@
 #include "host/graph/onnx/model.hpp"
 #include "host/graph/onnx/renaming.hpp"
 #include "host/graph/proto/tensor_data.hpp"
+#include "host/graph/proto/value_form.hpp"
 #include "host/util/text.hpp"
 
 namespace gemm64 {
@@ -144,6 +145,13 @@ std::string label_of(const NodeProto& node) {
   return node.name().empty() ? node.op_type() : node.name();
 }
 
+/// Before opset 14, Identity copies no sequence.
+void check_values(const GraphProto& body) {
+  for (const onnx::ValueInfoProto& output : body.output()) {
+    if (value_form(output.type()).is_sequence) throw Kept{"of sequences"};
+  }
+}
+
 /// Refuses what makes the graph too large.
 void Unfolder::check_size(const NodeProto& node, const GraphProto& body, std::int64_t turns) const {
   const std::int64_t each = std::max(body.node_size(), 1);
@@ -203,6 +211,7 @@ void Unfolder::take_branch(const NodeProto& node) {
   if (branch.output_size() != node.output_size() || branch.input_size() != 0) {
     throw Kept{"whose branch has other outputs than it"};
   }
+  check_values(branch);
   check_size(node, branch, 1);
   const std::string label = label_of(node);
   Names names = constants(branch, label);
@@ -319,6 +328,7 @@ void Unfolder::unroll(const NodeProto& node, const Turns& turns) {
   if (turns.count == 0 && named > turns.states) {
     throw Kept{"of no turn, whose joined outputs have no size"};
   }
+  check_values(body);
   check_size(node, body, turns.count);
   const std::string label = label_of(node);
   const Names shared = constants(body, label);
