@@ -13,7 +13,7 @@ import zlib
 import numpy
 import onnx
 from onnx import TensorProto, helper
-from onnxruntime.quantization import QuantFormat
+from onnxruntime.quantization import QuantFormat, quantize_dynamic
 
 import provider
 from harness import ProgramTest
@@ -356,7 +356,7 @@ class Failures(HostTest):
         """Jobs are known before the run even where ONNX Runtime does not know whether a value is a scalar."""
         source = self.folder / "float.onnx"
         onnx.save(NETWORKS["t5-block"](), source)
-        quantization.quantize_dynamic(source, self.folder / "model.onnx", weight_type=U8)
+        quantize_dynamic(source, self.folder / "model.onnx", weight_type=U8)
         self.assertIn(self.on_rtl("--inject", "weight:0,0:7=1@2000")[0], (0, 1))
         self.assertEqual(self.on_rtl("--inject", "weight:0,0:7=1@99999999")[0], 2)
 

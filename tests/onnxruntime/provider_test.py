@@ -339,7 +339,7 @@ class Running(ProviderTest):
         numpy.save(self.folder / "x.npy", values(4, 20))
         subprocess.run([os.environ["GEMM64"], "run", "--model", "model.onnx", "--input", "x.npy", "--array", "8",
                         "--json", "run.json"], cwd=self.folder, check=True, capture_output=True)
-        run = self.read_json("run.json")
+        run = json.loads((self.folder / "run.json").read_text())
         report = self.compare(model, {"x": values(4, 20)}, {"device": "rtl"}, 3)
         for name in ("cycles", "predicted_cycles", "bytes"):
             self.assertEqual([layer[name] for layer in report["layers"]], [layer[name] for layer in run["layers"]])
