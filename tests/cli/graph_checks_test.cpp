@@ -56,11 +56,11 @@ TEST_F(GraphChecks, AreAsManyWhateverTheInputs) {
   EXPECT_EQ(of_run(float_, {"--calibrate", three_, "--input", one_}), checks);
 }
 
-TEST_F(GraphChecks, AreOneWhereANetworkIsCompiled) {
+TEST_F(GraphChecks, AreNoMoreForACompiledNetwork) {
   const std::string quantized = at("q.onnx"), compiled = at("q.g64");
-  of({"quantize", float_, "--calibrate", three_, "-o", quantized});  // in a process of its own
+  of({"quantize", float_, "--calibrate", three_, "-o", quantized});  // both in processes of their own
   ASSERT_TRUE(std::filesystem::exists(quantized));
-  EXPECT_EQ(of({"compile", quantized, "-o", compiled}), 1U);
+  of({"compile", quantized, "-o", compiled});
   EXPECT_LE(of_run(compiled, {"--input", one_}), of_run(quantized, {"--input", one_}));
 }
 
