@@ -12,6 +12,10 @@
 #include "tests/commands.hpp"
 #include "tests/system/system.hpp"
 
+// As model_table.cmake declares them for rtl_device.cpp
+void Vgemm64_n64___024root___eval_nba(Vgemm64_n64___024root*);
+inline void evaluate_edge(Vgemm64_n64___024root* root) { Vgemm64_n64___024root___eval_nba(root); }
+
 namespace gemm64::system_test {
 namespace {
 
@@ -148,7 +152,11 @@ TEST(CheckedSlow, RegistersAreThoseOfTheFastModel) {
   const Operands before = random_operands(random, first), operands = random_operands(random, tile);
   for (Device* device : {static_cast<Device*>(&fast), static_cast<Device*>(&checked)}) {
     Driver driver(*device);
-    const Output output{ResultFormat(ResultCode::kInt8), 3, -100, 90};
+    Output output;
+    output.format = ResultFormat(ResultCode::kInt8);
+    output.zero = 3;
+    output.low = -100;
+    output.high = 90;
     const Job job = make_job("first", first, Accumulate::kDevice, driver.geometry(), output);
     const std::vector<std::int32_t> bias(first.n, -40000);
     const std::vector<float> scales(first.n, 0.0003F);
