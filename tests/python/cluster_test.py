@@ -267,8 +267,8 @@ class TestStaleCheckpoint:
         folder, given = kept
         file = folder / "kept" / "unit-0000001.gemm64"
         line, _, result = file.read_bytes().partition(b"\n")
-        assert result.count(b"mismatches\x86\x00") == 2
-        wrong = result.replace(b"mismatches\x86\x00", b"mismatches\x86\x03", 1)
+        assert result.count(b"mismatches\xa6ecount\x00") == 2
+        wrong = result.replace(b"mismatches\xa6ecount\x00", b"mismatches\xa6ecount\x03", 1)
         header = json.loads(line)
         header["result"] = hashlib.sha256(wrong).hexdigest()
         file.write_bytes(json.dumps(header).encode() + b"\n" + wrong)
