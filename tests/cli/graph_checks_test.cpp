@@ -58,7 +58,8 @@ TEST_F(GraphChecks, AreAsManyWhateverTheInputs) {
 
 TEST_F(GraphChecks, AreNoMoreForACompiledNetwork) {
   const std::string quantized = at("q.onnx"), compiled = at("q.g64");
-  of({"quantize", float_, "--calibrate", three_, "-o", quantized});  // both in processes of their own
+  of({"quantize", float_, "--calibrate", three_, "-o",
+      quantized});  // both in processes of their own
   ASSERT_TRUE(std::filesystem::exists(quantized));
   of({"compile", quantized, "-o", compiled});
   EXPECT_LE(of_run(compiled, {"--input", one_}), of_run(quantized, {"--input", one_}));

@@ -276,8 +276,7 @@ TEST_F(ExecutableTest, BelievesNoHeader) {
               Says("compile it again"));
   EXPECT_THAT(with([](Json& json) { json["programs"].erase(1); }), Says("compile it again"));
   EXPECT_THAT(with([](Json& json) { json["geometry"]["n"] = 0; }), Says("0"));
-  EXPECT_THAT(with([](Json& json) { json["geometry"]["weight_tiles"] = 1; }),
-              Says("power of two"));
+  EXPECT_THAT(with([](Json& json) { json["geometry"]["weight_tiles"] = 1; }), Says("power of two"));
   EXPECT_THAT(with([](Json& json) { json.erase("sections"); }), Says("sections"));
   EXPECT_THAT(with([](Json& json) { json["sections"][1]["bytes"] = 9999; }),
               Says("ends within section 1"));
