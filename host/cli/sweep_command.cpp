@@ -111,9 +111,9 @@ void finish_points(SweepRunner& runner, const SweepCommand& options, Keeper& kee
     if (keeper.path().empty()) {
       const std::vector<SweepRow> done = with_front(rows.in_order());
       print_report(rows_table(done, terminal_width(), varied_keys(done)));
-      note_finished(finished);
+      note_finished_last(finished);
     } else {
-      note_finished(
+      note_finished_last(
           fmt::format("{}, which {} has; --resume goes on", finished, keeper.path().string()));
     }
   });

@@ -18,7 +18,9 @@ Geometry read_geometry(Device& device) {
     throw DeviceError(fmt::format("device '{}': register ID is {:#010x}, a gemm64 has {:#010x}",
                                   device.name(), id, expected));
   }
-  return read_sizes(device);
+  Geometry geometry = read_sizes(device);
+  geometry.tensor_words = device.read_register(reg::kTensorWords);
+  return geometry;
 }
 
 Geometry read_sizes(Device& device) {

@@ -80,7 +80,8 @@ struct Geometry {
 /// Reads the geometry from the registers. Throws DeviceError where the device is no gemm64 or has
 /// another major version than this driver.
 Geometry read_geometry(Device& device);
-/// The same of a device that is known to be a gemm64: register ID is not read.
+/// The same of a device that is known to be a gemm64: register ID is not read, nor TENSOR_WORDS,
+/// which has its default then.
 Geometry read_sizes(Device& device);
 /// The words of the tensor memory of an accelerator whose parameter TENSOR_WORDS has its default.
 std::uint32_t usual_tensor_words(const Geometry& geometry);

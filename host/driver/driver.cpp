@@ -140,8 +140,12 @@ void Driver::give_up(std::uint64_t spent, std::uint64_t clock_limit) {
       device_.name(), spent, clock_limit, next));
 }
 
-void Driver::enable_tensor_memory() {
+void Driver::read_tensor_words() {
   if (!geometry_.tensor_memory) geometry_.tensor_words = device_.read_register(reg::kTensorWords);
+}
+
+void Driver::enable_tensor_memory() {
+  read_tensor_words();
   if (!geometry_.has_tensor_memory()) {
     throw UsageError(fmt::format("device '{}' has no tensor memory", device_.name()));
   }

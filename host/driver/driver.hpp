@@ -90,6 +90,8 @@ class Driver {
 
   const Geometry& geometry() const { return geometry_; }
 
+  /// Reads the words of the tensor memory, so that geometry() has them in place of the default.
+  void read_tensor_words();
   /// Enables the tensor memory for all programs to come; geometry() has it from then on. Throws
   /// UsageError if the device has none.
   void enable_tensor_memory();

@@ -27,7 +27,9 @@ Session::Session(Device& device, const std::string& kind, const Timeouts& timeou
     : settings_(checked(settings, kind, spelling)),
       host_only_(settings.is_host_only(kind)),
       driver_(device, timeouts),
-      runner_(device, driver_, settings.applied_to(of_groups(std::move(run)))) {}
+      runner_(device, driver_, settings.applied_to(of_groups(std::move(run)))) {
+  if (!host_only_) driver_.read_tensor_words();
+}
 
 void Session::check(const OnnxModel& model) const {
   if (host_only_) return;

@@ -11,6 +11,7 @@
 #include <csignal>
 #include <cstdlib>
 #include <cstring>
+#include <mutex>
 #include <string>
 
 #include "host/util/temporary_files.hpp"
@@ -102,8 +103,12 @@ void catch_interrupts() {
 
 void end_is_wanted() { ending = true; }
 
-void note_finished(std::string_view text) {
-  if (note_is_read) return;
+namespace {
+std::mutex note_mutex;  // of writers: the handler takes none
+bool note_is_last = false;
+
+void write_note(std::string_view text) {
+  if (note_is_read || note_is_last) return;
   const unsigned next = note + 1;
   auto& to = notes[next % 2];
   const std::size_t size = std::min(text.size(), kNoteBytes - 1);
@@ -113,6 +118,18 @@ void note_finished(std::string_view text) {
   }
   to[size] = '\0';
   note = next;
+}
+}  // namespace
+
+void note_finished(std::string_view text) {
+  const std::lock_guard<std::mutex> lock(note_mutex);
+  write_note(text);
+}
+
+void note_finished_last(std::string_view text) {
+  const std::lock_guard<std::mutex> lock(note_mutex);
+  write_note(text);
+  note_is_last = true;
 }
 
 TemporaryName::TemporaryName(const std::filesystem::path& path) : slot_(-1) {

@@ -21,6 +21,8 @@ void end_is_wanted();
 
 /// What that line says: "in classifier.4, 45 % of the whole finished".
 void note_finished(std::string_view text);
+/// The same for a program that is ending: calls after this one, of any thread, change nothing.
+void note_finished_last(std::string_view text);
 
 /// A file that must not outlive the program: removed by a signal that ends it, as long as this
 /// lives. Making and removing it otherwise is the owner's.

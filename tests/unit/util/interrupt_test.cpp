@@ -3,6 +3,8 @@
 
 #include <unistd.h>
 
+#include <csignal>
+
 #include "tests/test.hpp"
 
 namespace gemm64 {
@@ -31,6 +33,19 @@ TEST(InterruptDeathTest, TheProgramEndsAsItWants) {
         std::exit(1);
       },
       testing::ExitedWithCode(1), "^$");
+}
+
+// A worker may still report progress while the program ends.
+TEST(InterruptDeathTest, TheLastNoteStays) {
+  EXPECT_EXIT(
+      {
+        catch_interrupts();
+        note_finished("in the first layer");
+        note_finished_last("with 1 of 2 points finished");
+        note_finished("in the second layer");
+        raise(SIGTERM);
+      },
+      testing::ExitedWithCode(143), "signal with 1 of 2 points finished\n$");
 }
 
 }  // namespace
