@@ -13,7 +13,6 @@
 #include "host/cli/commands.hpp"
 #include "host/cli/options.hpp"
 #include "host/cli/values.hpp"
-#include "host/device/array_geometry.hpp"
 #include "host/graph/passes/quantize.hpp"
 #include "host/graph/passes/quantize_shapes.hpp"
 #include "host/graph/passes/quantized_graph.hpp"
@@ -80,7 +79,7 @@ int analyze_model(const AnalyzeCommand& options) {
     file = load_to_analyze(quantized, import);
   }
   const OnnxModel model = with_quantized_operators(std::move(file), import);
-  Analysis analysis = analyze(model, geometry_of({options.array}), options.memory, options.lanes);
+  Analysis analysis = analyze(model, options.geometry(), options.memory, options.lanes);
   const std::vector<ModuleOutputs>& modules = network.modules();
   const std::vector<ModuleOutputs> listed =
       options.modules.empty() ? modules : matching_modules(modules, options.modules);
@@ -157,8 +156,9 @@ void add_analyze_command(CLI::App& app, int& result) {
       ->capture_default_str();
   add_setting(*command, device_settings(), "array", *options)
       .check(one_of({"2", "4", "8", "16", "32", "64"}).description(""));
-  add_setting(*command, device_settings(), "memory", *options);
-  add_setting(*command, device_settings(), "memory-latency", *options);
+  for (const char* const name : {"design", "memory", "memory-latency", "memory-bytes-per-cycle"}) {
+    add_setting(*command, device_settings(), name, *options);
+  }
   add_setting(*command, run_settings(), "depthwise", *options);
   command->add_option("--json", options->json, "writes everything to this file");
   command->add_option("--csv", options->csv, "writes the table by layer to this file");

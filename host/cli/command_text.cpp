@@ -28,7 +28,7 @@ const std::vector<std::pair<std::string, std::vector<std::string>>> kGroups{
       "--check",     "--host",        "--allow-host-only", "--elf",        "--max-instructions",
       "--cache",     "--mutants",     "--tiles",           "--cycles",     "--seconds"}},
     {"Device",
-     {"--device", "--array", "--size", "--self-check", "--memory", "--memory-latency",
+     {"--device", "--array", "--design", "--size", "--self-check", "--memory", "--memory-latency",
       "--memory-bytes-per-cycle", "--memory-stalls"}},
     {"Output",
      {"--junit",    "--output",  "--dump-activations", "--json",    "--csv",     "--plot",

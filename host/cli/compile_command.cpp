@@ -10,7 +10,6 @@
 #include "host/cli/network_source.hpp"
 #include "host/cli/values.hpp"
 #include "host/compile/executable_file.hpp"
-#include "host/device/array_geometry.hpp"
 #include "host/graph/onnx/supported.hpp"
 #include "host/graph/passes/quantized_graph.hpp"
 #include "host/report/json.hpp"
@@ -131,7 +130,7 @@ int compile_network(const CompileCommand& options) {
   how.rate = rate_of(options.memory);
   how.memory = options.memory;
   how.tensor_memory.reset();
-  Executable executable = compile(model, geometry_of({options.array}), how);
+  Executable executable = compile(model, options.geometry(), how);
   if (executable.programs.empty()) {
     throw UsageError(fmt::format("{}: {}", options.model, why_no_program(executable, model)));
   }
@@ -166,7 +165,8 @@ void add_compile_command(CLI::App& app, int& result) {
   add_input_shapes(*command, *options);
   add_calibration_options(*command, *options);
   add_image_options(*command, options->pixels);
-  for (const char* const name : {"array", "memory", "memory-latency", "memory-bytes-per-cycle"}) {
+  for (const char* const name :
+       {"array", "design", "memory", "memory-latency", "memory-bytes-per-cycle"}) {
     add_setting(*command, device_settings(), name, *options);
   }
   add_setting(*command, run_settings(), "convolutions", *options);

@@ -78,7 +78,7 @@ int run_cosim_command(const CosimCommand& options) {
   const GemmShape shape{m, static_cast<std::uint64_t>(options.sizes[1]),
                         static_cast<std::uint64_t>(options.sizes[2])};
   const auto make = [&](const std::string& name) {
-    return devices().find(name, options.array).make(options);
+    return devices().find(name, options).make(options);
   };
   std::unique_ptr<Device> device = make("reference");
   const std::vector<GemmShape> shapes(static_cast<std::size_t>(options.layers), shape);

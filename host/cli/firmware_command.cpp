@@ -15,7 +15,6 @@
 #include "host/cli/firmware_modes.hpp"
 #include "host/cli/firmware_network.hpp"
 #include "host/cli/values.hpp"
-#include "host/device/array_geometry.hpp"
 #include "host/graph/passes/quantized_graph.hpp"
 #include "host/report/network_text.hpp"
 #include "host/util/claimed_files.hpp"
@@ -49,7 +48,7 @@ int write_outputs(const Outputs& outputs, const nlohmann::ordered_json& json,
 }
 
 std::unique_ptr<Device> device_of(const FirmwareCommand& options, const std::string& name) {
-  return devices().find(name, options.array).make(options);
+  return devices().find(name, options).make(options);
 }
 
 int run_alexnet(const FirmwareCommand& options, const Elf& elf, const Outputs& outputs) {
@@ -107,7 +106,7 @@ int run_model(const FirmwareCommand& options, const Elf& elf, const Outputs& out
         "{}: {} images would run in {} passes; the firmware runs one, so give --images {} or fewer",
         options.model, source.batch, source.inputs.passes(), source.inputs.at_once));
   }
-  const Geometry geometry = geometry_of({options.array});
+  const Geometry geometry = options.geometry();
   if (source.executable) {
     require_same(*source.executable, geometry, source.executable->options, source.name);
   }

@@ -41,7 +41,7 @@ std::unique_ptr<Device> make_tested(const InfoCommand& options) {
   for (const std::string& text : options.inject) faults.push_back(parse_fault(text));
   std::unique_ptr<DebugDevice> device =
       devices().find_inspectable(options.device, given).make_inspectable(options, {options.trace});
-  const Geometry geometry = read_geometry(*device);
+  const Geometry geometry = read_design_geometry(*device);
   for (const Fault& fault : faults) {
     check_fault(fault, geometry);
     device->inject(fault);
@@ -67,6 +67,8 @@ std::string description(const Device& device, const Geometry& geometry, std::uin
       fmt::format("{} tiles of {}", geometry.weight_tiles, bytes(n * n)).c_str());
   row("activation scratchpad", bytes(geometry.scratchpad_words * n),
       fmt::format("{} words of {}", grouped(geometry.scratchpad_words), bytes(n)).c_str());
+  row("of it tensor memory, where enabled", bytes(geometry.tensor_words * n),
+      fmt::format("{} words", grouped(geometry.tensor_words)).c_str());
   row("accumulator", bytes(std::uint64_t{2} * geometry.accumulator_rows * n * 4),
       fmt::format("2 banks of {} rows of {} int32", geometry.accumulator_rows, n).c_str());
   row("port for weights, AXI4 read", grouped(n), "bytes per cycle");
@@ -88,7 +90,7 @@ int info(const InfoCommand& options) {
   files.output("--trace", options.trace);
   const std::unique_ptr<OutputFile> json = open_output(options.json);
   const std::unique_ptr<Device> device = make_tested(options);
-  const Geometry geometry = read_geometry(*device);
+  const Geometry geometry = read_design_geometry(*device);
   print_report(description(*device, geometry, device->memory_bytes()));
   std::optional<SelfTest> test;
   if (options.self_test) {

@@ -59,7 +59,7 @@ InspectedDevice::InspectedDevice(const CommonOptions& options, std::string comma
     window = kNotYet;
   }
   for (const std::string& text : debug.inject) faults_.push_back(parse_fault(text));
-  const DeviceKind& kind = devices().find(options_.device, options_.array);
+  const DeviceKind& kind = devices().find(options_.device, options_);
   need_inspectable(options_);
   if (!kind.is_inspectable()) {
     device_ = kind.make(options_);

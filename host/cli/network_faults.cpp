@@ -72,7 +72,7 @@ NetworkCampaignReport network_faults(const NetworkFaultsOptions& options) {
   // A copy of a process has none of its threads.
   set_host_threads(1);
   const DeviceKind rtl = devices().find_inspectable("rtl", "faults");
-  const DeviceKind fast = devices().find("tlm", options.network.array);
+  const DeviceKind fast = devices().find("tlm", options.network);
   ClaimedFiles files;
   claim_inputs(options.network, files);
   const NetworkSource source = open_network(options.network, files, [](const OnnxModel&) {});

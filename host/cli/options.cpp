@@ -60,6 +60,10 @@ CLI::Option& add_setting(CLI::App& app, const SettingForm& form,
       word && !initial.is_null() ? with_default(form.help, initial.get<std::string>()) : form.help);
   if (word) {
     option.check(one_of(form));
+    if (form.words.empty()) {
+      option.type_name("KEY=N,...");
+      option.get_validator(0)->description("");
+    }
   } else {
     const bool whole = form.kind == Kind::kWhole;
     option.type_name(whole ? "UINT" : "FLOAT")
@@ -136,7 +140,7 @@ void add_page_option(CLI::App& app, std::string& page, const std::string& names)
 }
 
 std::unique_ptr<Device> make_device(const NamedDevice& options) {
-  return devices().find(options.device, options.array).make(options);
+  return devices().find(options.device, options).make(options);
 }
 
 void claim_views(ClaimedFiles& files, const std::string& save_file) {

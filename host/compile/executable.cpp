@@ -10,6 +10,7 @@
 #include <utility>
 
 #include "host/compile/layer_buffers.hpp"
+#include "host/device/array_geometry.hpp"
 #include "host/graph/onnx/linear_layer.hpp"
 #include "host/graph/onnx/supported.hpp"
 #include "host/tiling/packing.hpp"
@@ -316,8 +317,11 @@ void require_same(const Executable& executable, const Geometry& geometry,
                     model, executable.geometry.n, geometry.n, executable.geometry.n));
   }
   if (!(executable.geometry == geometry)) {
-    throw UsageError(fmt::format(
-        "{}: was compiled for a device whose buffers have other sizes; compile it again", model));
+    throw UsageError(
+        fmt::format("{0}: was compiled for memories of {1}; the device has {2}: give --design {1}, "
+                    "or compile it "
+                    "again",
+                    model, design_text(executable.geometry), design_text(geometry)));
   }
   const CompileOptions& own = executable.options;
   if (!options.why_sums.empty()) {

@@ -21,7 +21,7 @@ namespace {
 using Json = nlohmann::ordered_json;
 
 constexpr std::string_view kMagic = "GEMM64X\n";
-constexpr std::uint32_t kFormat = 1;
+constexpr std::uint32_t kFormat = 2;
 constexpr std::size_t kHead = 20;  // bytes before the header
 constexpr std::size_t kAlignment = 64;
 constexpr std::uint64_t kMostBytes = std::uint64_t{16} << 30;
@@ -221,6 +221,7 @@ Geometry Reader::geometry() const {
   DesignSizes sizes;
   sizes.array = json.at("n").get<std::int64_t>();
   sizes.scratchpad_words = json.at("scratchpad_words").get<std::int64_t>();
+  sizes.tensor_words = json.at("tensor_words").get<std::int64_t>();
   sizes.accumulator_rows = json.at("accumulator_rows").get<std::int64_t>();
   sizes.weight_tiles = json.at("weight_tiles").get<std::int64_t>();
   sizes.parameter_sets = json.at("parameter_sets").get<std::int64_t>();

@@ -9,7 +9,6 @@
 #include <string_view>
 #include <utility>
 
-#include "host/device/array_geometry.hpp"
 #include "host/device/commands.hpp"
 #include "host/device/snapshot.hpp"
 #include "host/device/window_taps.hpp"
@@ -470,8 +469,9 @@ DeviceKind tlm_kind() {
   kind.summary = "the reference's results in the predicted cycles, fast";
   kind.has_cycles = true;
   kind.arrays = {2, 4, 8, 16, 32, 64};
+  kind.any_design = true;
   kind.make = [](const DeviceOptions& options) {
-    return std::make_unique<TlmDevice>(geometry_of_array(options.array), options.memory);
+    return std::make_unique<TlmDevice>(options.geometry(), options.memory);
   };
   return kind;
 }

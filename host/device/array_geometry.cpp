@@ -2,8 +2,10 @@
 #include "host/device/array_geometry.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
+#include <charconv>
 #include <nlohmann/json.hpp>
 
 #include "host/util/error.hpp"
@@ -20,7 +22,79 @@ constexpr std::uint64_t kSumBytes = 4;
 
 bool is_power_of_two(std::int64_t value) { return value > 0 && (value & (value - 1)) == 0; }
 
+struct DesignKey {
+  std::string name;
+  std::uint32_t Geometry::*value;
+  void (*set)(DesignSizes&, std::int64_t);
+};
+
+const std::vector<DesignKey>& keys() {
+  static const std::vector<DesignKey> all{
+      {"scratchpad_words", &Geometry::scratchpad_words,
+       [](DesignSizes& sizes, std::int64_t value) { sizes.scratchpad_words = value; }},
+      {"accumulator_rows", &Geometry::accumulator_rows,
+       [](DesignSizes& sizes, std::int64_t value) { sizes.accumulator_rows = value; }},
+      {"tensor_words", &Geometry::tensor_words,
+       [](DesignSizes& sizes, std::int64_t value) { sizes.tensor_words = value; }},
+      {"weight_tiles", &Geometry::weight_tiles,
+       [](DesignSizes& sizes, std::int64_t value) { sizes.weight_tiles = value; }},
+      {"parameter_sets", &Geometry::parameter_sets,
+       [](DesignSizes& sizes, std::int64_t value) { sizes.parameter_sets = value; }}};
+  return all;
+}
+
 }  // namespace
+
+const std::vector<std::string>& design_keys() {
+  static const std::vector<std::string> names = [] {
+    std::vector<std::string> all;
+    for (const DesignKey& key : keys()) all.push_back(key.name);
+    return all;
+  }();
+  return names;
+}
+
+void set_size(DesignSizes& sizes, const std::string& key, std::int64_t value) {
+  for (const DesignKey& one : keys()) {
+    if (one.name == key) return one.set(sizes, value);
+  }
+  throw UsageError(fmt::format("a design has no size '{}'; its sizes are {}", key,
+                               fmt::join(design_keys(), ", ")));
+}
+
+DesignSizes read_design(const std::string& text) {
+  DesignSizes sizes;
+  std::vector<std::string> seen;
+  for (std::size_t at = 0; at < text.size();) {
+    const std::size_t end = std::min(text.find(',', at), text.size());
+    const std::string item = text.substr(at, end - at);
+    at = end == text.size() ? end : end + 1;
+    const std::size_t equals = std::min(item.find('='), item.size());
+    const std::string key = item.substr(0, equals);
+    const char* const last = item.data() + item.size();
+    std::int64_t value = 0;
+    const auto [stop, error] =
+        std::from_chars(std::min(item.data() + equals + 1, last), last, value);
+    if (error != std::errc() || stop != last || (at == text.size() && text.back() == ',')) {
+      throw UsageError(fmt::format(
+          "'{}' is no list of KEY=NUMBER, as accumulator_rows=64,weight_tiles=4", text));
+    }
+    if (std::find(seen.begin(), seen.end(), key) != seen.end()) {
+      throw UsageError(fmt::format("'{}' has {} twice", text, key));
+    }
+    seen.push_back(key);
+    set_size(sizes, key, value);
+  }
+  return sizes;
+}
+
+std::string design_text(const Geometry& geometry) {
+  std::string text;
+  for (const DesignKey& key : keys()) {
+    text += fmt::format("{}{}={}", text.empty() ? "" : ",", key.name, geometry.*key.value);
+  }
+  return text;
+}
 
 Geometry geometry_of_array(int n) {
   constexpr std::uint32_t kWeightWords = 1024;
@@ -86,6 +160,7 @@ nlohmann::ordered_json to_json(const Geometry& geometry) {
           {"macs_per_clock", geometry.macs_per_clock()},
           {"pipeline_clocks", geometry.pipeline()},
           {"scratchpad_words", geometry.scratchpad_words},
+          {"tensor_words", geometry.tensor_words},
           {"accumulator_rows", geometry.accumulator_rows},
           {"weight_tiles", geometry.weight_tiles},
           {"read_bursts", geometry.reads},

@@ -5,6 +5,8 @@
 #include <cstdint>
 #include <nlohmann/json_fwd.hpp>
 #include <optional>
+#include <string>
+#include <vector>
 
 #include "host/device/geometry.hpp"
 
@@ -19,6 +21,19 @@ struct DesignSizes {
   std::optional<std::int64_t> weight_tiles = {};  // in the weight buffer; by default 1024 words
   std::int64_t parameter_sets = 16;               // in the parameter buffer
 };
+
+/// The keys of sizes in sweeps, reports and options, as "accumulator_rows"; all but the array's.
+const std::vector<std::string>& design_keys();
+
+/// Sets the size of that key. Throws UsageError, which lists the keys, where there is none.
+void set_size(DesignSizes& sizes, const std::string& key, std::int64_t value);
+
+/// Reads "accumulator_rows=64,scratchpad_words=4080": any of the keys, each once; the others keep
+/// their defaults. Throws UsageError where it is none.
+DesignSizes read_design(const std::string& text);
+
+/// The same of a geometry, all keys: "accumulator_rows=128,scratchpad_words=9216,...".
+std::string design_text(const Geometry& geometry);
 
 /// What rtl/gemm64.v makes of N = `n` where no other parameter is given.
 Geometry geometry_of_array(int n);

@@ -18,7 +18,11 @@ Geometry read_geometry(Device& device) {
     throw DeviceError(fmt::format("device '{}': register ID is {:#010x}, a gemm64 has {:#010x}",
                                   device.name(), id, expected));
   }
-  Geometry geometry = read_sizes(device);
+  return read_sizes(device);
+}
+
+Geometry read_design_geometry(Device& device) {
+  Geometry geometry = read_geometry(device);
   geometry.tensor_words = device.read_register(reg::kTensorWords);
   return geometry;
 }

@@ -77,11 +77,12 @@ struct Geometry {
   std::uint64_t macs_per_clock() const { return std::uint64_t{n} * n; }
 };
 
-/// Reads the geometry from the registers. Throws DeviceError where the device is no gemm64 or has
-/// another major version than this driver.
+/// Reads the geometry from the registers, but for TENSOR_WORDS, which has its default. Throws
+/// DeviceError where the device is no gemm64 or has another major version than this driver.
 Geometry read_geometry(Device& device);
-/// The same of a device that is known to be a gemm64: register ID is not read, nor TENSOR_WORDS,
-/// which has its default then.
+/// The same with TENSOR_WORDS, one register more.
+Geometry read_design_geometry(Device& device);
+/// As read_geometry(), of a device that is known to be a gemm64: register ID is not read.
 Geometry read_sizes(Device& device);
 /// The words of the tensor memory of an accelerator whose parameter TENSOR_WORDS has its default.
 std::uint32_t usual_tensor_words(const Geometry& geometry);

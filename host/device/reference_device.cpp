@@ -8,7 +8,6 @@
 #include <stdexcept>
 #include <utility>
 
-#include "host/device/array_geometry.hpp"
 #include "host/device/snapshot.hpp"
 #include "host/util/error.hpp"
 
@@ -434,8 +433,9 @@ DeviceKind reference_kind() {
   kind.name = "reference";
   kind.summary = "plain C++ behind the same registers, no notion of time";
   kind.arrays = {2, 4, 8, 16, 32, 64};
+  kind.any_design = true;
   kind.make = [](const DeviceOptions& options) {
-    return std::make_unique<ReferenceDevice>(geometry_of_array(options.array));
+    return std::make_unique<ReferenceDevice>(options.geometry());
   };
   return kind;
 }

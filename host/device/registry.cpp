@@ -6,9 +6,16 @@
 
 #include <algorithm>
 
+#include "host/device/array_geometry.hpp"
 #include "host/util/error.hpp"
 
 namespace gemm64 {
+
+Geometry DeviceOptions::geometry() const {
+  DesignSizes sizes = read_design(design);
+  sizes.array = array;
+  return geometry_of(sizes);
+}
 
 std::string DeviceRegistry::names() const {
   std::vector<std::string> names;
@@ -33,11 +40,21 @@ DeviceKind DeviceRegistry::find(const std::string& name) const {
   throw UsageError(fmt::format("there is no device called '{}'; give one of {}", name, names()));
 }
 
-DeviceKind DeviceRegistry::find(const std::string& name, int array) const {
+DeviceKind DeviceRegistry::find(const std::string& name, const DeviceOptions& options) const {
   DeviceKind kind = find(name);
-  if (std::find(kind.arrays.begin(), kind.arrays.end(), array) != kind.arrays.end()) return kind;
-  throw UsageError(fmt::format("device '{}' has no array of {}x{}; its sizes are {}{}", name, array,
-                               array, fmt::join(kind.arrays, ", "), kind.hint));
+  if (std::find(kind.arrays.begin(), kind.arrays.end(), options.array) == kind.arrays.end()) {
+    throw UsageError(fmt::format("device '{}' has no array of {}x{}; its sizes are {}{}", name,
+                                 options.array, options.array, fmt::join(kind.arrays, ", "),
+                                 kind.hint));
+  }
+  const Geometry built = geometry_of_array(options.array);
+  if (!kind.any_design && !(options.geometry() == built)) {
+    throw UsageError(
+        fmt::format("design {}: device '{}' is built with {}; device 'tlm' has the memories of any "
+                    "design",
+                    options.design, name, design_text(built)));
+  }
+  return kind;
 }
 
 DeviceKind DeviceRegistry::find_inspectable(const std::string& name,

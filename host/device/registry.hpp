@@ -10,16 +10,21 @@
 #include <vector>
 
 #include "host/device/debug_device.hpp"
+#include "host/device/geometry.hpp"
 #include "host/device/memory_timing.hpp"
 
 namespace gemm64 {
 
 /// The device that is wanted. What a kind of device has no notion of it ignores.
 struct DeviceOptions {
-  int array = 64;  // rows and columns
+  int array = 64;      // rows and columns
+  std::string design;  // sizes of its memories, as read_design() reads them; empty: the defaults
   std::uint32_t seed = 1;
   bool self_check = false;  // built to find its own faults
   MemoryTiming memory;
+
+  /// The accelerator that they describe. Throws UsageError where the RTL has no such one.
+  Geometry geometry() const;
 };
 
 /// The waveform of a device that can be looked into.
@@ -34,6 +39,7 @@ struct DeviceKind {
   std::string summary;      // for help texts
   bool has_cycles = false;  // does it count cycles, so that predictions can be checked?
   std::vector<int> arrays;  // the sizes that it can have
+  bool any_design = false;  // are its memories as large as a design asks?
   std::string hint;         // what comes after a message that it lacks something; may be empty
   /// Hardware: one alone, with a memory of its own, which DeviceOptions::memory does not describe.
   bool is_board = false;
@@ -59,8 +65,8 @@ class DeviceRegistry {
   /// UsageError, which lists those that exist, if there is none.
   DeviceKind find(const std::string& name) const;
 
-  /// The kind called `name`, which must have such an array. Throws UsageError.
-  DeviceKind find(const std::string& name, int array) const;
+  /// The kind called `name`, which must have that array and those memories. Throws UsageError.
+  DeviceKind find(const std::string& name, const DeviceOptions& options) const;
 
   /// The kind called `name`, which must be inspectable since `option` needs it. Throws UsageError,
   /// which names those that are.

@@ -38,7 +38,7 @@ TraceOptions trace_of(const ProviderOptions& options) {
 }
 
 std::unique_ptr<Device> make_inspected_device(const ProviderOptions& options) {
-  const DeviceKind kind = devices().find(options.device, options.array);
+  const DeviceKind kind = devices().find(options.device, options);
   if (options.trace.empty() && options.faults.empty()) return kind.make(options);
   std::unique_ptr<DebugDevice> device = kind.make_inspectable(options, trace_of(options));
   for (const Fault& fault : options.faults) device->inject(fault);
@@ -56,7 +56,7 @@ void Accelerator::compiled(const OnnxModel&, const Executable&) {}
 OwnedAccelerator::OwnedAccelerator(const ProviderOptions& options)
     : options_(options),
       device_(make_inspected_device(options)),
-      geometry_(read_geometry(*device_)) {}
+      geometry_(read_design_geometry(*device_)) {}
 
 RunOptions OwnedAccelerator::run_options() {
   RunOptions run;
@@ -109,7 +109,7 @@ NetworkRun OwnedAccelerator::run(const HostNodes& nodes, const Executable& compi
   // A memory that hangs needs a hard reset. Faults that were injected are over, and the waveform.
   if (!made.report.error.empty()) {
     device_.reset();
-    device_ = devices().find(options_.device, options_.array).make(options_);
+    device_ = devices().find(options_.device, options_).make(options_);
   }
   return made;
 }

@@ -7,7 +7,6 @@
 #include <charconv>
 #include <limits>
 
-#include "host/device/array_geometry.hpp"
 #include "host/util/error.hpp"
 #include "host/util/text.hpp"
 #include "sim/models/devices.hpp"
@@ -83,7 +82,8 @@ bool set(const Settings<Base>& settings, const std::string& key, const std::stri
   for (const Setting<Base>& setting : settings) {
     if (setting.key() != key && setting.name != key) continue;
     const Json value = to_value(setting, text);
-    const bool is_text = setting.kind == SettingForm::Kind::kWord && setting.words.empty();
+    const bool is_text =
+        setting.kind == SettingForm::Kind::kWord && setting.words.empty() && !setting.others;
     if (!is_text) setting.check(value, std::string(kProviderName) + ": option ");
     setting.set(options, value);
     return true;
@@ -122,13 +122,13 @@ ProviderOptions parse_options(const std::vector<std::pair<std::string, std::stri
   const auto need_signals = [&](bool is_given, const char* option) {
     if (is_given) devices().find_inspectable(options.device, option);
   };
-  devices().find(options.device, options.array);
+  devices().find(options.device, options);
   need_signals(!options.trace.empty(), "option trace");
   need_signals(!options.faults.empty(), "option inject");
   if (!options.trace_window.empty() && options.trace.empty()) {
     throw UsageError("option trace_window needs option trace");
   }
-  for (const Fault& fault : options.faults) check_fault(fault, geometry_of_array(options.array));
+  for (const Fault& fault : options.faults) check_fault(fault, options.geometry());
   if (options.is_host_only(options.device)) {
     throw UsageError(
         "device 'reference' with precision 'float32' leaves the device nothing; use another "

@@ -2,7 +2,9 @@
 #include "host/runtime/run_settings.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
+#include "host/device/array_geometry.hpp"
 #include "host/util/error.hpp"
 
 namespace gemm64 {
@@ -39,6 +41,26 @@ Setting<DeviceOptions> memory_setting() {
   return setting;
 }
 
+/// Sizes of memories: any, and in any order.
+Setting<DeviceOptions> design_setting() {
+  Setting<DeviceOptions> setting;
+  setting.name = "design";
+  setting.help = fmt::format(
+      "sizes of the memories, as accumulator_rows=64,weight_tiles=4\n"
+      "A list of KEY=NUMBER; keys: {}. tensor_words is a part of the scratchpad. The RTL is built "
+      "with the defaults; --device tlm has those of any design, in the cycles predicted for it.",
+      fmt::join(design_keys(), ", "));
+  setting.others = [](const std::string& text) { return read_design(text), true; };
+  setting.get = [](const DeviceOptions& options) {
+    return options.design.empty() ? nlohmann::ordered_json()
+                                  : nlohmann::ordered_json(options.design);
+  };
+  setting.set = [](DeviceOptions& options, const nlohmann::json& text) {
+    options.design = text.get<std::string>();
+  };
+  return setting;
+}
+
 }  // namespace
 
 const Settings<DeviceOptions>& device_settings() {
@@ -47,6 +69,7 @@ const Settings<DeviceOptions>& device_settings() {
       plain_setting<Row>(
           "array", "rows and columns of the array", 1, 1 << 20,
           [](auto& of) -> auto& { return of.array; }),
+      design_setting(),
       plain_setting<Row>(
           "seed", "seed of weights, random operands and stalls", 0, 0xffffffffU,
           [](auto& of) -> auto& { return of.seed; }),

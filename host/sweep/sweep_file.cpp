@@ -182,7 +182,6 @@ void Reader::add_designs(Sweep& sweep, bool lanes, const Json& design,
   check_keys(design, where,
              {"array", "scratchpad_words", "accumulator_rows", "tensor_words", "weight_tiles",
               "parameter_sets", "memory", "memory_bytes_per_cycle", "memory_latency"});
-  const DesignSizes usual;
   const std::string inside = where + ".";
   const auto size = [&](const char* key, const Json& value, std::int64_t least) {
     return number(inside + key, value, least, std::numeric_limits<std::int32_t>::max());
@@ -225,31 +224,12 @@ void Reader::add_designs(Sweep& sweep, bool lanes, const Json& design,
       });
     });
   };
-  // Sizes without a default of their own depend on others.
-  struct Size {
-    const char* key;
-    Json otherwise;
-    std::function<void(const Json&)> set;
-  };
-  const auto to = [&size](const char* key, auto& target, std::int64_t least = 1) {
-    return [=, &target](const Json& value) {
-      if (!value.is_null()) target = size(key, value, least);
-    };
-  };
-  const std::vector<Size> all = {
-      {"array", static_cast<unsigned>(usual.array), to("array", sizes.array)},
-      {"scratchpad_words", static_cast<unsigned>(usual.scratchpad_words),
-       to("scratchpad_words", sizes.scratchpad_words)},
-      {"accumulator_rows", static_cast<unsigned>(usual.accumulator_rows),
-       to("accumulator_rows", sizes.accumulator_rows)},
-      {"tensor_words", {}, to("tensor_words", sizes.tensor_words, 0)},
-      {"weight_tiles", {}, to("weight_tiles", sizes.weight_tiles)},
-      {"parameter_sets", static_cast<unsigned>(usual.parameter_sets),
-       to("parameter_sets", sizes.parameter_sets)}};
+  const std::vector<std::string>& keys = design_keys();
   const std::function<void(std::size_t)> cross = [&](std::size_t i) {
-    if (i != all.size()) {
-      each(all[i].key, all[i].otherwise, [&](const Json& value) {
-        all[i].set(value);
+    if (i < keys.size()) {
+      const std::int64_t least = keys[i] == "tensor_words" ? 0 : 1;
+      each(keys[i].c_str(), {}, [&](const Json& value) {
+        if (!value.is_null()) set_size(sizes, keys[i], size(keys[i].c_str(), value, least));
         cross(i + 1);
       });
       return;
@@ -261,7 +241,10 @@ void Reader::add_designs(Sweep& sweep, bool lanes, const Json& design,
     }
     memories();
   };
-  cross(0);
+  each("array", static_cast<unsigned>(sizes.array), [&](const Json& value) {
+    sizes.array = size("array", value, 1);
+    cross(0);
+  });
 }
 
 Sweep Reader::read(const std::string& text) {

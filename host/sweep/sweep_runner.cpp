@@ -115,7 +115,7 @@ std::unique_ptr<Device> SweepRunner::make_device(const SweepDesign& design) cons
   options.array = static_cast<int>(design.geometry.n);
   options.seed = sweep_.seed;
   options.memory = design.memory;
-  return devices_.find(sweep_.device, options.array).make(options);
+  return devices_.find(sweep_.device, options).make(options);
 }
 
 RunReport SweepRunner::run(const SweepPoint& point, const RunProgress& told) {

@@ -25,7 +25,7 @@ constexpr std::uint64_t kCyclesAtOnce = 1 << 14;
 constexpr std::uint64_t kNever = std::numeric_limits<std::uint64_t>::max();
 
 std::unique_ptr<Device> make(const DeviceSettings& settings) {
-  const DeviceKind& kind = devices().find(settings.device, settings.array);
+  const DeviceKind& kind = devices().find(settings.device, settings);
   if (settings.memory.latency == 0) throw UsageError("memory_latency is 0; it is at least 1 cycle");
   if (!settings.debug) return kind.make(settings);
   return devices().find_inspectable(settings.device, "debug=True").make_inspectable(settings, {});

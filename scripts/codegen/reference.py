@@ -460,6 +460,7 @@ MEANINGS = {
     "macs_per_clock": "N²",
     "pipeline_clocks": "from a row read to its last sum written",
     "scratchpad_words": "words of N activations",
+    "tensor_words": "of them, those that the tensor memory takes where a program enables it",
     "accumulator_rows": "rows in each bank of sums",
     "weight_tiles": "tiles of the weight buffer",
     "read_bursts": "outstanding, of each reader",

@@ -319,6 +319,20 @@ TEST_F(Network, ACompiledOneRunsAsItsFileDoes) {
   ASSERT_EQ(run("run q.g64" + given + memory).code, 0);
   EXPECT_LT(kept, report()["total"]["cycles"]);
 
+  // So do those of another design.
+  const std::string design = " --design accumulator_rows=64,scratchpad_words=4000,tensor_words=3000";
+  ASSERT_EQ(
+      run("compile q.onnx -o d.g64 --array 8 --batch 2 --json compiled.json" + design + memory)
+          .code,
+      0);
+  const json designed = json::parse(contents(folder_ / "compiled.json"));
+  EXPECT_EQ(designed["geometry"]["tensor_words"], 3000);
+  EXPECT_EQ(designed["options"]["tensor_memory"], true);
+  ASSERT_EQ(run("run d.g64 --output found.npy" + given + memory + design).code, 0);
+  EXPECT_EQ(values("found.npy"), values("wanted.npy"));
+  EXPECT_EQ(designed["total"]["predicted_cycles"], report()["total"]["cycles"]);
+  EXPECT_NE(designed["total"]["predicted_cycles"], best["total"]["predicted_cycles"]);
+
   EXPECT_EQ(run("analyze q.g64 --array 8").code, 0);
   const auto refused = [&](const std::string& arguments, const char* words) {
     const Outcome outcome = run(arguments);
@@ -326,6 +340,9 @@ TEST_F(Network, ACompiledOneRunsAsItsFileDoes) {
     EXPECT_THAT(outcome.err, Says(words)) << arguments;
   };
   refused("run q.g64", "give --array 8");
+  refused("run d.g64 --device tlm --array 8",
+          "give --design scratchpad_words=4000,accumulator_rows=64,tensor_words=3000,");
+  refused("run d.g64 --array 8" + design, "device 'rtl' is built with scratchpad_words=9216,");
   refused("run q.g64 --array 8 --convolutions host", "run the ONNX file");
   refused("run q.g64 --array 8 --batch 3", "was compiled for 2 images at once");
   refused("run q.g64 --array 8 --images 1 --input " + images, "compile it with --batch 1");

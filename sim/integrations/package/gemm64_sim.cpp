@@ -39,7 +39,7 @@ gemm64_sim* gemm64_sim_create(const gemm64_sim_options* options) {
     const std::string name = options->device == nullptr ? "rtl" : options->device;
     if (device.memory.latency == 0) throw gemm64::UsageError("memory_latency: 0; at least 1");
     auto sim = std::make_unique<gemm64_sim>();
-    sim->device = gemm64::devices().find(name, options->array).make(device);
+    sim->device = gemm64::devices().find(name, device).make(device);
     return sim.release();
   } catch (const std::exception& error) {
     create_error = error.what();

@@ -35,6 +35,35 @@ TEST(Geometry, IsReadBackAsTheDeviceWasMade) {
   EXPECT_EQ(read.address_width, 33u);
 }
 
+TEST(Design, IsReadFromKeys) {
+  const DesignSizes sizes = read_design("tensor_words=0,weight_tiles=4,accumulator_rows=64");
+  EXPECT_EQ(sizes.tensor_words, 0);
+  EXPECT_EQ(sizes.weight_tiles, 4);
+  EXPECT_EQ(sizes.accumulator_rows, 64);
+  EXPECT_EQ(sizes.scratchpad_words, 9216);
+  EXPECT_FALSE(read_design("").tensor_words);
+  const Geometry made = geometry_of(read_design("scratchpad_words=4080,tensor_words=3148"));
+  EXPECT_EQ(design_text(made),
+            "scratchpad_words=4080,accumulator_rows=128,tensor_words=3148,weight_tiles=16,"
+            "parameter_sets=16");
+  EXPECT_EQ(geometry_of(read_design(design_text(made))), made);
+}
+
+TEST(Design, NamesWhatIsWrong) {
+  const auto refusal = [](const char* text) { return message_of([&] { read_design(text); }); };
+  for (const char* const text : {"=", ",", "weight_tiles", "weight_tiles=", "weight_tiles=4,",
+                                 "weight_tiles=4x", "weight_tiles=99999999999999999999"}) {
+    EXPECT_EQ(refusal(text), std::string("'") + text +
+                                 "' is no list of KEY=NUMBER, as "
+                                 "accumulator_rows=64,weight_tiles=4");
+  }
+  EXPECT_EQ(refusal("rows=4"),
+            "a design has no size 'rows'; its sizes are scratchpad_words, accumulator_rows, "
+            "tensor_words, weight_tiles, parameter_sets");
+  EXPECT_EQ(refusal("weight_tiles=4,weight_tiles=4"),
+            "'weight_tiles=4,weight_tiles=4' has weight_tiles twice");
+}
+
 TEST(Geometry, DerivesThePipelineAndThePeak) {
   EXPECT_EQ(Geometry{}.pipeline(), 64u / 4 + 64 + 1);
   EXPECT_EQ(Geometry{}.macs_per_clock(), 4096u);
