@@ -320,7 +320,8 @@ TEST_F(Network, ACompiledOneRunsAsItsFileDoes) {
   EXPECT_LT(kept, report()["total"]["cycles"]);
 
   // So do those of another design.
-  const std::string design = " --design accumulator_rows=64,scratchpad_words=4000,tensor_words=3000";
+  const std::string design =
+      " --design accumulator_rows=64,scratchpad_words=4000,tensor_words=3000";
   ASSERT_EQ(
       run("compile q.onnx -o d.g64 --array 8 --batch 2 --json compiled.json" + design + memory)
           .code,
