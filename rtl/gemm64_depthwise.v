@@ -402,6 +402,7 @@ module gemm64_depthwise #(
     reg        [32*N-1:0] sums;
     reg signed [21:0]     sum_before, sum_of_three;
     reg signed [7:0]      value_a, value_b, value_c, weight_a, weight_b, weight_c, largest;
+    reg signed [16:0]     product_a, product_b, product_c;
     reg        [8*N-1:0]  value;
     reg        [7:0]      check;
     reg        [5:0]      tap, place, place_5;
@@ -463,15 +464,22 @@ module gemm64_depthwise #(
                     value_a  = value_2[3*m][8*c +: 8];
                     value_b  = value_2[3*m + 1][8*c +: 8];
                     value_c  = value_2[3*m + 2][8*c +: 8];
-                    weight_a = weight[8*N*3*m + 8*c +: 8] & {8{used_2[3*m]}};
-                    weight_b = weight[8*N*(3*m + 1) + 8*c +: 8] & {8{used_2[3*m + 1]}};
-                    weight_c = weight[8*N*(3*m + 2) + 8*c +: 8] & {8{used_2[3*m + 2]}};
+                    weight_a = weight[8*N*3*m + 8*c +: 8];
+                    weight_b = weight[8*N*(3*m + 1) + 8*c +: 8];
+                    weight_c = weight[8*N*(3*m + 2) + 8*c +: 8];
                     if (maximum_q) begin
                         largest = weight_a[0] ? value_a : -8'sd128;
                         if (weight_b[0] & value_b > largest) largest = value_b;
                         if (weight_c[0] & value_c > largest) largest = value_c;
                         third_3[3*c + m] = {{9{largest[7]}}, largest};
-                    end else third_3[3*c + m] = value_a * weight_a + value_b * weight_b + value_c * weight_c;
+                    end else begin
+                        // Products are masked after the multiplier: each bit of used_2 drives all lanes, and arrives late.
+                        product_a = value_a * weight_a;
+                        product_b = value_b * weight_b;
+                        product_c = value_c * weight_c;
+                        third_3[3*c + m] = (product_a & {17{used_2[3*m]}}) + (product_b & {17{used_2[3*m + 1]}}) +
+                                           (product_c & {17{used_2[3*m + 2]}});
+                    end
                 end
                 if (SELF_CHECK != 0) thirds_3[c] = third_3[3*c] ^ third_3[3*c + 1] ^ third_3[3*c + 2];
             end
