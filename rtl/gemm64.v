@@ -12,7 +12,7 @@ module gemm64 #(
     parameter STAGE_ROWS       = N < 4 ? N : 4,  // rows added before a partial-sum register: 1, 2, 4 or 8
     parameter SUM_WIDTH        = 16 + $clog2(N),  // bits of a partial sum in the array: 16 + log2 N to 32
     parameter CLOCK_ENABLES    = 1,      // 0: the array's registers load in every cycle, whether something moves or not
-    parameter SELF_CHECK       = 0,      // 1: it finds faults of its own: checksums beside the array, checks beside its memories
+    parameter SELF_CHECK       = 0,      // 1: it finds faults of its own: checksums of the array, parity of its memories
                                          // and in the lanes; 2: also in rows of 8-bit results
     parameter SCRATCHPAD_WORDS = 9216,   // words of N activations: 64 rows of K=9216; at least 63 more than
                                          // ACCUMULATOR_ROWS, for the burst that completes a tile's rows
@@ -21,8 +21,8 @@ module gemm64 #(
                                          // words at the scratchpad's end that can serve as tensor memory
     parameter LOG_WEIGHT_WORDS = 10,     // log2 of the words in the weight buffer: two tiles or more. 1024 keep the
                                          // weights coming at full rate up to a latency of 895 cycles
-    parameter LOG_READS        = 4,      // log2 of the read bursts under way, for each reader
-    parameter LOG_WRITES       = 4,      // log2 of the write bursts under way
+    parameter LOG_READS        = 4,      // log2 of the read bursts in flight, for each reader
+    parameter LOG_WRITES       = 4,      // log2 of the write bursts in flight
     parameter LOG_COMMANDS     = 4,      // log2 of the commands fetched ahead
     parameter LOG_PARAMETER_SETS = 4,    // log2 of the sets of parameters that their buffer holds: one a tile of N
     parameter ADDRESS_WIDTH    = 40,     // bits of a memory address, 24 to 63

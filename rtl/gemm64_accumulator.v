@@ -24,7 +24,7 @@ module gemm64_accumulator #(
     input  wire [ROW_WIDTH-1:0] row_i,
     // Sums from the array, column c c cycles after column 0
     input  wire [32*N-1:0]      sum_i,
-    // Sums from the lanes, all columns of a row at once, which begin anew; after all of the array have come
+    // Sums from the depthwise unit, all columns of a row at once, which start from zero; after all of the array have come
     input  wire                 lanes_valid_i,
     input  wire                 lanes_last_i,  // the row is the last of its block
     input  wire                 lanes_bank_i,
@@ -33,7 +33,7 @@ module gemm64_accumulator #(
     // A block is complete in its bank
     output wire                 done_o,
     // Storing: a row of all columns
-    input  wire                 storing_i,     // store_read_i may come: told early in the clock
+    input  wire                 storing_i,     // store_read_i may come: early in the cycle
     input  wire                 store_read_i,
     input  wire                 store_bank_i,
     input  wire [ROW_WIDTH-1:0] store_row_i,
@@ -58,7 +58,7 @@ module gemm64_accumulator #(
         waiting_q <= {waiting_q[REQUEST_DELAY-2:0], valid_i} & {REQUEST_DELAY{rst_ni}};
     end
 
-    // ... and then travels from column to column with the sums: bit or word c tells what is requested of column c.
+    // ... and then travels from column to column with the sums: bit or word c is the request to column c.
     wire                 head_valid = waiting_q[REQUEST_DELAY-1];
     wire                 head_first, head_last, head_bank;
     wire [ROW_WIDTH-1:0] head_row;

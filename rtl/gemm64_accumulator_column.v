@@ -42,7 +42,7 @@ module gemm64_accumulator_column #(
     reg [31:0] sums_1_q [0:ROWS-1];  // bank 1
     reg [31:0] read_0_q, read_1_q;   // what was read from each
 
-    // A bank is read and then written in one block, which alone touches it: the write may be blocking without a race. So a
+    // A bank is read and then written in one block, the only one that accesses it: the write may be blocking without a race. So a
     // simulator writes at once what it would otherwise keep aside in every cycle, and skips a bank that rests in all columns.
     // Of the two writes at most one is done, so that they are one port.
     always @(posedge clk_i) if (busy_0_i) begin

@@ -48,7 +48,7 @@ module gemm64_bursts #(
     wire [63:0] step   = {44'd0, step_i} << LOG_N;
 
     // Zero at rest, and one question for a simulator. What a burst ends with is found without knowing how long it is.
-    reg [11:0]              page_words;  // behind this one, to the end of the page
+    reg [11:0]              page_words;  // after this one, to the end of the page
     reg [6:0]               most, beats;
     reg [ADDRESS_WIDTH-1:0] next;
     reg                     last, last_run, last_pass, ends;

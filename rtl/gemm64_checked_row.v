@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Tells which row gemm64_checksum found wrong: its MATMUL, its tile and its place in the tile.
-// Latency: 1 cycle from wrong_i to error_o, which stays until the reset with what it tells. wrong_i comes DELAY cycles after
+// Reports which row gemm64_checksum found wrong: its MATMUL, its tile and its place in the tile.
+// Latency: 1 cycle from wrong_i to error_o, which stays until the reset, with the row. wrong_i comes DELAY cycles after
 //          valid_i of its row.
 // Handshake: none. At most four MATMULs begin within DELAY cycles.
 `default_nettype none
@@ -40,7 +40,7 @@ module gemm64_checked_row #(
         end
     end
 
-    // The number of the MATMUL under comparison, behind those that wait.
+    // The number of the MATMUL under comparison, after those that wait.
     reg [15:0] tag_q;
     wire [15:0] next_tag;
     gemm64_fifo #(.WIDTH(16), .LOG_DEPTH(2)) u_tags (

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Finds wrong sums of the array. Column N beside it multiplies each row of activations by the sums of each row's weights;
+// Finds wrong sums of the array. An extra column N multiplies each row of activations by the sums of each row's weights;
 // what it gives is the sum of the N results, modulo 2^SUM_WIDTH, so that a wrong result in any one column differs. The
 // activations are those that leave the right edge, and all of a row's bytes together must give what they gave on their way in.
 // Latency: N + N/STAGE_ROWS + 3 cycles from activation_i to wrong_o.

@@ -50,7 +50,7 @@ module gemm64_command_processor #(
     output wire                     finish_o,          // a FINISH command is done
     // State
     output wire                     idle_o,            // the ring is empty
-    output wire                     quiet_o,           // no burst under way
+    output wire                     quiet_o,           // no burst in flight
     output wire                     error_o,           // a command is bad
     output wire [3:0]               error_code_o,
     output wire [15:0]              error_tag_o,
@@ -88,7 +88,7 @@ module gemm64_command_processor #(
     wire [COMMAND_BITS-1:0] assembled;
     generate
         if (N > `GEMM64_CMD_BYTES) begin : one_of_several
-            // Commands come in order, so that the ring's index tells which of a beat's commands was asked for.
+            // Commands come in order, so that the ring's index shows which of a beat's commands was asked for.
             localparam LOG_HELD = LOG_N - LOG_BYTES;
             reg  [15:0]         arriving_q;
             wire [LOG_HELD-1:0] held = ring_base_i[LOG_BYTES +: LOG_HELD] + arriving_q[LOG_HELD-1:0];
@@ -185,14 +185,14 @@ module gemm64_command_processor #(
                     : bad_operand ? `GEMM64_ERROR_BAD_OPERAND
                     : bad_address ? `GEMM64_ERROR_BAD_ADDRESS : `GEMM64_ERROR_NONE;
     wire good = code == `GEMM64_ERROR_NONE;
-    // A walk, a window or a vector path's settings are looked at in the cycle after their dispatch; until then nothing
+    // A walk, a window or an element-wise unit's settings are looked at in the cycle after their dispatch; until then nothing
     // after them is found bad.
     reg  looks_q;
     always @(posedge clk_i) looks_q <= pop & (has_address | of_window | is_depthwise);
     wire bad  = valid & ~good & ~stop_i & ~looks_q;
 
     // Dispatch
-    reg  [15:0] stores_q;  // STOREs under way
+    reg  [15:0] stores_q;  // STOREs not yet complete
     wire send   = valid & good & ~stop_i;
     wire fence_passes = {16'd0, stores_q} <= count;
     wire waits  = is_fence & ~(is_snapshot & fence_passes);

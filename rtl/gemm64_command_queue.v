@@ -2,7 +2,7 @@
 // Commands that wait for their engine: of each the words that it uses, the command's number, and which of the engine's
 // commands it is.
 // Latency: 1 cycle from a command to valid_o.
-// Handshake: valid/ready on both sides; all outputs depend on registers alone. With HEAD = 1 what is shown is a register.
+// Handshake: valid/ready on both sides; all outputs depend only on registers. With HEAD = 1 what is shown is a register.
 `default_nettype none
 
 `include "gemm64_defs.vh"
@@ -27,7 +27,7 @@ module gemm64_command_queue #(
     output wire                        other_o     // its opcode is OTHER
 );
 
-    // The words that are kept lie side by side in an entry.
+    // The kept words are concatenated in an entry.
     function integer kept;  // words below this one that are kept
         input integer word;
         integer i;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Refuses parameters of gemm64 that cannot work: the elaboration ends with a module that nobody has, whose name says
+// Refuses parameters of gemm64 that cannot work: the elaboration ends with a module that does not exist, whose name says
 // what must hold. Without a port and without logic.
 // Latency: none.
 // Handshake: none.

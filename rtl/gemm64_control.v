@@ -18,7 +18,7 @@ module gemm64_control #(
     // What the engines report
     input  wire        busy_i,
     input  wire        progress_i,          // something moved in this cycle
-    input  wire        quiet_i,             // no bus transfer under way
+    input  wire        quiet_i,             // no bus transfer in flight
     input  wire [15:0] next_tag_i,          // command that is to be dispatched
     // of each engine, at its number: a bus error, and any other fault
     input  wire [ENGINES-1:0]    bus_error_i,
@@ -56,7 +56,7 @@ module gemm64_control #(
     endfunction
 
     // A bus error is the cause of what else may be found in the same cycle, so it goes first; of the engines the one with the
-    // lowest number, COMMANDS behind the others.
+    // lowest number, COMMANDS after the others.
     reg  [3:0]  code, engine;
     reg  [15:0] command;
     integer     i, e;

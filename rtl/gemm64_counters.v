@@ -46,7 +46,7 @@ module gemm64_counters #(
         end
     endgenerate
 
-    // The counters side by side, as they lie in memory. Put together only where they are kept: a wire of them would cost
+    // The counters concatenated in their order in memory, only where they are registered: a wire of them would cost
     // the simulation time in every cycle.
     reg [8*N*BEATS-1:0] values, snapshot_q;
 

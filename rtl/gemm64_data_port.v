@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // A read port that several readers share: of the requests of a cycle the one at the lowest place goes first, and each beat is
-// told to the reader whose ID it carries.
+// reported to the reader whose ID it carries.
 // Latency: 1 cycle from a request to AR, none from a beat to its reader.
 // Handshake: valid/ready for requests; AXI4 AR and R. R is always ready, since readers keep room before they ask.
 `default_nettype none

@@ -13,7 +13,7 @@ module gemm64_elementwise_operand #(
     parameter ADDRESS_WIDTH = 40,  // bits of an address
     parameter LOG_WORDS     = 8,   // log2 of the words that the ring holds
     parameter SELF_CHECK    = 0,   // 0: wrong_o is 0
-    parameter LOG_BURSTS    = 4    // log2 of the read bursts under way
+    parameter LOG_BURSTS    = 4    // log2 of the read bursts in flight
 ) (
     input  wire                     clk_i,
     input  wire                     rst_ni,             // synchronous, active low
@@ -37,16 +37,16 @@ module gemm64_elementwise_operand #(
     input  wire                     beat_error_i,
     input  wire                     beat_last_i,
     // To the results
-    output wire [LOG_WORDS:0]       words_o,            // words in the ring that nobody claimed
+    output wire [LOG_WORDS:0]       words_o,            // unclaimed words in the ring
     input  wire                     claim_i,
-    input  wire [LOG_WORDS:0]       claimed_i,          // so many of them
+    input  wire [LOG_WORDS:0]       claimed_i,          // how many of them are claimed
     input  wire                     read_i,
     output wire [8*N-1:0]           word_o,
     output wire                     wrong_o,            // one was not what came; see gemm64_parity_check
     output wire [23:0]              wrong_word_o,
     // State
     output wire                     idle_o,             // nothing to load, no word left
-    output wire                     quiet_o,            // no burst under way
+    output wire                     quiet_o,            // no burst in flight
     output wire                     error_o,
     output wire [15:0]              error_tag_o,
     output wire [3:0]               causes_o  // what this cycle was spent on, exactly one: bits in the order of the counters

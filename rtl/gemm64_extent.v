@@ -2,7 +2,7 @@
 // Finds walks over memory (of gemm64_bursts, RUN and STEP being the same) that pass the end of the address space, or of the tensor
 // memory or the half of the address space before it: address + ((blocks - 1) * run + (count - 1) * stride + run) * N > end, in exact arithmetic.
 // Latency: 2 cycles from valid_i to error_o. The engine that got the walk meanwhile has requested its first burst at
-//          most, which lies where the address says.
+//          most, which the address selects.
 // Handshake: none; a walk may be given in every cycle.
 `default_nettype none
 
@@ -14,7 +14,7 @@ module gemm64_extent #(
     input  wire                     clk_i,
     input  wire                     rst_ni,     // synchronous, active low
     // Walk
-    input  wire                     look_i,     // these may be a walk; valid_i tells later in the clock
+    input  wire                     look_i,     // these may be a walk; valid_i comes later in the cycle
     input  wire                     valid_i,
     input  wire [ADDRESS_WIDTH-1:0] address_i,  // a multiple of N
     input  wire [31:0]              run_i,      // words of a run

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 // Small queue whose first word falls through to the output.
 // Latency: 1 cycle from a push to valid_o.
-// Handshake: valid/ready on both sides; all outputs depend on registers alone. With HEAD = 1 data_o is a register.
+// Handshake: valid/ready on both sides; all outputs depend only on registers. With HEAD = 1 data_o is a register.
 `default_nettype none
 
 module gemm64_fifo #(
     parameter WIDTH     = 32,  // bits of an entry
     parameter LOG_DEPTH = 1,   // log2 of the number of entries; at least 1
-    parameter HEAD      = 0    // 1: the entry that is shown has a register of its own, so that nobody waits for its selection
+    parameter HEAD      = 0    // 1: the entry that is shown has a register of its own, so that no path includes its selection
 ) (
     input  wire             clk_i,
     input  wire             rst_ni,   // synchronous, active low

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Walks the scratchpad as a convolution reads it: for each pass, plane and tap, the input pixel that each output pixel of
 // the block meets there. A plane is a channel tile: CAPACITY words, in which pixel p has the slot p mod CAPACITY. All
-// steps are given, so that places are found by adding alone.
+// steps are given, so that addresses need only additions.
 // Latency: 1 cycle from load_i to the block's first row; then a row is there a cycle after the one before it.
 // Handshake: none. load_i goes to a block's first row, row_i on to the next row; with tile_end_i to the next tap, plane
 //            or pass, too. All inputs of the block and of its layer hold from load_i to its last row, and active_i is
@@ -80,12 +80,12 @@ module gemm64_im2col (
     reg [17:0]            row_q, column_q;
     reg [15:0]            slot_q;
 
-    // What is told of the row
+    // Outputs that describe the row
     reg [24:0]            place_base_q;
     reg [15:0]            place_slot_q;
     reg                   inside_q, first_tap_q, first_pass_q, first_tile_q, last_tile_q;
 
-    // Next values. All is one block, which alone reads its state, so that an idle walk costs the simulation nothing.
+    // Next values. All is one block, the only one that reads its state, so that an idle walk costs the simulation nothing.
     reg                   tile_end, last_column, last_tap, last_plane, last_pass, wrap, image;
     reg                   first_tap, next_first_tap, next_last_tile;
     reg [7:0]             next_tap_row, next_tap_column;

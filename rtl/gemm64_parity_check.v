@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Finds wrong words of a memory: keeps the exclusive or of each word's bytes beside it, and compares when the word is read. Any
+// Finds wrong words of a memory: stores the exclusive or of each word's bytes with it, and compares when the word is read. Any
 // flips in one byte are found, and any that are no further than seven bits apart; two in the same bit of two bytes are not.
 // Latency: 2 cycles from read_i to wrong_o, which stays until the reset with the word's address. A word that is held is looked
 //          at in each cycle.

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Product of two unsigned numbers, in full width, behind a register.
+// Product of two unsigned numbers, in full width, registered.
 // Latency: 1 cycle from valid_i to product_o, which then holds.
 // Handshake: none.
 `default_nettype none

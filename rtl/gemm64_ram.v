@@ -23,7 +23,7 @@ module gemm64_ram #(
 
     reg [WIDTH-1:0] memory_q [0:DEPTH-1];
 
-    // Read and then written in one block, which alone touches it: the write may be blocking without a race, and a simulator
+    // Read and then written in one block, the only one that accesses it: the write may be blocking without a race, and a simulator
     // writes at once what it would otherwise keep aside in every cycle.
     always @(posedge clk_i) if (busy_i) begin
         if (read_i) data_o <= memory_q[read_address_i];

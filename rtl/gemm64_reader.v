@@ -1,20 +1,22 @@
 // SPDX-License-Identifier: Apache-2.0
-// Streams words from memory into a buffer, command after command, with several bursts under way.
-// Latency: 1 cycle from a command to its first burst request, 2 to AR; words come as memory answers. A place that is
-//          released in a cycle may be requested in the next.
-// Handshake: valid/ready for commands and bursts. A burst is requested only while fewer than 2**LOG_BURSTS are under
-//            way and the buffer has room for all of it, kept for it from then on: so words are taken whenever they
-//            come. A walk that was given its room beforehand asks without. While bursts of one memory are in flight, none of the other is requested. With stop_i no new burst is requested; bursts under way still end.
+// Streams words from memory into a buffer, command after command, with several bursts in flight.
+// Latency: 1 cycle from a command to its first burst request, 2 to AR; words come as memory answers. A word that is
+//          released in a cycle may be requested again in the next.
+// Handshake: valid/ready for commands and bursts. A burst is requested only while fewer than 2**LOG_BURSTS are in
+//            flight and the buffer has space for all of it, reserved from then on, so that words are accepted
+//            whenever they arrive. A walk with space reserved beforehand (command_kept_i) requests without. While
+//            bursts of one memory are in flight, none of the other is requested. With stop_i no new burst is
+//            requested; bursts in flight still end.
 `default_nettype none
 
 module gemm64_reader #(
     parameter LOG_N         = 6,   // log2 of the bytes of a word and of a beat
     parameter ADDRESS_WIDTH = 40,  // bits of an address
-    parameter LOG_BURSTS    = 4,   // log2 of the bursts under way
+    parameter LOG_BURSTS    = 4,   // log2 of the bursts in flight
     parameter WORDS         = 64,  // words of the buffer
     parameter WORDS_WIDTH   = 7,   // bits that hold the number WORDS
     parameter SPARE         = 0,   // of them, those that tensor_i takes away
-    parameter RELEASED      = 1,   // words whose places become free at once
+    parameter RELEASED      = 1,   // words that become free together
     parameter MAX_BEATS     = 64   // beats of the longest burst, at most WORDS - RELEASED + 1; a power of two
 ) (
     input  wire                     clk_i,
@@ -32,9 +34,9 @@ module gemm64_reader #(
     input  wire [19:0]              command_step_i,
     input  wire [31:0]              command_blocks_i,
     input  wire [15:0]              command_tag_i,
-    input  wire                     command_kept_i,   // room for all its words is kept already, and never told of here
+    input  wire                     command_kept_i,   // space for all its words is reserved already, and not released here
     // Buffer
-    input  wire                     released_i,       // RELEASED words have left: their places are free again
+    input  wire                     released_i,       // RELEASED words have left the buffer and are free again
     // Burst request, to a gemm64_request
     output wire                     request_valid_o,
     input  wire                     request_ready_i,
@@ -42,18 +44,18 @@ module gemm64_reader #(
     output wire [6:0]               request_beats_o,
     output wire                     request_tensor_o, // it is for the tensor memory
     output wire [15:0]              request_tag_o,    // number of its command
-    // The part of AXI4's R channel that tells how bursts end
+    // The part of AXI4's R channel that shows how bursts end
     input  wire                     beat_i,           // rvalid & rready
     input  wire                     beat_last_i,
-    input  wire                     beat_error_i,     // rresp tells SLVERR or DECERR
-    // What the beats of the burst under way belong to
-    output wire                     beat_kept_o,      // a walk whose room was kept beforehand
+    input  wire                     beat_error_i,     // rresp is SLVERR or DECERR
+    // What the beats of the current burst belong to
+    output wire                     beat_kept_o,      // a walk whose space was reserved beforehand
     output wire                     beat_first_o,     // the first burst of its run
     output wire                     beat_end_o,       // the last burst of its walk
     // State
-    output wire                     pending_o,        // bursts under way
-    output wire                     asking_o,         // a burst is wanted, requested or not
-    output wire                     idle_o,           // nothing under way, nothing wanted
+    output wire                     pending_o,        // bursts in flight
+    output wire                     asking_o,         // a burst is pending, requested or not
+    output wire                     idle_o,           // no burst in flight or requested
     // Bus error on this beat
     output wire                     error_o,
     output wire [15:0]              error_tag_o
@@ -61,9 +63,9 @@ module gemm64_reader #(
 
     wire        burst_valid, burst_ready, burst_first, burst_end, tags_ready;
     wire [15:0] burst_tag;
-    reg         kept_q;  // of the walk under way
+    reg         kept_q;  // space for the current walk is reserved
 
-    // The two memories answer in an order of their own, so bursts of one only are in flight.
+    // The order of responses of two memories is not defined, so only bursts of one are in flight.
     wire        tensor = tensor_i & request_address_o[ADDRESS_WIDTH-1];
     reg         tensor_q;  // of the last burst
     wire        in_order = tensor == tensor_q | ~pending_o;
@@ -80,7 +82,7 @@ module gemm64_reader #(
     always @(posedge clk_i)
         if (command_valid_i & command_ready_o) kept_q <= command_kept_i;
 
-    // Both come late in their clock, so all that may become of the room waits for them.
+    // Both arrive late in the cycle, so all next values are computed and these select one.
     always @(posedge clk_i)
         if (rst_ni) begin
             if (taken) room_q <= released_i ? room_q + RELEASED[WORDS_WIDTH-1:0] - beats[WORDS_WIDTH-1:0]
@@ -125,7 +127,7 @@ module gemm64_reader #(
         .tag_o         (burst_tag)
     );
 
-    // One entry for each burst under way: whose it is.
+    // One entry for each burst in flight: its walk.
     gemm64_fifo #(.WIDTH(19), .LOG_DEPTH(LOG_BURSTS)) u_tags (
         .clk_i   (clk_i),
         .rst_ni  (rst_ni),

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// The register file behind the AXI4-Lite port (map: gemm64.json).
+// The register file of the AXI4-Lite port (map: gemm64.json).
 // Latency: a write acts, and is answered, 1 cycle after both its channels were accepted; a read is answered 1 cycle
 //          after its address. Where the answer before waits, both wait for it.
-// Handshake: AXI4-Lite; no output depends on an input of the same cycle. Behind an answer that waits one more request a
+// Handshake: AXI4-Lite; no output depends on an input of the same cycle. While an answer waits, one more request a
 //            channel is accepted. An offset without a register, or a write to a register that only reads, is answered
 //            with SLVERR; so is a ring base above the bus, a tail during a soft reset, which would be lost, and TENSOR_MEMORY
 //            while the accelerator is busy. None of these changes anything.
@@ -125,7 +125,7 @@ module gemm64_registers #(
     wire [7:0] control  = waddr == `GEMM64_REG_CONTROL ? ones : 8'd0;
     wire [7:0] clear    = waddr == `GEMM64_REG_INTERRUPT ? ones : 8'd0;
 
-    // A ring base as it would be after this write, and what of it lies above the bus
+    // A ring base as it would be after this write, and its bits above the bus
     reg [31:0] base_low, base_high;
     reg [63:0] base_above;
     reg        writable;

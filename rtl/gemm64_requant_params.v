@@ -15,7 +15,7 @@ module gemm64_requant_params #(
     parameter ADDRESS_WIDTH = 40,  // bits of an address
     parameter LOG_SETS      = 4,   // log2 of the sets that the ring holds; at least 1
     parameter SELF_CHECK    = 0,   // 0: wrong_o is 0
-    parameter LOG_BURSTS    = 4    // log2 of the read bursts under way
+    parameter LOG_BURSTS    = 4    // log2 of the read bursts in flight
 ) (
     input  wire                     clk_i,
     input  wire                     rst_ni,             // synchronous, active low
@@ -36,7 +36,7 @@ module gemm64_requant_params #(
     input  wire                     beat_error_i,
     input  wire                     beat_last_i,
     // To the results
-    output wire                     ready_o,            // the next set that nobody claimed is there
+    output wire                     ready_o,            // the next unclaimed set is there
     input  wire                     claim_i,
     input  wire                     bias_read_i,        // show the biases of ...
     input  wire                     bias_next_i,        // ... the next set from this cycle on
@@ -48,7 +48,7 @@ module gemm64_requant_params #(
     output wire [23:0]              wrong_word_o,       // of the set: four times its place, and the word of N bytes
     // State
     output wire                     idle_o,             // nothing to load, no set left
-    output wire                     quiet_o,            // no burst under way
+    output wire                     quiet_o,            // no burst in flight
     output wire                     error_o,
     output wire [15:0]              error_tag_o,
     output wire [3:0]                causes_o        // what this cycle was spent on, exactly one: bits in the order of the counters

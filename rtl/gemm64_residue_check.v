@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// Finds wrong sums in a column of the accumulator: keeps the remainder of each by 3 beside it, adds remainders as the column adds
+// Finds wrong sums in a column of the accumulator: stores the remainder of each by 3 with it, adds remainders as the column adds
 // sums, and compares when a sum is stored. A flip changes a sum by a power of two, which 3 never divides, wherever it happens:
 // in memory, in what was read, or in the addition.
-// Latency: goes a cycle behind the column; 1 cycle from what the column shows to wrong_o.
+// Latency: follows the column by a cycle; 1 cycle from what the column shows to wrong_o.
 // Handshake: none. A cycle may bring a sum from the array and one from the lanes, for different banks.
 `default_nettype none
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Runs of a LOAD_ACTIVATIONS: tiles that follow each other in memory are one, so that bursts end with the last of them alone.
+// Runs of a LOAD_ACTIVATIONS: tiles that follow each other in memory are one, so that bursts end only with the last of them.
 // Latency: none.
 // Handshake: none.
 `default_nettype none
@@ -14,7 +14,7 @@ module gemm64_run (
 );
 
     wire        together = ~window_i & stride_i == {16'd0, rows_i};
-    wire [47:0] words    = {32'd0, rows_i} * {16'd0, count_i};  // nobody waits for the comparison
+    wire [47:0] words    = {32'd0, rows_i} * {16'd0, count_i};  // the comparison is on no critical path
 
     assign words_o = together ? words : {32'd0, rows_i};
     assign runs_o  = together ? 32'd1 : count_i;

@@ -25,7 +25,7 @@ module gemm64_set_ram #(
 
     (* lanes = LANES *) reg [LANES*LANE_WIDTH-1:0] memory_q [0:DEPTH-1];
 
-    // As in gemm64_ram, a blocking write behind the read
+    // As in gemm64_ram, a blocking write after the read
     always @(posedge clk_i) begin
         if (read_i) data_o <= memory_q[read_address_i];
         if (write_i) memory_q[write_address_i][LANE_WIDTH*write_lane_i +: LANE_WIDTH] = write_data_i;

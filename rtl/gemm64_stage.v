@@ -34,7 +34,7 @@ module gemm64_stage #(
     output wire [8*ROWS-1:0]       edge_o
 );
 
-    // Each row keeps N+1 activations: the last has left the right edge and feeds the checksum alone. With it the shift moves
+    // Each row keeps N+1 activations: the last has left the right edge and feeds only the checksum. With it the shift moves
     // whole blocks of N bytes, which a simulator's compiler turns into vector moves.
     reg signed [7:0]        activation_q [0:ROWS*(N+1)-1];
     reg        [8*ROWS-1:0] weight_q     [0:N-1];  // a column's weights, byte r for row r

@@ -5,7 +5,7 @@
 // Latency: a block's first address is on the bus 2 cycles after block_done_i or, for results of 8 bits, after its set of
 //          parameters is ready where that is later. Its first beat is there 3 cycles after, 12 for results of 8 bits, 23
 //          with VECTOR. A snapshot's first address and beat are there 3 cycles after its command, where nothing is before it.
-//          A STORE that brings settings of the vector path, or follows one with VECTOR without it, begins when all before
+//          A STORE that brings settings of the element-wise unit, or follows one with VECTOR without it, begins when all before
 //          it has been sent.
 // Handshake: valid/ready for commands; AXI4 AW, W and B. Beats follow each other without a gap inside a block, and from
 //            block to block where the next one's burst is announced in time and its results have the same width. A burst is
@@ -19,7 +19,7 @@ module gemm64_store #(
     parameter LOG_N         = 6,    // log2 N
     parameter ADDRESS_WIDTH = 40,   // bits of an address
     parameter ROW_WIDTH     = 7,    // bits of an accumulator row's index
-    parameter LOG_BURSTS    = 4,    // log2 of the write bursts under way
+    parameter LOG_BURSTS    = 4,    // log2 of the write bursts in flight
     parameter SELF_CHECK    = 0,    // 0: wrong_o, and tag_o, are 0
     parameter LOG_OPERANDS  = 8     // log2 of the words of operands that their buffer holds
 ) (
@@ -27,7 +27,7 @@ module gemm64_store #(
     input  wire                     rst_ni,           // synchronous, active low
     input  wire                     stop_i,           // announce no further burst
     input  wire                     tensor_i,         // the tensor memory serves the upper half of the address space
-    // STORE, or a snapshot, which needs an address alone
+    // STORE, or a snapshot, which needs only an address
     input  wire                        command_valid_i,
     output wire                        command_ready_o,
     input  wire [`GEMM64_CMD_BITS-1:0] command_i,
@@ -45,7 +45,7 @@ module gemm64_store #(
     input  wire [32*N-1:0]          bias_i,
     output wire                     scale_read_o,
     input  wire [32*N-1:0]          scale_i,
-    // Operands of the vector path, words of a block all at once
+    // Operands of the element-wise unit, words of a block all at once
     input  wire [LOG_OPERANDS:0]    operand_words_i,  // there, and not claimed
     output wire                     operand_claim_o,
     output wire [LOG_OPERANDS:0]    operands_claimed_o,
@@ -54,8 +54,8 @@ module gemm64_store #(
     // Accumulator
     input  wire                     block_done_i,     // one more block is complete
     output wire                     bank_free_o,      // the block's last row is no longer needed
-    output wire [ROW_WIDTH:0]       rows_stored_o,    // rows of the block under way that have been read
-    output wire                     storing_o,        // row_read_o may come: told by registers alone
+    output wire [ROW_WIDTH:0]       rows_stored_o,    // rows of the current block that have been read
+    output wire                     storing_o,        // row_read_o may come; depends only on registers
     output wire                     row_read_o,
     output wire                     row_bank_o,
     output wire [ROW_WIDTH-1:0]     row_o,
@@ -79,10 +79,10 @@ module gemm64_store #(
     // AXI4 B
     input  wire                     bvalid_i,
     output wire                     bready_o,
-    input  wire                     berror_i,         // bresp tells SLVERR or DECERR
+    input  wire                     berror_i,         // bresp is SLVERR or DECERR
     // State
     output wire                     idle_o,           // nothing to store, every write answered
-    output wire                     quiet_o,          // no bus transfer under way
+    output wire                     quiet_o,          // no bus transfer in flight
     output wire                     error_o,
     output wire [15:0]              error_tag_o,
     // What was not what was written: see gemm64_requantize and gemm64_elementwise
@@ -142,15 +142,15 @@ module gemm64_store #(
     // Addresses: a walk of one run a block, each held back until its block is done and its parameters are there. A
     // snapshot is there already.
     wire                     burst_valid, burst_first, burst_last, burst_end;
-    reg                      burst_snapshot_q;  // the walk under way is of a snapshot
+    reg                      burst_snapshot_q;  // the current walk is of a snapshot
     wire [ADDRESS_WIDTH-1:0] burst_address;
     wire [6:0]               burst_beats;
     wire [15:0]              burst_tag;
     wire                     request_ready, data_ready, response_ready, response_valid;
     reg  [1:0]               done_q;    // blocks done whose addresses have not been sent
-    reg  [FORMAT_WIDTH-1:0]  format_q;  // these two of the walk under way
+    reg  [FORMAT_WIDTH-1:0]  format_q;  // these two of the current walk
     reg  [BOUNDS_WIDTH-1:0]  bounds_q;
-    // The vector path: of the last STORE, and the settings, which stay until the next STORE brings others
+    // The element-wise unit: of the last STORE, and the settings, which stay until the next STORE brings others
     reg                      vector_q, signed_q, add_q, multiply_q, table_q, broadcast_q, swap_q;
     reg                      operand_moved_q, result_moved_q;
     reg                      table_due_q;  // words of a table come before the operands of the next block
@@ -194,7 +194,7 @@ module gemm64_store #(
     reg         tensor_q;
     wire        next_tensor = tensor_i & ~next_snapshot & next_address[ADDRESS_WIDTH-1];
     wire        in_order    = next_tensor == tensor_q | (drained & ~response_valid);
-    // Rows of one kind alone are under way.
+    // Only rows of one kind are in flight.
     reg         may_begin, anew;  // anew: with settings of its own
     always @* begin
         {may_begin, anew} = 2'b10;

@@ -12,8 +12,8 @@ module gemm64_store_unit #(
     parameter LOG_N              = 6,   // log2 N
     parameter ADDRESS_WIDTH      = 40,  // bits of an address
     parameter ROW_WIDTH          = 7,   // log2 of the rows of an accumulator's bank
-    parameter LOG_READS          = 4,   // log2 of the read bursts under way, for each reader
-    parameter LOG_WRITES         = 4,   // log2 of the write bursts under way
+    parameter LOG_READS          = 4,   // log2 of the read bursts in flight, for each reader
+    parameter LOG_WRITES         = 4,   // log2 of the write bursts in flight
     parameter SELF_CHECK         = 0,   // 0: wrong_o, and tag_o, are 0
     parameter LOG_PARAMETER_SETS = 4,   // log2 of the sets of parameters that their buffer holds
     parameter LOG_OPERANDS       = 9    // log2 of the words of operands that theirs holds
@@ -31,7 +31,7 @@ module gemm64_store_unit #(
     output wire [2:0]                  quiet_o,
     output wire [2:0]                  error_o,
     output wire [16*3-1:0]             error_tag_o,
-    // What of their memories was wrong: of each, that it was, which memory, and which word; and the STORE under way
+    // What of their memories was wrong: of each, that it was, which memory, and which word; and the current STORE
     output wire [2:0]                  wrong_o,
     output wire [8*3-1:0]              wrong_memory_o,
     output wire [24*3-1:0]             wrong_word_o,

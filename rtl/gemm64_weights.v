@@ -13,7 +13,7 @@ module gemm64_weights #(
     parameter ADDRESS_WIDTH = 40,  // bits of an address
     parameter LOG_WORDS     = 10,  // log2 of the words that the buffer holds; two tiles or more
     parameter SELF_CHECK    = 0,   // 0: wrong_o is 0
-    parameter LOG_BURSTS    = 4    // log2 of the read bursts under way
+    parameter LOG_BURSTS    = 4    // log2 of the read bursts in flight
 ) (
     input  wire                        clk_i,
     input  wire                        rst_ni,          // synchronous, active low
@@ -48,7 +48,7 @@ module gemm64_weights #(
     output wire [23:0]                 wrong_word_o,
     // State
     output wire                        idle_o,          // nothing to load, no word left
-    output wire                        quiet_o,         // no bus transfer under way
+    output wire                        quiet_o,         // no bus transfer in flight
     output wire                        error_o,
     output wire                        error_decode_o,  // DECERR rather than SLVERR
     output wire [15:0]                 error_tag_o,

@@ -22,10 +22,10 @@ namespace gemm64 {
 ///
 /// Conventions: parameters are what was trained (the mean and variance of BatchNormalization are
 /// `statistics`), each counted in the first layer that reads it. Activations are what a layer
-/// writes anew: Reshape, Flatten, Squeeze, Unsqueeze, Identity and Constant write none. Traffic is
+/// writes: Reshape, Flatten, Squeeze, Unsqueeze, Identity and Constant write none. Traffic is
 /// what moves without any on-chip buffer: each node reads all its operands and writes all its
 /// outputs; Constant and Identity move nothing, and neither do scalar constants, shapes, axes and
-/// bounds. Nodes that make constants alone are `folded`: computed before the network runs, without
+/// bounds. Nodes that make only constants are `folded`: computed before the network runs, without
 /// activations, traffic and MACs. A parameter that reaches its reader through them is counted as
 /// the file holds it.
 struct LayerAnalysis {

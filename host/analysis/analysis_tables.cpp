@@ -68,7 +68,7 @@ std::string totals_table(const Analysis& analysis, std::size_t width) {
   row("parameters", totals.parameters, parameters_known);
   row("bytes of all parameters", totals.parameter_bytes, parameters_known,
       bytes(totals.parameter_bytes));
-  row("bytes of the weights alone", totals.weight_bytes, parameters_known, "without biases");
+  row("bytes of the weights only", totals.weight_bytes, parameters_known, "without biases");
   if (totals.statistic_bytes != 0) {
     row("bytes of statistics", totals.statistic_bytes, parameters_known,
         "means and variances of BatchNormalization; no parameters");

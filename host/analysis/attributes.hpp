@@ -11,14 +11,14 @@
 namespace gemm64 {
 
 /// Name and value of each attribute of a node, in the file's order: "3x3" for lists of numbers.
-/// Bounds that newer opsets hand to Clip as inputs stand with them where they are constant.
+/// Includes constant bounds that newer opsets pass to Clip as inputs.
 std::vector<std::pair<std::string, std::string>> attribute_texts(const OnnxModel& model,
                                                                  const onnx::NodeProto& node);
 
-/// Adds a node to what is known of its kind.
+/// Adds a node to the ranges of its kind.
 void add_attributes(const OnnxModel& model, const onnx::NodeProto& node, OperatorKind& kind);
 
-/// The attributes on one line, without those that have the value that operators take for granted.
+/// The attributes on one line, without those that have their operator's default.
 std::string short_attributes(const LayerAnalysis& layer);
 
 }  // namespace gemm64

@@ -30,14 +30,14 @@ std::string product_text(const ArrayCost& cost) {
   return text;
 }
 
-/// A figure of the array's cost, or nothing where the layer is not for the array.
+/// A value of the array's cost; nothing if the layer does not run on the array.
 template <class Get>
 Cell from_array(const LayerAnalysis& layer, Get get) {
   if (!layer.array) return {};
   return get(*layer.array);
 }
 
-/// A figure, or nothing where it is not known.
+/// A value, or nothing if it is unknown.
 template <class T>
 Cell known(bool is_known, T value) {
   if (!is_known) return {};
@@ -58,7 +58,7 @@ struct CellText {
   std::string operator()(double value) const { return fmt::format("{}", value); }
 };
 
-/// What comes first of two cells of a column: does `a`?
+/// Does cell `a` sort before `b`?
 bool before(const Cell& a, const Cell& b) {
   if (a.index() != b.index()) return b.index() == 0;
   if (const auto* text = std::get_if<std::string>(&a)) return *text < std::get<std::string>(b);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The modules of a network as its own file tells of them (TorchScript's do), and what each gave
+// The modules of a network as its own file records them (TorchScript's do), and what each gave
 // out.
 #pragma once
 

@@ -18,10 +18,10 @@ enum class Operand {
   kSetting      // shapes, axes, bounds and the like: no data of the network
 };
 
-/// What input `i` of `node` is. What is computed from constants alone is a constant.
+/// What input `i` of `node` is. What is computed only from constants is a constant.
 Operand operand(const OnnxModel& model, const onnx::NodeProto& node, int i);
 
-/// Is the node computed before the network runs, since it makes constants alone?
+/// Is the node computed before the network runs, since it makes only constants?
 bool is_folded(const OnnxModel& model, const onnx::NodeProto& node);
 
 /// Follows constants back through the nodes that make them (transposed, dequantized, ...) to the

@@ -65,7 +65,7 @@ class Cosim {
  private:
   const bool exact_;
   const bool repeatable_;
-  std::vector<CosimOutcome> outcomes_;  // the memory of the first alone
+  std::vector<CosimOutcome> outcomes_;  // the memory of the first only
   std::vector<CosimVerdict> verdicts_;
 };
 

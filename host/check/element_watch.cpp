@@ -101,7 +101,7 @@ void ElementWatch::check_partial_sum(const Pass& pass, unsigned stage, std::uint
 }
 
 void ElementWatch::check_sums(std::uint64_t clock, const Probe& probe) {
-  // A row is read before its beats, at a cycle that nothing tells; but not after another sum has
+  // A row is read before its beats, at a cycle that no signal shows; but not after another sum has
   // taken its place.
   while (!sums_.empty() && clock >= sums_.front().until) sums_.pop_front();
   for (const Sum& sum : sums_) {

@@ -37,7 +37,7 @@ class ElementWatch : public Observer {
   Finding finding() const;
 
  private:
-  /// A row of the element's on its way.
+  /// A row of the element's in flight.
   struct Pass {
     TileStep tile;
     std::uint64_t block;         // of the program's results

@@ -71,7 +71,7 @@ inline constexpr std::size_t kMaxEngineCauses = [] {
 
 /// Three levels of slices. A command (category "command"): from the first cycle that the engine
 /// spends on it to its last transfer. In it the tiles ("tile"), from their first transfer to their
-/// last, and between them the waits ("wait"). What the engine does without a command stands beside
+/// last, and between them the waits ("wait"). What the engine does without a command is next to
 /// the commands ("wait", or "idle"). The args of commands and tiles count their cycles by cause.
 /// Waits in a tile are in its args, and a slice from kLongWait cycles on, since a memory that
 /// stalls in every other cycle would fill the disk with slices that no one can see.

@@ -3,7 +3,6 @@
 
 #include <fmt/format.h>
 
-#include "host/device/debug_device.hpp"
 #include "host/device/registers.hpp"
 
 namespace gemm64 {
@@ -69,7 +68,7 @@ std::string place_in_words(const Finding& finding) {
       return fmt::format("the activation at row {}, column {} of the array", finding.row,
                          finding.column);
     case Finding::Place::kPartialSum:
-      return fmt::format("the partial sum behind stage {}, column {} of the array", finding.row,
+      return fmt::format("the partial sum after stage {}, column {} of the array", finding.row,
                          finding.column);
     case Finding::Place::kAccumulator:
       return fmt::format("the accumulator's bank {}, row {}, column {}", finding.bank, finding.row,

@@ -31,12 +31,12 @@ struct Finding {
     kNone,         // the failure did not come again
     kWeight,       // a weight in the array
     kActivation,   // an activation in the array
-    kPartialSum,   // a sum behind a stage of the array whose operands were right
+    kPartialSum,   // a sum after a stage of the array whose operands were right
     kAccumulator,  // a sum in the accumulator that all that was added was right for
     kRequantized,  // a result of 8 bits whose sum was right: its bias, its scale, or its way on
     kLaneLine,     // a value in a line memory of the depthwise lanes
     kLaneValue,    // a value in their window
-    kLanes,        // a result of theirs; nothing tells their weights and sums
+    kLanes,        // a result of theirs; their weights and sums are not traced
     kMemory,       // the results in memory: all was right on the chip
     kAbsent,       // none: nothing computed the element, or stored it
     kStandstill,   // nothing moved any more

@@ -10,7 +10,8 @@ constexpr Events kMoves =
     event_bit(counter::kCommandsDispatch) | event_bit(counter::kWeightsTransfer) |
     event_bit(counter::kActivationsTransfer) | event_bit(counter::kComputeCompute) |
     event_bit(counter::kResultsTransfer);
-// After so many cycles the last row has left the array, and the engines wait for what they lack.
+// After this number of cycles the last row has left the array, and the engines wait for what they
+// lack.
 constexpr std::uint64_t kSettled = 300;
 
 }  // namespace

@@ -8,7 +8,6 @@
 #include "host/check/element_watch.hpp"
 #include "host/check/hang_watch.hpp"
 #include "host/check/lane_watch.hpp"
-#include "host/driver/driver.hpp"
 #include "host/util/error.hpp"
 
 namespace gemm64 {

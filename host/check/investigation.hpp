@@ -36,7 +36,7 @@ struct JobRun {
 /// the investigation's file.
 using MakeDebugDevice = std::function<std::unique_ptr<DebugDevice>(bool traced)>;
 
-/// Fills in what the diagnosis finds, and traces the cycles around it; `failure` tells what
+/// Fills in what the diagnosis finds, and traces the cycles around it; `failure` says what
 /// failed and in which cycle the product began. Cycles are numbered as in the failed run. Where the
 /// product does not fail again, the finding's place is kNone and nothing is traced. Of a wrong
 /// counter there is no value to look for: nothing runs.

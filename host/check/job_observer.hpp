@@ -11,7 +11,7 @@
 
 namespace gemm64 {
 
-/// Told where each job begins and ends; between the two calls come the job's cycles, those of its
+/// Called where each job begins and ends; between the two calls come the job's cycles, those of its
 /// register accesses included.
 class JobObserver : public Observer {
  public:

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Finds where a value on a depthwise lane became another one on its way through the line memories
+// Finds where a value on a depthwise lane changed in the line memories
 // and the window.
 #pragma once
 

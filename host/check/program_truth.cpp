@@ -3,7 +3,6 @@
 
 #include <algorithm>
 #include <cstring>
-#include <optional>
 #include <string>
 
 #include "host/cycles/bursts.hpp"
@@ -40,12 +39,12 @@ bool ordered(const Program& program, std::size_t write, std::size_t load) {
                        program.begin() + static_cast<std::ptrdiff_t>(write),
                        [](const Command& c) { return c.opcode == Opcode::kFinish; });
   }
-  std::uint64_t behind = 0;  // STOREs
+  std::uint64_t stores = 0;  // STOREs
   for (std::size_t i = write + 1; i < load; ++i) {
     const Command& command = program[i];
     if (command.opcode == Opcode::kFinish) return true;
-    if (is_store(command)) ++behind;
-    if (command.opcode == Opcode::kFence && FenceCommand(command).count <= behind) return true;
+    if (is_store(command)) ++stores;
+    if (command.opcode == Opcode::kFence && FenceCommand(command).count <= stores) return true;
   }
   return false;
 }
@@ -192,10 +191,10 @@ bool ProgramTruth::reads_unkept_pixels() const {
         for (std::uint32_t row = 0; row < taps.rows(); ++row) {
           const WindowPixel pixel = taps.pixel(tile, row);
           if (!pixel.inside) continue;
-          const Pixel* const lies = kept[pixel.slot];
-          if (lies == nullptr) return true;
-          if (tile.plane >= lies->planes.size()) return true;
-          const std::uint64_t comes = lies->planes[tile.plane];
+          const Pixel* const kept_pixel = kept[pixel.slot];
+          if (kept_pixel == nullptr) return true;
+          if (tile.plane >= kept_pixel->planes.size()) return true;
+          const std::uint64_t comes = kept_pixel->planes[tile.plane];
           if (comes == 0 || comes > claimed_words) return true;
         }
       }

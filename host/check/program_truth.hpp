@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What can be said of a program whatever the cycles: which errors it has, what it reaches, whether
-// its loads and writes race.
+// Properties of a program that do not depend on cycles: its errors, the memory it accesses, and
+// whether its loads and writes race.
 #pragma once
 
 #include <cstddef>
@@ -19,8 +19,8 @@ struct ByteRange {
   std::uint64_t begin, end;
 };
 
-/// What a command reads or writes of memory. Of more runs than a memory has beats: all from the
-/// first to the last.
+/// The memory that a command reads or writes. With more runs than the memory has beats: all from
+/// the first to the last.
 std::vector<ByteRange> reached(const Command& command, const Geometry& geometry);
 
 /// A program whose ring, of `memory` bytes, is at address `ring`. It outlives this.
@@ -34,19 +34,19 @@ class ProgramTruth {
   /// first command that is refused, or a command of that engine that reaches beyond the memory?
   bool has_error(ErrorCode code, Engine engine, std::uint32_t command) const;
 
-  /// Does a load meet a write that no FENCE orders, a snapshot, or a write the ring? What is loaded
-  /// then depends on cycles.
+  /// Does a load overlap a write without a FENCE between, or a snapshot, or a write the ring? The
+  /// loaded values then depend on cycles.
   bool is_raced() const;
 
   /// Does a window read slots in which no pixel is that was claimed for it and is not freed? They
-  /// hold what lay there before, or what comes already. Of a program that both sides have ended.
+  /// hold earlier or later pixels. Requires a program that ended on both sides.
   bool reads_unkept_pixels() const;
 
-  /// Does a STORE have more rows than the block that it stores? The others are whatever sums a bank
-  /// held before. Of a program that both sides have ended.
+  /// Does a STORE have more rows than the block that it stores? The others are earlier sums of
+  /// the bank. Requires a program that ended on both sides.
   bool stores_stale_sums() const;
 
-  /// The reference has queues without end and takes words one by one. May an accelerator wait with
+  /// The reference has unbounded queues and accepts single words. May an accelerator wait with
   /// `command` as the next to be dispatched, which the reference did not: since the queue is full,
   /// and what is before does not end by itself; or, where the reference was `done`, since the
   /// prediction says that the program never ends?

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Traces one tile, and tells the cycles of the tile that a trace shows.
+// Traces one tile, and returns the cycles of the tile that a trace shows.
 #pragma once
 
 #include <cstdint>

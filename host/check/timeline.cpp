@@ -102,7 +102,7 @@ void Timeline::begin(std::vector<Step> steps, std::uint64_t clock) {
 
 void Timeline::clock(std::uint64_t clock, const Probe& probe) {
   const Events events = probe.events() & kClockEvents;
-  // Every cycle is seen, so most must cost nothing. Dispatches are told one by one.
+  // Every cycle is seen, so most must cost nothing. Dispatches are reported one by one.
   if (events == now_ && (events & event_bit(counter::kCommandsDispatch)) == 0) return;
   flush(clock);
   now_ = events;

@@ -36,7 +36,7 @@ class Timeline final : public JobObserver {
   void finish();
 
  private:
-  /// Tells the tracks of the cycles since since_, all alike.
+  /// Adds to the tracks the cycles since since_, all alike.
   void flush(std::uint64_t clock);
   void dispatch(std::uint64_t clock);
 

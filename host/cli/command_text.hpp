@@ -10,7 +10,7 @@
 namespace gemm64 {
 
 struct OptionText {
-  std::vector<std::string> names;  // "-o", "--output"; of a positional argument its name alone
+  std::vector<std::string> names;  // "-o", "--output"; of a positional argument only its name
   bool positional = false;
   bool required = false;
   bool repeated = false;
@@ -20,7 +20,7 @@ struct OptionText {
   std::string
       standard;         // its value where it is not given; empty: the description says what happens
   std::string brief;    // the description's first line, in --help
-  std::string details;  // its other lines, in the manual alone
+  std::string details;  // its other lines, in the manual only
   std::vector<std::string> needs, excludes;
 };
 
@@ -36,7 +36,7 @@ struct CommandText {
   std::vector<OptionGroup> groups;   // in their order
   std::string example;               // command lines, each with what it does
   std::string notes;                 // "Exit codes: ..."
-  std::string details;               // notes in the manual alone
+  std::string details;               // notes in the manual only
 };
 
 /// To be called once all commands stand: they and their options in groups.

@@ -23,7 +23,7 @@ void add_cosim_command(CLI::App& app, int& result, AddSides platform);
 /// Only in programs that hold the SystemC platform.
 void add_firmware_command(CLI::App& app, int& result);
 void add_info_command(CLI::App& app, int& result);
-/// Reports that were written before: as a page, or two side by side.
+/// Reports that were written before: as a page, or two compared.
 void add_report_command(CLI::App& app, int& result);
 void add_analyze_command(CLI::App& app, int& result);
 void add_sweep_command(CLI::App& app, int& result);

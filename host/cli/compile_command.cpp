@@ -31,7 +31,7 @@ struct CompileCommand : NetworkOptions {
   std::string output;
 };
 
-/// Cycles of a program behind a memory as the options have it.
+/// Returns a program's cycles with the options' memory.
 std::uint64_t cycles_of(const CompiledProgram& program, const Geometry& geometry,
                         const MemoryTiming& memory) {
   std::uint64_t cycles = 0;

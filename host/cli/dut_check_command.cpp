@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 // `dut check`: the conformance suite.
-#include <fmt/format.h>
 
 #include <memory>
 

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 // `dut mutants`: the score of the conformance suite on a user's design.
-#include <fmt/format.h>
 
 #include <memory>
 

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 // `dut run`: products and whole networks on a user's array.
-#include <fmt/format.h>
 
 #include <algorithm>
 #include <memory>

@@ -4,7 +4,6 @@
 #include <fmt/format.h>
 
 #include "host/report/json.hpp"
-#include "host/util/error.hpp"
 #include "host/util/input_file.hpp"
 #include "sim/models/devices.hpp"
 

@@ -4,7 +4,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cmath>
 #include <vector>
 
 #include "sim/waves/save_file.hpp"
@@ -62,7 +61,7 @@ void add_stage(std::vector<WaveTrace>& traces, const Finding& finding, const Geo
                     signals::in(scope(stages - 1), signals::kSums), lane, 32});
 }
 
-/// The element's sum on its way into the accumulator.
+/// The element's sum as it enters the accumulator.
 void add_accumulator(std::vector<WaveTrace>& traces, const Failure& failure, std::uint64_t row) {
   const Finding& finding = failure.finding;
   const std::string column = signals::accumulator_column(static_cast<unsigned>(finding.column));

@@ -210,7 +210,7 @@ void add_faults_command(CLI::App& app, int& result) {
       ->add_option(
           "--program", options->program,
           "what the faults are put into: products, convolutions, programs of the depthwise "
-          "lanes (lanes), of the vector path (vector), or all by turns")
+          "lanes (lanes), of the element-wise unit (vector), or all by turns")
       ->transform(one_of(program_names()))
       ->capture_default_str();
   command

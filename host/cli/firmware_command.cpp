@@ -6,7 +6,6 @@
 #include <chrono>
 #include <filesystem>
 #include <memory>
-#include <optional>
 #include <vector>
 
 #include "host/check/cosim.hpp"
@@ -34,7 +33,7 @@ namespace {
 
 constexpr std::int64_t kAlexNetImages = 64;
 
-/// What a run leaves: its files, once it is told.
+/// What a run leaves: its files, once it is reported.
 struct Outputs {
   std::unique_ptr<OutputFile> json;
   std::unique_ptr<FirmwareTimeline> timeline;
@@ -69,7 +68,7 @@ int run_alexnet(const FirmwareCommand& options, const Elf& elf, const Outputs& o
   device = device_of(options, options.device);
   const auto begin = std::chrono::steady_clock::now();
   const CosimOutcome found = run_cosim(*device, work, options.device, options.device);
-  const std::chrono::duration<double> alone = std::chrono::steady_clock::now() - begin;
+  const std::chrono::duration<double> device_time = std::chrono::steady_clock::now() - begin;
   device.reset();
 
   std::vector<ModeReport> modes;
@@ -86,12 +85,12 @@ int run_alexnet(const FirmwareCommand& options, const Elf& elf, const Outputs& o
     modes.push_back(run_mode(options, elf, mode, observe));
     held = held && modes.back().held();
   }
-  print_report(
-      text_of(modes, work.jobs) +
-      fmt::format("\nThe same jobs on '{}' by itself: {:.2f} s.\n", options.device, alone.count()) +
-      (held ? "VERIFIED: the CRC of each result is the reference's.\n" : "FAILED\n"));
+  print_report(text_of(modes, work.jobs) +
+               fmt::format("\nThe same jobs on '{}' by itself: {:.2f} s.\n", options.device,
+                           device_time.count()) +
+               (held ? "VERIFIED: the CRC of each result is the reference's.\n" : "FAILED\n"));
   return write_outputs(outputs,
-                       {{"modes", json_of(modes)}, {"device_alone_seconds", alone.count()}},
+                       {{"modes", json_of(modes)}, {"device_alone_seconds", device_time.count()}},
                        modes[1], held);
 }
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Runs of firmware on the platform, and what is told of them.
+// Runs of firmware on the platform, and their report.
 #pragma once
 
 #include <cstdint>

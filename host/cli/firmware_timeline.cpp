@@ -4,9 +4,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <vector>
-
-#include "host/check/trace_events.hpp"
 
 namespace gemm64 {
 namespace {

@@ -105,7 +105,7 @@ class Help : public CLI::FormatterBase {
     for (const std::string& line : wrapped(text.notes, help_width())) help += line + "\n";
     if (app->get_parent() == nullptr) {
       help +=
-          "`gemm64 COMMAND --help` lists a command's options, `gemm64 manual` tells all of them.\n";
+          "`gemm64 COMMAND --help` lists a command's options, `gemm64 manual` lists all of them.\n";
     }
     return help;
   }

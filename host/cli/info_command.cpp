@@ -75,8 +75,8 @@ std::string description(const Device& device, const Geometry& geometry, std::uin
   row("port for commands, activations and parameters, AXI4 read", grouped(n), "bytes per cycle");
   row("port for results, AXI4 write", grouped(n), "bytes per cycle");
   row("longest burst", grouped(geometry.burst_beats), "beats");
-  row("read bursts under way, each reader", grouped(geometry.reads), "bursts");
-  row("write bursts under way", grouped(geometry.writes), "bursts");
+  row("read bursts in flight, each reader", grouped(geometry.reads), "bursts");
+  row("write bursts in flight", grouped(geometry.writes), "bursts");
   row("commands fetched ahead", grouped(geometry.commands), "commands");
   row("parameter buffer", grouped(geometry.parameter_sets), "sets of biases and scales");
   row("address", grouped(geometry.address_width), "bits");

@@ -132,7 +132,7 @@ void InspectedDevice::investigate(const JobRun& run, Failure& failure) {
         failure.save_file.clear();
       }
     }
-    if (options_.replay) return;  // its own input tells all that such a file would
+    if (options_.replay) return;  // its own input holds all that such a file would
     const fs::path replay = replay_file_of(failure_file_);
     if (fs::exists(replay) && failure.note.empty()) {
       failure.note = replay.string() + " of an earlier run was replaced";
@@ -157,7 +157,7 @@ RunOptions InspectedDevice::run_options() {
     investigate(job_run, failure);
   };
   if (options_.replay) {
-    run.alone = OneJob{
+    run.only = OneJob{
         options_.replay->job, options_.replay->first_clock, [this](std::uint64_t clock) {
           if (clock < device_->cycles()) {
             throw UsageError(fmt::format("first_clock is {}; no job can begin before cycle {}",
@@ -184,11 +184,11 @@ std::string InspectedDevice::why_one_job() const {
 }
 
 SideBySide InspectedDevice::parallel_for(unsigned jobs) const {
-  SideBySide beside;
-  beside.jobs = why_one_job().empty() ? jobs : 1;
-  beside.make = [this] { return make_device(options_); };
-  beside.timeouts = timeouts();
-  return beside;
+  SideBySide parallel;
+  parallel.jobs = why_one_job().empty() ? jobs : 1;
+  parallel.make = [this] { return make_device(options_); };
+  parallel.timeouts = timeouts();
+  return parallel;
 }
 
 std::vector<std::string> InspectedDevice::find_problems(std::uint64_t cycles) const {
@@ -236,18 +236,18 @@ void InspectedDevice::write_trace_view() const {
     markers =
         fmt::format("; tile {} from cycle {} to {}", to_string(tile->tile), tile->begin, tile->end);
   }
-  const fs::path beside = save_file_of(trace);
+  const fs::path save_path = save_file_of(trace);
   const std::string view = options_.debug.view.empty() ? "overview" : options_.debug.view;
   keep_going([&] {
     try {
-      write_save_file(view_file(view), trace, beside.string(), save);
+      write_save_file(view_file(view), trace, save_path.string(), save);
     } catch (const UsageError& error) {  // there was room for it when the run began
-      throw OutputError(beside.string(), fmt::format("{}: the save file is lost: {}",
-                                                     beside.string(), error.what()));
+      throw OutputError(save_path.string(), fmt::format("{}: the save file is lost: {}",
+                                                        save_path.string(), error.what()));
     }
   });
   print_report("Waveform: {}{}. To see it: gtkwave {}\n", escaped(trace), markers,
-               escaped(beside.string()));
+               escaped(save_path.string()));
 }
 
 void InspectedDevice::write_page(const nlohmann::ordered_json& report) const {

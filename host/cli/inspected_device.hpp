@@ -25,7 +25,7 @@ inline constexpr int kNotChecked = 4;
 class InspectedDevice {
  public:
   /// Builds the device that the options name. `command` and `own` tell a failure file what ran: the
-  /// command's name and the options that it alone has. Throws UsageError where options do not fit
+  /// command's name and the options that only it has. Throws UsageError where options do not fit
   /// together, name places that do not exist, or files that cannot be written.
   InspectedDevice(const CommonOptions& options, std::string command, nlohmann::ordered_json own);
 
@@ -37,11 +37,11 @@ class InspectedDevice {
   /// Why this device must run all, in its order; empty where others may run some of it.
   std::string why_one_job() const;
 
-  /// More devices like this one, for programs side by side; `jobs` with this one. Just this one
+  /// More devices like this one, for programs in parallel; `jobs` with this one. Just this one
   /// where why_one_job() says so.
   SideBySide parallel_for(unsigned jobs) const;
 
-  /// What a runner on this device must be told.
+  /// The settings of a runner on this device.
   RunOptions run_options();
 
   /// Ends the run: the device is gone, its files are written, the report's tables are printed and

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Labels and names of classes, beside a network's scores.
+// Labels and names of classes, with a network's scores.
 #pragma once
 
 #include <optional>
@@ -13,7 +13,7 @@ namespace gemm64 {
 class JudgedImages {
  public:
   /// Reads the files that the options name. Throws UsageError where they cannot be used, hold more
-  /// or fewer labels than the network is given images, or, as far as the model tells before it
+  /// or fewer labels than the network is given images, or, as far as the model shows before it
   /// runs, labels or names that do not fit its first output.
   JudgedImages(const NetworkOptions& options, const NetworkSource& source);
 

@@ -2,7 +2,6 @@
 #include "host/cli/network_faults.hpp"
 
 #include <algorithm>
-#include <memory>
 #include <utility>
 
 #include "host/ep/network_session.hpp"

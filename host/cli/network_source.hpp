@@ -32,7 +32,7 @@ struct NetworkOptions : CommonOptions {
   std::vector<std::string> outputs;
   std::vector<std::string> dumps;
   bool allow_host_only = false;
-  unsigned jobs = 0;  // devices side by side; 0: one a core
+  unsigned jobs = 0;  // devices in parallel; 0: one a core
 
   InputOptions input_options() const;
   InputOptions calibration_options() const;

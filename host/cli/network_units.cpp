@@ -134,20 +134,20 @@ std::string NetworkUnits::unit(std::int64_t unit) const {
 std::string NetworkUnits::add(std::string_view part) {
   NetworkRun run = unpack_part(part);
   std::string wrong = run.report.error;
-  RunReport alone = command_.report();
-  alone.layers = run.report.layers;
-  alone.chained = run.report.chained;
-  alone.outputs = run.report.outputs;
-  if (wrong.empty() && !alone.layers.empty() && !alone.held()) {
+  RunReport unit_report = command_.report();
+  unit_report.layers = run.report.layers;
+  unit_report.chained = run.report.chained;
+  unit_report.outputs = run.report.outputs;
+  if (wrong.empty() && !unit_report.layers.empty() && !unit_report.held()) {
     std::string layers;
     std::uint64_t mismatches = 0;
-    for (const LayerReport& layer : alone.layers) {
+    for (const LayerReport& layer : unit_report.layers) {
       mismatches += layer.mismatches.count;
       if (layer.mismatches.count == 0 || !layers.empty()) continue;
       layers = layer.name;
     }
-    wrong = alone.outputs.mismatches != 0
-                ? fmt::format("mismatches of outputs: {}", alone.outputs.mismatches)
+    wrong = unit_report.outputs.mismatches != 0
+                ? fmt::format("mismatches of outputs: {}", unit_report.outputs.mismatches)
             : mismatches == 0
                 ? "a counter or an error is not as predicted"
                 : fmt::format("mismatches: {}, the first of them in {}", mismatches, layers);

@@ -18,7 +18,7 @@ namespace gemm64 {
 /// with the same options, wall times apart.
 class NetworkUnits {
  public:
-  /// `arguments`: what stands behind `run` on a command line. Throws UsageError as that does, and
+  /// `arguments`: the command line after `run`. Throws UsageError as that does, and
   /// where options look into one device.
   explicit NetworkUnits(const std::vector<std::string>& arguments);
 

@@ -6,7 +6,6 @@
 #include <sched.h>
 
 #include <algorithm>
-#include <string>
 #include <utility>
 
 #include "host/cli/values.hpp"

@@ -85,7 +85,7 @@ std::filesystem::path save_file_of(const std::filesystem::path& waveform);
 void claim_views(ClaimedFiles& files, const std::string& save_file);
 std::filesystem::path replay_file_of(const std::filesystem::path& waveform);
 
-/// `jobs` side by side; where that is 0, as many as cores that this process may use.
+/// `jobs` in parallel; where that is 0, as many as cores that this process may use.
 unsigned jobs_or_cores(unsigned jobs);
 
 /// An output file, opened at once; nothing where it was not asked for.

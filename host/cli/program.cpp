@@ -17,7 +17,6 @@
 
 #include "host/cli/child_process.hpp"
 #include "host/cli/command_text.hpp"
-#include "host/cli/commands.hpp"
 #include "host/cli/help.hpp"
 #include "host/cli/inspected_device.hpp"
 #include "host/cli/suggestion.hpp"
@@ -45,7 +44,7 @@ const CLI::App* innermost(const CLI::App* command) {
   return own.empty() ? command : innermost(own.front());
 }
 
-/// The help that tells what would be right: that of the command, where there is one.
+/// The help on what would be right: that of the command, where there is one.
 std::string help_of(const CLI::App& app) {
   const auto commands = app.get_subcommands();
   return fmt::format("(see gemm64 {}--help)",
@@ -101,7 +100,7 @@ int run(int argc, const char* const* argv, const PlatformCommands& platform) {
   CLI::App app("A 64x64 systolic GEMM accelerator, simulated cycle by cycle and checked.",
                "gemm64");
   app.set_version_flag("-V,-v,--version", GEMM64_VERSION);
-  app.require_subcommand(0, 1);  // none: told below, after words that are no command
+  app.require_subcommand(0, 1);  // none: reported below, after words that are no command
   const std::string exit_codes =
       "Exit codes: 0 everything checked held, 1 it did not, 2 bad usage or input, 3 an output was "
       "lost";

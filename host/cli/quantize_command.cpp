@@ -45,7 +45,7 @@ struct QuantizeOptions {
   RangeOptions ranges;
 };
 
-/// Throws UsageError where an option has no use beside the method.
+/// Throws UsageError where an option has no use with the method.
 void check_options(const CLI::App& command, RangeMethod method) {
   if (command.count("--calib-percentile") != 0 && method != RangeMethod::kPercentile) {
     throw UsageError("--calib-percentile is for --calibrate-method percentile");

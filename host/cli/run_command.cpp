@@ -274,16 +274,16 @@ void add_model_options(CLI::App& command, NetworkOptions& options) {
   }
   command
       .add_option("--jobs", options.jobs,
-                  "simulates N programs side by side (default: one a core)\n"
+                  "simulates N programs in parallel (default: one a core)\n"
                   "Programs of a quantized network, each on a device of its own. The report does "
-                  "not depend on N: its cycles are those of one accelerator that works alone.")
+                  "not depend on N: its cycles are those of a single accelerator.")
       ->transform(whole_number(1, 1024));
   command.add_option_function<std::string>("--host", check_host)->group("");
   command.add_flag("--allow-host-only", options.allow_host_only,
                    "succeeds even if no layer of the network runs on the device");
 }
 
-/// All options of `run`, and `batch` as it is where nobody gives it.
+/// All options of `run`, and the default `batch`.
 void add_options(CLI::App& command, NetworkOptions& options) {
   options.batch = 64;
   add_model_options(command, options);

@@ -55,7 +55,7 @@ class NetworkCommand {
 /// Runs and checks it; returns the exit code.
 int run_network_command(const NetworkOptions& options);
 
-/// What stands behind `run` on a command line. Throws UsageError as the program does, and where it
+/// The command line after `run`. Throws UsageError as the program does, and where it
 /// asks for help.
 NetworkOptions parse_network_options(const std::vector<std::string>& arguments);
 

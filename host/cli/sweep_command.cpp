@@ -63,7 +63,7 @@ void check_new(const std::string& option, const std::string& path) {
       fmt::format("{} {}: the file is there already; remove it, or name another", option, path));
 }
 
-/// What is lost when the journal cannot be written is found at its first row, and told once.
+/// What is lost when the journal cannot be written is found at its first row, and reported once.
 class Keeper {
  public:
   Keeper(const SweepCommand& options, const Sweep& sweep, const std::string& text) {

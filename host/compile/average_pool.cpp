@@ -97,8 +97,8 @@ std::optional<AverageFactors> factors_of(const Quantization& from, const Quantiz
                                          const Window& w, std::int64_t zero) {
   const auto wanted = means<T>(from, to, w);
   if (!wanted) return std::nullopt;
-  // The requantizer rounds to even before it adds the zero point, the kernel behind it: where a
-  // mean lies between two values, one of two zero points gives the same, with a bias that makes up
+  // The requantizer rounds to even before it adds the zero point, the kernel after it: where a
+  // mean is between two values, one of two zero points gives the same, with a bias that makes up
   // for the step between them.
   const float scale = from.scale / (to.scale * static_cast<float>(w.count));
   for (const int step : {0, 1, -1}) {

@@ -13,10 +13,10 @@
 
 namespace gemm64 {
 
-/// The place of each channel among all that lie side by side; empty where channel i lies at i.
+/// The position of each channel among all lanes; empty where channel i is at i.
 using ChannelOrder = std::vector<std::uint32_t>;
 
-/// Where a channel lies.
+/// The position of a channel.
 inline std::uint32_t place_in(const ChannelOrder& order, std::int64_t channel) {
   return order.empty() ? static_cast<std::uint32_t>(channel)
                        : order[static_cast<std::size_t>(channel)];

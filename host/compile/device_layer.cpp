@@ -3,7 +3,6 @@
 
 #include <algorithm>
 #include <utility>
-#include <vector>
 
 #include "host/kernels/broadcast.hpp"
 #include "host/kernels/integer_product.hpp"
@@ -21,7 +20,7 @@ const std::uint8_t* bytes_of(const Tensor& tensor) {
   return reinterpret_cast<const std::uint8_t*>(tensor.raw());
 }
 
-/// A matrix that lies row by row, as int8.
+/// A matrix stored by rows, as int8.
 MatrixI8 rows_of(const Tensor& tensor, Eigen::Index rows, Eigen::Index columns) {
   MatrixI8 result(rows, columns);
   const std::uint8_t* const from = bytes_of(tensor);
@@ -105,7 +104,7 @@ MatrixI8 windows_of(const Tensor& x, const Convolution& c) {
   return result;
 }
 
-/// [outputs x inputs]; of a convolution [O][C / groups][taps] as it lies.
+/// [outputs x inputs]; of a convolution [O][C / groups][taps] as stored.
 MatrixI8 weights_of(const onnx::NodeProto& node, const Tensor& b) {
   if (node.op_type() == "QLinearConv") return rows_of(b, b.dim(0), b.elements() / b.dim(0));
   const std::int64_t rows = b.dim(b.rank() - 2);

@@ -23,7 +23,7 @@ struct LayerWeights {
   std::int32_t input_zero = 0, weights_zero = 0;  // as int8
 };
 
-/// Those of a layer whose node has these operands; of strips side by side those of each, with
+/// Those of a layer whose node has these operands; of parallel strips those of each, with
 /// weights of zero for the others. Of the first one only the type counts, as of weights that the
 /// network computes. A pool's weights have no columns, its scales are 1, as are a copy's. Throws
 /// UsageError where operands do not fit.
@@ -34,7 +34,7 @@ LayerWeights layer_weights(const DeviceLayer& layer, const NodeContext& context,
 /// and weights are moved down by 128, zero points too, so that all differences stay the same; the
 /// bias is the node's, less the input's zero point times the weights' sums. Of the `input` of a
 /// layer with a source only the type counts. `weights`: those that the network computes, else
-/// absent. What their zero point makes of a row is in columns behind the activations
+/// absent. What their zero point makes of a row is in columns after the activations
 /// (sum_columns()).
 ProgramLayer program_layer(const DeviceLayer& layer, const LayerWeights& constants,
                            const Tensor& input, const Tensor& weights);

@@ -12,7 +12,7 @@
 namespace gemm64 {
 std::vector<int> DeviceLayer::nodes() const {
   std::vector<int> nodes = {node};
-  nodes.insert(nodes.end(), behind.begin(), behind.end());
+  nodes.insert(nodes.end(), fused.begin(), fused.end());
   if (part && part->node != node) nodes.push_back(part->node);
   return nodes;
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Which layers of a quantized network run on the device, as what, and in which programs: from
-// shapes and constants alone, so that it is known before anything runs.
+// only shapes and constants, so that it is known before anything runs.
 #pragma once
 
 #include <cstddef>
@@ -44,9 +44,9 @@ struct DeviceLayer {
   /// Of the graph. A layer that copies a value for a concatenation has the node of that.
   int node = 0;
   std::string input_value;  // what it reads as its activations
-  /// Nodes on the vector path behind it, in order: those that a table stands for, then at most one
-  /// that takes a second operand.
-  std::vector<int> behind;
+  /// Nodes of the element-wise unit after it, in order: those that a table stands for, then at most
+  /// one that takes a second operand.
+  std::vector<int> fused;
   /// What becomes of each of the 256 results; empty where nothing does.
   std::vector<std::uint8_t> table;
   Job job;  // its results are int8 where another layer of the program reads them
@@ -55,7 +55,7 @@ struct DeviceLayer {
   LaneSum sum = LaneSum::kProducts;  // of the values under its window; else it is a pool
   bool is_pool() const { return sum != LaneSum::kProducts; }
   AverageFactors average;  // of a pool that adds values
-  /// A map that it copies is enlarged: each pixel so many times, vertically and horizontally.
+  /// A map that it copies is enlarged: the repetitions of each pixel, vertically and horizontally.
   std::pair<std::uint32_t, std::uint32_t> repeats = {1, 1};
   bool identity = false;  // its weights are ones on the diagonal: it copies a map to other lanes
   /// It computes a function of each value and its channel, by these.
@@ -86,14 +86,14 @@ struct DeviceLayer {
   /// Channels of a pool's results, if its job has columns between them; else 0.
   std::uint64_t channels = 0;
   Quantization input;   // of its activations, as int8
-  Quantization result;  // of what it writes, as it lies in memory
+  Quantization result;  // of its results, as stored in memory
   /// The layer of the same program whose results it reads as they lie.
   std::optional<std::size_t> source;
   /// Where its results take a second operand: that value, and the layer of the program that gives
   /// it, if one does.
   std::string second;
   std::optional<std::size_t> operand;
-  Quantization second_quantization;  // as it lies in memory
+  Quantization second_quantization;  // as stored in memory
 
   /// Where its results are a part of a concatenation's, in the steps of that.
   std::optional<ConcatPart> part;
@@ -113,7 +113,7 @@ struct DeviceLayer {
   /// Is it not the first of those that give its node's results together?
   bool is_later_part() const { return part ? part->first != 0 : rows && rows->first != 0; }
   /// The last node that it computes by itself.
-  int last() const { return behind.empty() ? node : behind.back(); }
+  int last() const { return fused.empty() ? node : fused.back(); }
   /// The node whose results it writes, or some of them.
   int gives() const { return part ? part->node : last(); }
   /// All nodes that it computes, in order, then the one that it gives a part of.
@@ -152,7 +152,7 @@ struct DevicePlan {
 
 struct PlanOptions {
   bool convolutions = true;  // may the device have them?
-  bool lanes = true;         // may depthwise ones run on the lanes beside the array?
+  bool lanes = true;         // may depthwise ones run on the depthwise unit?
   bool whole_parts = false;  // see CompileOptions
   MemoryRate rate = {};      // of the memory that the plan is to be best for
 };
@@ -173,7 +173,7 @@ void leave_floats_to_host(const OnnxModel& model, DevicePlan& plan, const std::s
 JobProgram make_program(const DeviceProgram& program, const Geometry& geometry);
 
 /// Counters of each of a program's layers (host/cycles/program_prediction.hpp), as a run has them
-/// behind a memory that does not stall. `dram`, where given: adds what its channel counts.
+/// with a memory that does not stall. `dram`, where given: adds what its channel counts.
 std::vector<Counters> predict_layers(const JobProgram& program, const Geometry& geometry,
                                      const MemoryTiming& memory, DramCounts* dram = nullptr);
 

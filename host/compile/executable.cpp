@@ -6,7 +6,6 @@
 #include <algorithm>
 #include <iterator>
 #include <map>
-#include <numeric>
 #include <utility>
 
 #include "host/compile/layer_buffers.hpp"
@@ -65,7 +64,8 @@ LayerTensors tensors_of(const OnnxModel& model, const DeviceLayer& layer, const 
   return tensors;
 }
 
-/// Cycles or so of a job of products side by side: its tiles, or its results where these take more.
+/// Approximate cycles of a job of parallel products: its tiles, or its results where these take
+/// more.
 double cycles_beside(const ProductSizes& one, std::uint64_t count, std::uint32_t n) {
   const auto rows = static_cast<double>(one.m);
   const auto tiles = static_cast<double>(divide_up(one.k * count, n));
@@ -96,7 +96,7 @@ std::uint64_t products_together(const onnx::NodeProto& node, const Products& pro
   return best;
 }
 
-/// The job of so many products of a node.
+/// The job of several products of a node.
 GemmShape shape_together(const onnx::NodeProto& node, const ProductSizes& one,
                          std::uint64_t count) {
   if (blocks_of_k(node) != 1) return {one.m * count, one.k * count, one.n};
@@ -119,7 +119,7 @@ std::map<std::size_t, std::uint64_t> tiles_of_sums(const OnnxModel& model, const
       const Plan cut =
           make_plan(shape_together(node, products->shape, together), Accumulate::kDevice, geometry);
       tiles[static_cast<std::size_t>(index)] = cut.tiles() * jobs;
-    } catch (const UsageError&) {  // whoever runs it will tell of it
+    } catch (const UsageError&) {  // reported when it runs
     }
   }
   return tiles;

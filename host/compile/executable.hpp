@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A network compiled for a device: programs of commands, what lies where while they run, and what
+// A network compiled for a device: programs of commands, its memory layout, and what
 // the host does between them.
 #pragma once
 
@@ -17,7 +17,7 @@
 
 namespace gemm64 {
 
-/// How a tensor lies in memory, over an array of n columns.
+/// How a tensor is stored in memory, over an array of n columns.
 enum class TensorLayout {
   kRows,        // [columns / n][rows][n] of int8: activations of a product, rows laid out by im2col
   kPlanes,      // [channels / n][images][height][width][n] of int8 or uint8
@@ -37,7 +37,7 @@ struct TensorRef {
   TensorLayout layout = TensorLayout::kRows;
   bool is_unsigned = false;  // uint8; else int8
   float scale = 1;           // of one value; parameters hold those of the results' channels
-  int zero = 0;              // as it lies in memory
+  int zero = 0;              // as stored in memory
 };
 
 /// What a layer reads and writes. Its input is the result of another layer where it has a source.
@@ -52,7 +52,7 @@ struct LayerBuffers;
 struct CompiledProgram {
   JobProgram list;                    // laid out from address 0
   std::vector<LayerTensors> tensors;  // of each layer
-  /// Of each layer; none where nobody has packed them yet. Empty ones where the network computes
+  /// Of each layer; none until they are packed. Empty ones where the network computes
   /// the weights.
   std::vector<PackedLayer> constants;
   /// What each layer reads and writes (layer_buffers.hpp); nullptr until add_buffers().
@@ -61,10 +61,10 @@ struct CompiledProgram {
 
 /// Nodes whose int32 sums the device gives in one program, and the host does the rest.
 struct SumsProgram {
-  /// A node: its products are so many jobs of the list, where small ones share a tile: a job has
+  /// A node: its products are jobs of the list, where small ones share a tile: a job has
   /// `together` of them. Blocks of K lie one's rows below the other's, each with zeros where the
-  /// weights of the others are. Groups and the matrices of a stack lie side by side, and zeros are
-  /// in the weights.
+  /// weights of the others are. Groups and the matrices of a stack are next to each other, and
+  /// zeros are in the weights.
   struct Node {
     std::size_t index = 0;  // of the graph
     std::string name;
@@ -82,7 +82,7 @@ struct SumsProgram {
 struct CompileOptions {
   /// Convolutions stay on the host.
   bool convolutions = true;
-  /// Depthwise convolutions run on the lanes beside the array, where these can; else on it.
+  /// Depthwise convolutions run on the depthwise unit if it can; else on the array.
   bool lanes = true;
   /// Of the memory that the programs are to be best for. They run with any.
   MemoryRate rate = {};
@@ -107,7 +107,7 @@ struct CompileOptions {
 };
 
 /// All that is known of a network on a device before anything runs. Made once, by compile(); read
-/// by whoever runs it, predicts it, draws it, or writes it to a file.
+/// by those who run it, predict it, draw it, or write it to a file.
 struct Executable {
   Geometry geometry;
   CompileOptions options;                 // `tensor_memory` as it was chosen
@@ -116,14 +116,14 @@ struct Executable {
   std::vector<CompiledProgram> programs;  // those of the plan
   std::vector<SumsProgram> sums;          // those of the order
 
-  /// The number of a program of sums among all, behind those of the plan.
+  /// The number of a program of sums among all, after those of the plan.
   std::size_t number_of_sums(std::size_t index) const { return programs.size() + 1 + index; }
 
   bool has_constants() const;
 };
 
 /// Compiles a model in QOperator form (host/graph/passes/quantized_graph.hpp makes it of QDQ). From
-/// shapes and scales alone, so that a file without weights can be compiled.
+/// only shapes and scales, so that a file without weights can be compiled.
 Executable compile(const OnnxModel& model, const Geometry& geometry,
                    const CompileOptions& options = {});
 /// As the file has it; where that leaves the device no layer of 8 bits, with floats on the device,

@@ -4,7 +4,6 @@
 #include <fmt/format.h>
 #include <zlib.h>
 
-#include <cstring>
 #include <string_view>
 #include <utility>
 

@@ -67,7 +67,7 @@ Order::Order(const OnnxModel& model, const DevicePlan& plan,
   add_all();
   for (std::size_t i = 0; i < plan.programs.size(); ++i) {
     if (!is_ready(plan.programs[i])) {
-      throw std::logic_error(fmt::format("program {} reads what comes behind it", i + 1));
+      throw std::logic_error(fmt::format("program {} reads a result of a later one", i + 1));
     }
     add({PassItem::Kind::kProgram, i, {}, {}});
     add_all();

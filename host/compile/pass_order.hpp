@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The order of a pass through a network: nodes of the host and programs of the device, each behind
+// The order of a pass through a network: nodes of the host and programs of the device, each after
 // all that it reads.
 #pragma once
 
@@ -26,12 +26,12 @@ struct PassItem {
 
 /// Every node that is in no program, and every program, in the plan's order. A node comes as early
 /// as it can, in the graph's order: all that need no program stand first. Nodes that only give a
-/// layer's results another shape stand behind the program in which another layer reads them as
+/// layer's results another shape stand after the program in which another layer reads them as
 /// they lie.
 ///
 /// `sums`: nodes whose int32 sums the device gives, with the tiles of their weights. Once the host
 /// has nothing else to do, all of them whose operands are there are one program, or several where
-/// they have many tiles: what a program takes to start is little beside these.
+/// they have many tiles: the start of a program costs little compared with these.
 std::vector<PassItem> pass_order(const OnnxModel& model, const DevicePlan& plan,
                                  const std::map<std::size_t, std::uint64_t>& sums = {});
 

@@ -31,7 +31,7 @@ bool reads_map(Convolution map, QuantizedNode& to) {
   map.kernel_height = map.height;
   map.kernel_width = map.width;
   map.out_channels = static_cast<std::uint32_t>(to.shape.n);
-  map.zero = 0;  // nothing lies beyond the border
+  map.zero = 0;  // there is no border
   to.convolution = map;
   return true;
 }
@@ -39,8 +39,8 @@ bool reads_map(Convolution map, QuantizedNode& to) {
 /// Do int32 results, four beats a row, take less time than the columns of sums?
 bool takes_less_by_sums(const QuantizedNode& node, std::uint32_t n) {
   const std::uint64_t beats = ResultFormat::int32().beats_per_row();
-  const std::uint64_t alone = std::max(divide_up(node.shape.k, n), beats);
-  return alone < divide_up(node.shape.k + node.sum_columns, n);
+  const std::uint64_t own_tiles = std::max(divide_up(node.shape.k, n), beats);
+  return own_tiles < divide_up(node.shape.k + node.sum_columns, n);
 }
 
 }  // namespace
@@ -99,7 +99,7 @@ ChannelOrder Planner::order_of(std::size_t number) const {
   return normalized(std::move(order));
 }
 
-/// Can the layer read what another gave where it lies?
+/// Can the layer read another's result in place?
 bool Planner::reads_as_it_lies(const Value& input, QuantizedNode& to) const {
   return reads_map(map_of(input), to);
 }
@@ -147,8 +147,8 @@ Job Planner::make_job_of(const Placed& placed) const {
     output.vector = StoreCommand{};
   }
   if (output.vector) {
-    // The vector path computes with the values that the file has; in memory, uint8 that a layer
-    // reads is int8.
+    // The element-wise unit computes with the values that the file has; in memory, uint8 that a
+    // layer reads is int8.
     const bool is_uint8 = node.type == onnx::TensorProto::UINT8;
     output.format = ResultFormat(is_uint8 ? ResultCode::kUint8 : ResultCode::kInt8);
     output.zero = zero;
@@ -260,9 +260,9 @@ void Planner::add_layer(int index, QuantizedNode node) {
   const Placed unplaced = placed;
   const Value weights = value_of(placed.layer.weights_value);
   const std::size_t weights_level = weights.level + (weights.layer ? 1 : 0);
-  const bool lies = input.layer && (input.view.empty() || !by_channel) &&
-                    weights_level <= input.level && reads_as_it_lies(input, placed.node);
-  if (lies) {
+  const bool in_place = input.layer && (input.view.empty() || !by_channel) &&
+                        weights_level <= input.level && reads_as_it_lies(input, placed.node);
+  if (in_place) {
     placed.layer.source = input.layer;
     placed.layer.view = input.view;
     set_columns(placed, input, input.view);
@@ -380,7 +380,7 @@ std::vector<DeviceProgram> Planner::programs() {
   for (std::size_t i = 0; i < order.size(); ++i) order[i] = i;
   // What gives the next layer's second operand comes first, so that it is stored when that is asked
   // for. What gives a later one's comes last, so that what the others of its depth give is stored
-  // when it is read. A pool comes before layers beside it: it waits until the array is empty, as
+  // when it is read. A pool comes before parallel layers: it waits until the array is empty, as
   // what stands at a depth's beginning does anyway.
   enum Turn { kFirst, kPool, kAny, kLast };
   std::vector<Turn> turn(layers_.size(), kAny);
@@ -409,7 +409,7 @@ std::vector<DeviceProgram> Planner::programs() {
   std::vector<DeviceProgram> programs;
   std::vector<std::size_t> place(layers_.size());  // of each layer in its program
   std::map<int, std::size_t> last_part;            // of each concatenation, its last part's place
-  // The layer whose results are all there when a layer's are, those beside them as well.
+  // The layer whose results are all there when a layer's are, those of parallel layers as well.
   const auto place_of = [&](std::size_t layer) {
     const auto& part = layers_[layer].layer.part;
     return part || layers_[layer].layer.rows ? last_part.at(layers_[layer].layer.gives())
@@ -445,7 +445,7 @@ std::vector<DeviceProgram> Planner::programs() {
   return programs;
 }
 
-/// Notes why the host has a node that the vector path might have had; false.
+/// Notes why the host has a node that the element-wise unit might have had; false.
 bool Planner::leave(int index, std::string why) {
   left_[index] = std::move(why);
   return false;

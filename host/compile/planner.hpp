@@ -149,8 +149,8 @@ class Planner {
   std::vector<Placed> layers_;
   std::map<std::string, Value> values_;
   Readers readers_;
-  std::set<int> done_;               // nodes that stand behind a layer
-  std::map<int, std::string> left_;  // nodes of the vector path: why the host has them
+  std::set<int> done_;               // nodes that follow a layer
+  std::map<int, std::string> left_;  // nodes of the element-wise unit: why the host has them
 };
 
 }  // namespace gemm64

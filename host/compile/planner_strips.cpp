@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The first layers of a network of few channels: large maps that fill a part of each word. In
-// strips side by side their words are full, and tiles and lanes do more at a time.
+// parallel strips their words are full, and tiles and lanes do more at a time.
 #include <algorithm>
 #include <numeric>
 #include <utility>

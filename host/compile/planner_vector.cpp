@@ -17,7 +17,7 @@
 
 namespace gemm64 {
 
-/// Does one node alone read the value?
+/// Does only one node read the value?
 bool Planner::is_alone(const std::string& name) const {
   const auto found = readers_.find(name);
   return found != readers_.end() && found->second.size() == 1;
@@ -88,7 +88,7 @@ void Planner::add_table(std::size_t number) {
   const auto function = read_table(nodes_, readers_, output_of(placed));
   if (!function) return;
   set_table(placed, function->table, function->result);
-  placed.layer.behind = function->nodes;
+  placed.layer.fused = function->nodes;
   placed.layer.job = make(placed);
   done_.insert(function->nodes.begin(), function->nodes.end());
   const std::string& output = output_of(placed);
@@ -106,7 +106,7 @@ bool Planner::copy_through_table(int index) {
   std::optional<Placed> copy = copy_of(index, name);
   if (!copy) return false;
   set_table(*copy, function->table, function->result);
-  copy->layer.behind.assign(function->nodes.begin() + 1, function->nodes.end());
+  copy->layer.fused.assign(function->nodes.begin() + 1, function->nodes.end());
   if (!push_copy(*std::move(copy))) return false;
   done_.insert(function->nodes.begin(), function->nodes.end());
   return true;
@@ -143,7 +143,7 @@ bool Planner::scale_channels(int index) {
   const Placed& from = layers_[*value.layer];
   Placed placed;
   placed.layer.node = index;
-  placed.layer.behind.assign(function->nodes.begin() + 1, function->nodes.end());
+  placed.layer.fused.assign(function->nodes.begin() + 1, function->nodes.end());
   placed.layer.input_value = name;
   placed.layer.source = value.layer;
   placed.layer.input = from.layer.result;
@@ -183,23 +183,26 @@ bool Planner::attach(int index, Placed& placed, std::optional<std::size_t> own,
   if (node.stretched && full->dims.size() != 2 && placed.map == node.by_columns) {
     return leave(index, "one operand has values of an axis that is none of channels");
   }
-  // What serves an image each, the lanes alone take.
+  // Only the depthwise unit accepts values for each image.
   if (node.images != 1 && (!options_.lanes || (own && !placed.layer.job.plan.lanes))) {
-    return leave(index, "one operand has values for each image, which the lanes alone take");
+    return leave(index,
+                 "one operand has values for each image, which only the depthwise unit accepts");
   }
   const Value operand = value_of(second);
   const bool in_program = operand.layer && operand.level == placed.level && operand.root == second;
   Placed changed = placed;
   if (in_program) {
     const Placed& from = layers_[*operand.layer];
-    const bool lies = node.stretched ? from.node.shape.m == node.images : from.map == placed.map;
-    if (operand.layer == own || !lies || order_of(*operand.layer) != placed.layer.result_order) {
+    const bool in_place =
+        node.stretched ? from.node.shape.m == node.images : from.map == placed.map;
+    if (operand.layer == own || !in_place ||
+        order_of(*operand.layer) != placed.layer.result_order) {
       return leave(index, "its operands do not lie in one layout");
     }
     changed.depth = std::max(placed.depth, from.depth + 1);
     changed.layer.operand = operand.layer;
   } else if (operand.level + (operand.layer ? 1 : 0) > placed.level) {
-    return leave(index, "its second operand is there only behind the program of the first");
+    return leave(index, "its second operand is there only after the program of the first");
   }
   changed.vector = settings;
   changed.operand_images = node.images;
@@ -207,7 +210,7 @@ bool Planner::attach(int index, Placed& placed, std::optional<std::size_t> own,
   changed.layer.second = second;
   changed.layer.second_quantization = second == proto(index).input(node.a) ? node.of_a : node.of_b;
   changed.layer.second_quantization.zero += move_to_int8(node.type);
-  if (changed.layer.node != index) changed.layer.behind.push_back(index);
+  if (changed.layer.node != index) changed.layer.fused.push_back(index);
   changed.layer.result = node.result;
   changed.layer.job = make(changed);
   placed = std::move(changed);

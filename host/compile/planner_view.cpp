@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Slices of channels, and Gathers: what gives them is read where it lies, with weights of zero for
+// Slices of channels, and Gathers: their input is read in place, with weights of zero for
 // the channels of others. Where that does not do, the array copies them to lanes of their own.
 #include <algorithm>
 #include <numeric>
@@ -94,7 +94,7 @@ void Planner::set_columns(Placed& placed, const std::vector<std::uint32_t>& chan
   placed.node.shape.k = taps * columns;
 }
 
-/// Copies a view to lanes of its own, for those that cannot read it where it lies; false where none
+/// Copies a view to lanes of its own, for those that cannot read it in place; false where none
 /// can.
 bool Planner::materialize(const std::string& name) {
   const Value value = value_of(name);

@@ -14,7 +14,6 @@
 #include "host/graph/onnx/supported.hpp"
 #include "host/graph/proto/tensor_data.hpp"
 #include "host/kernels/broadcast.hpp"
-#include "host/kernels/quantization.hpp"
 #include "host/kernels/window.hpp"
 #include "host/util/divide.hpp"
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a device can do of a node on quantized values, from the file alone: no value is computed.
+// What a device can do of a node on quantized values, only from the file: no value is computed.
 #pragma once
 
 #include <cstdint>
@@ -21,7 +21,7 @@ enum class NodePlace {
   kHost,   // the host
   kSums,   // the device gives int32 sums of a Linear layer, and the host what becomes of them
   kLayer,  // the device gives 8-bit results
-  kView,   // nobody: its results are its input's bytes
+  kView,   // none: its results are its input's bytes
 };
 
 /// A convolution, a Linear layer or a pool of a quantized file.
@@ -33,17 +33,17 @@ struct QuantizedNode {
   /// Of a product of two tensors that the network computes; M has the rows of all.
   bool computed = false;
   std::uint32_t products = 1;
-  Dims stack;                        // the sizes of which there are so many, if not one
-  std::uint64_t sum_columns = 0;     // for a zero point of its weights, beside its K columns
-  LaneSum sum = LaneSum::kProducts;  // of the values under a window; else it is a pool
-  AverageFactors average;            // of one that adds values
+  Dims stack;                     // the sizes of the batch, if not one
+  std::uint64_t sum_columns = 0;  // for a zero point of its weights, in addition to its K columns
+  LaneSum sum = LaneSum::kProducts;              // of the values under a window; else it is a pool
+  AverageFactors average;                        // of one that adds values
   DataType type = onnx::TensorProto::UNDEFINED;  // of the results, INT8 or UINT8
   Quantization result;                           // theirs, the zero point as `type` has it
   Quantization input;                            // of a kLayer; the zero point as int8
 };
 
 /// Reads node `index` of the graph. Constants that a file lacks are taken to be what the device
-/// needs, so that a file of shapes alone can be planned.
+/// needs, so that a file with shapes only can be planned.
 QuantizedNode read_quantized_node(const OnnxModel& model, int index);
 
 /// A product of `k` columns with weights that have a zero point, as int8: how many columns more it

@@ -2,7 +2,6 @@
 #include "host/compile/resize_node.hpp"
 
 #include <numeric>
-#include <utility>
 
 #include "host/compile/numbered_node.hpp"
 #include "host/graph/onnx/supported.hpp"

@@ -11,7 +11,7 @@
 namespace gemm64 {
 
 /// The channels (axis 1) of its input that node `index` gives, in order, if it is a Slice or a
-/// Gather of these alone, known before anything runs; nothing otherwise.
+/// Gather of only these, known before anything runs; nothing otherwise.
 std::optional<std::vector<std::uint32_t>> read_slice(const HostNodes& nodes, int index);
 
 }  // namespace gemm64

@@ -11,12 +11,12 @@
 namespace gemm64 {
 namespace {
 
-/// What a layer makes of rows that are not the map's: so many of its own are not, either.
+/// What a layer makes of rows that are not the map's: this number of its own are not, either.
 std::uint32_t wrong_behind(const Convolution& c, std::uint32_t wrong) {
   return static_cast<std::uint32_t>(divide_up(wrong + c.pad_top, c.stride_height));
 }
 
-/// Rows up to the last one whose windows lie in so many rows.
+/// Rows up to the last one whose windows are within that many rows.
 std::uint32_t right_behind(const Convolution& c, std::uint32_t right) {
   const std::int64_t last =
       std::int64_t{right} - 1 + c.pad_top - std::int64_t{c.kernel_height - 1} * c.dilation_height;

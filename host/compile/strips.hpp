@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Maps of few channels in strips of rows that lie side by side in the lanes, so that a word is
+// Maps of few channels in strips of rows next to each other in the lanes, so that a word is
 // full: what of the map each strip holds, and the map again.
 #pragma once
 
@@ -24,7 +24,7 @@ struct Strips {
   std::uint32_t rows = 0;   // of each
   std::uint32_t wrong = 0;  // with which each but the first begins
 
-  /// The first row of the map that is taken from a strip; of the one behind the last all rows.
+  /// The first row of the map that is taken from a strip; of the one after the last all rows.
   std::uint32_t first_row(std::uint32_t strip) const {
     return strip == 0 ? 0 : strip == count ? all_rows() : strip * step + wrong;
   }
@@ -45,7 +45,7 @@ Tensor out_of_strips(const Tensor& all, const Strips& strips);
 Tensor strip_of(const Tensor& all, const Strips& strips, std::uint32_t strip);
 Tensor rows_of_map(const Tensor& map, std::uint32_t first, std::uint32_t end);
 
-/// Tensors of one type as one, each behind the one before it along an axis.
+/// Tensors of one type as one, concatenated along an axis.
 Tensor join(const std::vector<Tensor>& tensors, std::size_t axis);
 
 }  // namespace gemm64

@@ -69,7 +69,7 @@ int result_scale(const NodeProto& node) {
   return type == "QLinearAdd" || type == "QLinearMul" ? 6 : 3;
 }
 
-/// Has the file all constants of a node, not their shapes alone?
+/// Has the file all constants of a node, not only their shapes?
 bool has_all_data(const OnnxModel& model, const NodeProto& node) {
   return std::all_of(node.input().begin(), node.input().end(), [&](const std::string& name) {
     const TensorProto* const constant = model.constant(name);
@@ -233,20 +233,20 @@ std::optional<TableNodes> read_table(const HostNodes& nodes, const Readers& read
 }
 
 onnx::NodeProto concat_of_part(const onnx::NodeProto& node, int part) {
-  NodeProto alone = node;
-  alone.clear_input();
-  for (const int input : {0, 1, part, part + 1, part + 2}) alone.add_input(node.input(input));
-  return alone;
+  NodeProto part_node = node;
+  part_node.clear_input();
+  for (const int input : {0, 1, part, part + 1, part + 2}) part_node.add_input(node.input(input));
+  return part_node;
 }
 
 std::vector<std::uint8_t> concat_table(const HostNodes& nodes, int index, int part) {
   const OnnxModel& model = nodes.model();
   const NodeProto& node = model.graph().node(index);
-  NodeProto alone = concat_of_part(node, part);
-  if (!has_all_data(model, alone)) return {};
-  *alone.mutable_output(0) += " of one input";
-  const std::vector<std::uint8_t> table =
-      table_of(nodes, node.input(part), *model.type(node.input(part)), alone.output(0), {alone});
+  NodeProto part_node = concat_of_part(node, part);
+  if (!has_all_data(model, part_node)) return {};
+  *part_node.mutable_output(0) += " of one input";
+  const std::vector<std::uint8_t> table = table_of(
+      nodes, node.input(part), *model.type(node.input(part)), part_node.output(0), {part_node});
   std::vector<std::uint8_t> same(table.size());
   std::iota(same.begin(), same.end(), std::uint8_t{0});
   return table == same ? std::vector<std::uint8_t>() : table;

@@ -28,12 +28,12 @@ struct TableNodes {
 };
 
 /// The largest such function of the 8-bit value `value` whose results are of its type; nothing else
-/// of the graph reads what lies between, nor, but where `shared`, the value itself. Nothing where
+/// of the graph reads the values between, nor, but where `shared`, the value itself. Nothing where
 /// there is none. Computed by ONNX Runtime; zeros where the file lacks a constant.
 std::optional<TableNodes> read_table(const HostNodes& nodes, const Readers& readers,
                                      const std::string& value, bool shared = false);
 
-/// A QLinearConcat of its input `part` alone: that, in the steps of the node's results.
+/// A QLinearConcat of only its input `part`: that, in the steps of the node's results.
 onnx::NodeProto concat_of_part(const onnx::NodeProto& node, int part);
 
 /// The table that brings input `part` of node `index`, a QLinearConcat, into the steps of its

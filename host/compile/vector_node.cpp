@@ -10,7 +10,6 @@
 #include "host/graph/onnx/qdq_values.hpp"
 #include "host/graph/onnx/supported.hpp"
 #include "host/graph/proto/tensor_data.hpp"
-#include "host/kernels/quantization.hpp"
 #include "host/util/float_bits.hpp"
 
 namespace gemm64 {
@@ -163,7 +162,7 @@ std::optional<VectorNode> read_vector_node(const OnnxModel& model, int index,
   }
   why = rule_refusal(store, geometry, false);
   if (why.empty()) return result;
-  why = "the vector path does not take its scales: " + why;
+  why = "the element-wise unit does not take its scales: " + why;
   return std::nullopt;
 }
 

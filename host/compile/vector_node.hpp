@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the device's vector path can do of a node on quantized tensors, from the file alone.
+// What the device's element-wise unit can do of a node on quantized tensors, only from the file.
 #pragma once
 
 #include <optional>
@@ -34,8 +34,8 @@ std::optional<Quantization> constant_quantization(const OnnxModel& model,
                                                   const NodeContext& context, int scale,
                                                   DataType type);
 
-/// Reads node `index` of the graph; nothing where it is none for the vector path of a device, and
-/// then `why` says why it is none though its operator is one: it is left alone elsewhere.
+/// Reads node `index` of the graph; nothing where it is none for the element-wise unit of a device,
+/// and then `why` says why it is none though its operator is one: elsewhere it stays.
 std::optional<VectorNode> read_vector_node(const OnnxModel& model, int index,
                                            const Geometry& geometry, std::string& why);
 

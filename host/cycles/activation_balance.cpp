@@ -23,11 +23,11 @@ void ActivationBalance::load(const LoadActivationsCommand& load, std::size_t ind
 }
 
 void ActivationBalance::take(const MatmulCommand& matmul, std::size_t index, std::uint64_t words) {
-  if (is_window(matmul) && words == 0 && matmul.freed_pixels == 0) return;  // of the border alone
+  if (is_window(matmul) && words == 0 && matmul.freed_pixels == 0) return;  // only of the border
   add(taken_, is_window(matmul), {index, words}, matmul.freed_pixels);
 }
 
-/// Pixels are loaded when the words behind them have come, at the latest; a block that claims these
+/// Pixels are loaded when the words after them have come, at the latest; a block that claims these
 /// may free them.
 void ActivationBalance::check_pixels(const std::vector<Command>& program, const Turn& loaded,
                                      const Turn& taken) {

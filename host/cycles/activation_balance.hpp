@@ -16,7 +16,7 @@ namespace gemm64::cycles {
 class ActivationBalance {
  public:
   void load(const LoadActivationsCommand& load, std::size_t index);
-  /// A MATMUL of a window claims so many words.
+  /// A MATMUL of a window claims that many words.
   void take(const MatmulCommand& matmul, std::size_t index, std::uint64_t words);
   /// A DEPTHWISE takes them as a product does.
   void take(std::size_t index, std::uint64_t words) { add(taken_, false, {index, words}, 0); }

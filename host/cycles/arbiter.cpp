@@ -47,8 +47,8 @@ Cycle Arbiter::asked_elsewhere() const {
   return asked;
 }
 
-/// Whose request comes next at a port, and when. Tells whether that is known, or is to be taken as
-/// never where it is not.
+/// Whose request comes next at a port, and when. Returns whether that is known, or is to be taken
+/// as never where it is not.
 bool Arbiter::find_next(Port& port, bool stuck) {
   if (port.found) return true;
   port.asked = kUnknown;

@@ -11,7 +11,7 @@
 
 namespace gemm64::cycles {
 
-/// A port and the engines behind it; in the same cycle, the first of them goes first.
+/// A port and its engines; in the same cycle, the first of them goes first.
 struct PortUsers {
   MemoryPort& port;
   std::vector<Requester*> users;
@@ -23,11 +23,11 @@ class Arbiter {
  public:
   Arbiter(MemorySharing sharing, const std::vector<PortUsers>& ports);
 
-  /// Goes as far as is known. Tells whether that was any further.
+  /// Goes as far as is known. Returns whether that was any further.
   bool advance();
 
   /// Lets the earliest of what is known happen; to be called when no engine can advance. Then all
-  /// that is not known waits for something that is, so it comes after the earliest of that. Tells
+  /// that is not known waits for something that is, so it comes after the earliest of that. Returns
   /// whether there was anything.
   bool advance_when_stuck() { return step(true); }
 

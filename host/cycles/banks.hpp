@@ -18,7 +18,7 @@ class Banks {
   explicit Banks(const Rate& rate) : sent_(rate) {}
 
   // The array.
-  /// First cycle in which row `row` of the block under way, or of the next one, may enter; `ahead`:
+  /// First cycle in which row `row` of the current block, or of the next one, may enter; `ahead`:
   /// of the one after it.
   Cycle room(Cycle row, Cycle ahead = 0) {
     const Store* const store = before(ahead);
@@ -40,7 +40,7 @@ class Banks {
     if (store == nullptr || row == 0 || !store->requantized) return 1;
     return row < store->rows ? passed_.stretch(store->begin + row - 1) : kUnknown;
   }
-  /// The block under way is seen as complete in cycle `at`.
+  /// The current block is seen as complete in cycle `at`.
   void complete(Cycle at) {
     complete_.push(at);
     ++computed_;
@@ -65,7 +65,7 @@ class Banks {
     complete_.pop();
     ++stored_;
     stored_until_ = at;
-    if (!stores_.empty()) stores_.back().last = at;  // else nobody asks
+    if (!stores_.empty()) stores_.back().last = at;  // else unused
   }
 
   /// First cycle in which neither holds a block; kUnknown while one does.

@@ -19,7 +19,7 @@ struct WordWalk {
 };
 
 /// What a load, a STORE or a snapshot walks over on an array of size N. The tiles of a load are one
-/// run where they lie one behind the other; those of a STORE and the planes of a window never are.
+/// run where they are contiguous; those of a STORE and the planes of a window never are.
 WordWalk walk_of(const Command& command, std::uint32_t array);
 
 /// The bursts of such a walk. A burst ends at the longest burst, at a 4 KiB boundary and at the end

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The accelerator's three ports and the memory behind them.
+// The accelerator's three ports and their memory.
 #pragma once
 
 #include <array>
@@ -17,7 +17,7 @@ namespace gemm64::cycles {
 
 class Bus {
  public:
-  /// The engines behind the ports of weights, data and results. `rate`: of each port, of all where
+  /// The engines of the ports of weights, data and results. `rate`: of each port, of all where
   /// they share a memory. `width`: bytes of a beat.
   Bus(const MemoryTiming& memory, const Rate& rate, std::uint32_t width,
       const std::array<std::vector<Requester*>, 3>& users);

@@ -28,7 +28,7 @@ struct Engines {
 class Commands final : public Requester {
  public:
   /// Of `program`, which is in `ring`, those before number `end` are dispatched; the others are
-  /// fetched alone. `given`: the first cycle in which each is in the ring; empty where all are from
+  /// only fetched. `given`: the first cycle in which each is in the ring; empty where all are from
   /// the start.
   Commands(const std::vector<Command>& program, const Ring& ring, std::size_t end,
            const std::vector<std::uint64_t>& given, const Geometry& geometry,
@@ -47,7 +47,7 @@ class Commands final : public Requester {
   void ask(Cycle /*at*/) override;
   void serve(MemoryPort& port) override;
 
-  /// Dispatches as far as is known. Tells whether that was any further.
+  /// Dispatches as far as is known. Returns whether that was any further.
   bool advance();
 
   /// A command with which the counters are asked for, and the cycle in which it was dispatched.

@@ -80,7 +80,7 @@ Compute::Ready Compute::ready() {
                                 : memories_.banks.last_room(fills_both_banks() ? 1 : 0)};
 }
 
-/// Tiles of the block under way, the next of which starts in cycle `start`, that follow each other
+/// Tiles of the current block, the next of which starts in cycle `start`, that follow each other
 /// as fast as the array takes them, since all that they wait for is there.
 Cycle Compute::tiles_that_follow(Cycle start) const {
   if (walk_->begins_block()) return 1;
@@ -139,7 +139,7 @@ void Compute::complete_first(Cycle at) {
   completed_ = 1;
 }
 
-/// The rows behind its first of a tile that begins new sums. They follow each other without a gap,
+/// The rows after the first of a tile that begins new sums. They follow each other without a gap,
 /// but do not overtake the store of the old ones.
 bool Compute::enter_rows() {
   if (row_ == 0) return false;

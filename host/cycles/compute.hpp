@@ -84,7 +84,7 @@ class Compute final : public EngineModel {
   Memories& memories_;
   Cycle n_, bank_rows_, pipeline_;
   Layer layer_;
-  std::optional<MatmulWalk> walk_;  // of the MATMUL under way
+  std::optional<MatmulWalk> walk_;  // of the current MATMUL
   bool window_ = false;             // it is one of a window
   std::optional<Lanes> lanes_;
   Cycle new_pixels_ = 0, freed_pixels_ = 0;

@@ -67,7 +67,7 @@ class Model {
       take_snapshots(prediction, false);
       forget(prediction);
     }
-    // Commands behind which there is no FINISH end when nothing is left to do.
+    // Commands after which there is no FINISH end when nothing is left to do.
     const bool open = program_[commands_.last()].opcode != Opcode::kFinish;
     while (open && !known(idle())) {
       if (!advance() && !known(idle()) && !bus_.advance_when_stuck()) refuse();
@@ -229,7 +229,7 @@ class Model {
                                     &operands_, &compute_,     &results_};
 };
 
-/// Where the programs of a ring that can run end: behind their FINISHes, in ascending order. The
+/// Where the programs of a ring that can run end: after their FINISHes, in ascending order. The
 /// last may lack it.
 std::vector<std::size_t> ends_of(const std::vector<Command>& commands, const Geometry& geometry) {
   std::vector<std::size_t> ends;

@@ -43,7 +43,7 @@ Prediction predict(const std::vector<Command>& program, const Geometry& geometry
 
 /// The same of a ring to which commands are added while the accelerator works: of each FINISH, what
 /// was counted when it ended the work before it. So it is of the last command where that is no
-/// FINISH, but nothing is left to do behind it.
+/// FINISH, but nothing is left to do after it.
 struct RingPrediction {
   std::vector<PredictedSnapshot> finishes;
   std::vector<PredictedSnapshot> snapshots;
@@ -54,12 +54,12 @@ struct RingPrediction {
 /// Predicts programs that follow each other in a ring, each up to its FINISH, on an accelerator
 /// that fetches the next while one runs. `given`: for each command the first cycle in which it is
 /// in the ring, counted from the first in which the accelerator is busy, which it stays. As far as
-/// programs can end: of one that cannot, and of those behind it, nothing is said.
+/// programs can end: of one that cannot, and of later ones, nothing is said.
 RingPrediction predict_ring(const std::vector<Command>& commands,
                             const std::vector<std::uint64_t>& given, const Geometry& geometry,
                             const MemoryTiming& memory, const Ring& ring = {});
 
-/// The counters in the end alone.
+/// Only the final counters.
 Counters predict_counters(const std::vector<Command>& program, const Geometry& geometry,
                           const MemoryTiming& memory, const Ring& ring = {});
 

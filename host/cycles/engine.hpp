@@ -37,7 +37,7 @@ class EngineModel {
     queue_.push({&command, index, at + 1});
   }
 
-  /// Goes as far as is known. Tells whether that was any further.
+  /// Goes as far as is known. Returns whether that was any further.
   virtual bool advance() = 0;
   /// First cycle in which nothing of the commands so far is left to do; kUnknown before.
   virtual Cycle idle() const = 0;
@@ -54,7 +54,7 @@ class EngineModel {
   /// A cycle before which nothing of it happens that is not known yet: no command leaves its queue,
   /// no STORE is answered.
   virtual Cycle not_before() const = 0;
-  /// The command under way and what it waits for, where it waits; asked when no engine advances.
+  /// The current command and what it waits for, where it waits; asked when no engine advances.
   virtual std::optional<Blocked> blocked() = 0;
 
  protected:

@@ -55,7 +55,7 @@ void Loads::ask(Cycle at) {
   if (!window_) words_ += beats_;
   under_way_.begin();
   ledger_.spend(causes_.idle, seen_);
-  ledger_.spend(causes_.wait_room, at + 1);  // nothing was under way
+  ledger_.spend(causes_.wait_room, at + 1);  // no burst was in flight
 }
 
 void Loads::serve(MemoryPort& port) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// LOAD_WEIGHTS, LOAD_ACTIVATIONS, LOAD_PARAMETERS and LOAD_OPERANDS: bursts of words, several under
-// way, asked for only where the buffer has room.
+// LOAD_WEIGHTS, LOAD_ACTIVATIONS, LOAD_PARAMETERS and LOAD_OPERANDS: bursts of words, several in
+// flight, requested only while the buffer has space.
 #pragma once
 
 #include <cstdint>
@@ -70,8 +70,8 @@ class Loads final : public EngineModel, public Requester {
   std::uint32_t max_beats_;
   Slots under_way_;
   BurstWalk walk_;
-  std::size_t load_ = 0;       // index of the LOAD under way
-  bool window_ = false;        // it is one of a window, and so are all bursts under way
+  std::size_t load_ = 0;       // index of the current LOAD
+  bool window_ = false;        // it is one of a window, and so are all bursts in flight
   Cycle seen_ = kNever;        // clock in which the engine saw it
   Cycle asked_ = kNever;       // clock in which the last burst was asked for, or the LOAD was taken
   std::uint64_t address_ = 0;  // of that burst

@@ -14,7 +14,7 @@ namespace gemm64::cycles {
 /// Words between a load engine and the array, in the order in which they were asked for.
 class WordBuffer {
  public:
-  /// So many words become free at once.
+  /// `words` words become free at once.
   WordBuffer(Cycle capacity, Cycle freed_words, const Rate& rate)
       : capacity_(capacity), freed_words_(freed_words), filled_(rate) {}
 
@@ -29,7 +29,7 @@ class WordBuffer {
   // Those who take from it.
   /// First cycle in which `words` words in all have come.
   Cycle holds(Cycle words) { return filled_.at(words - 1) + 1; }
-  /// Returns how many groups of `size` words behind `words` words are there when they are asked for
+  /// Returns how many groups of `size` words after `words` words are there when they are asked for
   /// (Runs::groups()): the first in cycle `first`, each later one `step` cycles after that.
   Cycle groups(Cycle words, Cycle size, Cycle first, Cycle step, Cycle most) const {
     return filled_.groups(words, size, first, step, most);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A port, and the memory behind it.
+// A port and its memory.
 #pragma once
 
 #include <algorithm>

@@ -28,7 +28,7 @@ class Pixels {
   }
   /// First cycle in which no pixel is kept; kUnknown while one is.
   Cycle empty() const { return total_freed_ == loaded_ ? last_freed_ + 1 : kUnknown; }
-  /// So many more are kept from now on.
+  /// That many more are kept from now on.
   void keep(Cycle pixels) { loaded_ += pixels; }
   /// The next words come.
   void fill(const Beats& words) { came_.push(words); }

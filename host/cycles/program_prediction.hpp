@@ -13,7 +13,7 @@ namespace gemm64 {
 
 /// Layers of a program overlap: the next one's first tiles run while the last results of the one
 /// before are on their way to memory. So what the device counts from one FENCE's snapshot to the
-/// next is not all of one layer, nor of one alone.
+/// next is not all of one layer, nor of only one.
 struct ProgramPrediction {
   /// From the FENCE that ends the layer before to its own, which the device's snapshots must equal.
   std::vector<Counters> between_fences;
@@ -23,7 +23,7 @@ struct ProgramPrediction {
   DramCounts dram;  // of the program, where memory is a DRAM channel
 };
 
-/// Predicts each layer of a program, behind a memory that does not stall.
+/// Predicts each layer of a program, with a memory that does not stall.
 ProgramPrediction predict_program(const JobProgram& list, const Geometry& geometry,
                                   const MemoryTiming& memory);
 

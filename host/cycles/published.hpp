@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What published formulas give for the same array, to be shown beside the measured cycles.
+// What published formulas give for the same array, to be compared with the measured cycles.
 #pragma once
 
 #include <cstdint>
@@ -17,11 +17,11 @@ struct PublishedCycles {
   /// Weight-stationary, the array waiting for each tile's weights: T (R + M) + R + C - 2 with
   /// T = ceil(K/R) ceil(N/C).
   std::uint64_t single_buffered = 0;
-  /// Weight-stationary, the next tile loaded beside the work: R + T max(M, R) + R + C - 2.
+  /// Weight-stationary, the next tile loaded in parallel: R + T max(M, R) + R + C - 2.
   std::uint64_t double_buffered = 0;
 };
 
-/// `groups`: the formulas know matrix products alone, so a convolution of several groups is that
+/// `groups`: the formulas know only matrix products, so a convolution of several groups is that
 /// many products, one after the other, each of N / groups columns.
 PublishedCycles published_cycles(const GemmShape& shape, std::uint32_t array,
                                  std::uint32_t groups = 1);

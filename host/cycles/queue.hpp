@@ -16,7 +16,7 @@ class Queue {
   const T& front() const { return items_[head_]; }
   T& back() { return items_.back(); }
   const T& back() const { return items_.back(); }
-  /// The item `index` places behind the front.
+  /// The item `index` places after the front.
   const T& operator[](std::size_t index) const { return items_[head_ + index]; }
 
   void push(const T& item) { items_.push_back(item); }

@@ -27,7 +27,7 @@ class Rate {
   Cycle until(Cycle beats, Cycle left) const {
     return full_ ? beats : (beats * width_ - left + bytes_ - 1) / bytes_;
   }
-  /// The beats after one that leaves `left`, as fast as can be, in the `cycles` cycles behind it.
+  /// The beats after one that leaves `left`, as fast as can be, in the `cycles` cycles after it.
   Cycle within(Cycle cycles, Cycle left) const {
     return full_ ? cycles : (cycles * bytes_ + left) / width_;
   }

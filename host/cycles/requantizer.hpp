@@ -9,11 +9,11 @@
 
 namespace gemm64::cycles {
 
-/// A row enters in a cycle in which the pipeline moves; its beat is at the end so many such cycles
-/// later as there are stages, and until memory takes it nothing moves.
+/// A row enters in a cycle in which the pipeline moves; its beat is at the end that many such
+/// cycles later as there are stages, and until memory takes it nothing moves.
 class Requantizer {
  public:
-  /// Rows from now on pass the vector path, or not; none is under way.
+  /// Rows from now on pass the element-wise unit, or not; none is in flight.
   void set_vector(bool vector) { stages_ = vector ? kStages + kVectorStages : kStages; }
   /// The first cycle from `from` on in which it moves, as far as it is known which do.
   Cycle moves_from(Cycle from) const { return nth_move(from - 1, 1); }
@@ -33,7 +33,7 @@ class Requantizer {
   void hold(Cycle from, Cycle until) {
     if (from < until) held_.push({from, until});
   }
-  /// Nobody asks for cycles before this one any more.
+  /// Cycles before this one are not needed any more.
   void forget(Cycle before) {
     while (!held_.empty() && held_.front().until <= before) held_.pop();
   }
@@ -53,7 +53,7 @@ class Requantizer {
       const Span& span = held_[i];
       if (span.until <= clock + 1) continue;
       if (clock + n < span.from) break;
-      // So many cycles before it count, none of it.
+      // That many cycles before it count, none of it.
       n -= std::max(span.from - 1 - clock, Cycle{0});
       clock = span.until - 1;
     }

@@ -15,7 +15,7 @@ bool Results::advance() {
   if (!walk_.done() || !has_order()) return false;
   const Command& command = *order().command;
   const CommandFact& fact = *fact_of(command.opcode);
-  // Rows of one kind alone are under way, and settings change while there are none.
+  // Only rows of one kind are in flight, and settings change while there are none.
   const bool vector = is_vector(command);
   const bool follows =
       !fact.of_format || (vector ? vector_.used() && command.keep != 0 : !vector_.used());

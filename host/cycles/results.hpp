@@ -65,7 +65,7 @@ class Results final : public EngineModel, public Requester {
   WordBuffer &parameters_, &operands_;
   Geometry geometry_;
   Rate rate_;
-  BurstWalk walk_;         // of the STORE or snapshot under way
+  BurstWalk walk_;         // of the current STORE or snapshot
   std::size_t store_ = 0;  // its index
   bool snapshot_ = false;
   bool tensor_ = false;  // it is written to the tensor memory, and so is all that is not answered
@@ -74,9 +74,9 @@ class Results final : public EngineModel, public Requester {
   bool requantizes_ = false;
   Cycle parameter_words_ = 0;  // of all blocks whose first burst has been asked for
   Cycle operand_words_ = 0;    // the same
-  VectorSettings vector_;      // of the STORE under way
+  VectorSettings vector_;      // of the current STORE
   bool table_due_ = false;     // it takes a table before its first block
-  bool reads_ = false;         // rows of the block under way read operands: each, or the first
+  bool reads_ = false;         // rows of the current block read operands: each, or the first
   Cycle seen_ = kNever;        // clock in which the engine saw it
   Slots data_, answers_;       // bursts asked for whose beats, whose answers are to come
   std::size_t sending_ = 0;    // bursts asked for that have not been served

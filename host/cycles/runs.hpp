@@ -32,7 +32,7 @@ class Runs {
     runs_.push({count_, first, 0, count, step});
     count_ += count * groups;
     last_ = first + step * (groups - 1) + count - 1;
-    next_ = kUnknown;  // no run goes on behind gaps
+    next_ = kUnknown;  // no run goes on after gaps
   }
   /// The next events, at the rate.
   void push(const Beats& beats) {
@@ -59,9 +59,9 @@ class Runs {
     if (event >= count_) return kUnknown;
     const Run& run = find(event);
     if (event <= run.event) return run.clock;
-    const Cycle behind = event - run.event;
-    if (run.group != 0) return run.clock + behind / run.group * run.step + behind % run.group;
-    return run.clock + rate_.until(behind, run.left);
+    const Cycle after = event - run.event;
+    if (run.group != 0) return run.clock + after / run.group * run.step + after % run.group;
+    return run.clock + rate_.until(after, run.left);
   }
   /// Returns how many groups of `size` events, of which `event` is the first one, have come when
   /// they are asked for: the first before cycle `before`, each later one `step` cycles after that.

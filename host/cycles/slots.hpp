@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A limit on how many things may be under way: bursts, commands in a queue, banks in use.
+// A limit on the number of items in flight: bursts, commands in a queue, banks in use.
 #pragma once
 
 #include <cstddef>
@@ -9,7 +9,7 @@
 
 namespace gemm64::cycles {
 
-/// At most `size` things under way, which end in the order in which they began. One more may begin
+/// At most `size` items in flight, which end in the order in which they began. One more may begin
 /// in the cycle after the one `size` before it has ended.
 class Slots {
  public:
@@ -28,7 +28,7 @@ class Slots {
     oldest_ = after(oldest_);
   }
 
-  /// First cycle in which none is under way; kUnknown while the end of one is.
+  /// First cycle in which none is in flight; kUnknown while the end of one is.
   Cycle empty() const { return begun_ == 0 ? last_end_ + 1 : kUnknown; }
 
  private:

@@ -89,7 +89,7 @@ std::vector<PredictedSnapshot> mix(const std::vector<PredictedSnapshot>& low,
   return between;
 }
 
-/// The prediction; behind a memory that stalls, that of one which carries as many bytes per cycle
+/// The prediction; with a memory that stalls, that of one which carries as many bytes per cycle
 /// in the long run: a beat in each cycle in which no stall is drawn. Between whole numbers of bytes
 /// the cycles lie as their times a byte do.
 RingPrediction expect(const std::vector<Command>& commands, const std::vector<std::uint64_t>& given,
@@ -209,7 +209,7 @@ void TlmDevice::execute() {
     write_snapshots(work, before);
   }
   add(busy_.counted, work.counters);
-  busy_.done = work.behind;
+  busy_.done = work.past_last;
   expect_standstill();
 }
 
@@ -287,7 +287,7 @@ void TlmDevice::shorten_busy() {
   for (std::uint64_t& given : busy_.given) given -= std::min(given, later);
   for (Work& work : works_) {
     work.begin -= busy_.done;
-    work.behind -= busy_.done;
+    work.past_last -= busy_.done;
   }
   busy_.first = busy_until_;
   busy_.done = 0;
@@ -316,7 +316,7 @@ void TlmDevice::take(std::uint32_t from) {
     }
     busy_.commands.push_back(Command::decode(bytes));
     busy_.given.push_back(std::max(clock_ - kDoorbellCycles, busy_.first) - busy_.first);
-    work.behind = busy_.commands.size();
+    work.past_last = busy_.commands.size();
     work.tail = (place + 1) & mask;
     work.complete = busy_.commands.back().opcode == Opcode::kFinish;
   }
@@ -334,15 +334,16 @@ void TlmDevice::schedule() {
   std::uint64_t after = std::max(busy_until_, busy_.first);
   Counters counted = busy_.counted;
   for (Work& work : works_) {
-    while (finish != expected.finishes.end() && finish->command + 1 < work.behind) ++finish;
-    const bool known = finish != expected.finishes.end() && finish->command + 1 == work.behind;
+    while (finish != expected.finishes.end() && finish->command + 1 < work.past_last) ++finish;
+    const bool known = finish != expected.finishes.end() && finish->command + 1 == work.past_last;
     while (snapshot != expected.snapshots.end() && snapshot->command < work.begin) ++snapshot;
     work.first = std::max(after, busy_.first + busy_.given[work.begin]);
     work.snapshots.clear();
     if (known) {
       work.counters = less(finish->counters, counted);
       work.end = busy_.first + finish->counters[counter::kTotalClocks];
-      for (; snapshot != expected.snapshots.end() && snapshot->command < work.behind; ++snapshot) {
+      for (; snapshot != expected.snapshots.end() && snapshot->command < work.past_last;
+           ++snapshot) {
         work.snapshots.push_back(*snapshot);
       }
     } else {
@@ -365,7 +366,7 @@ Counters TlmDevice::estimate(const Work& work) const {
     counters[index] +=
         product > static_cast<double>(most) ? most : static_cast<std::uint64_t>(product);
   };
-  for (std::size_t i = work.begin; i < work.behind; ++i) {
+  for (std::size_t i = work.begin; i < work.past_last; ++i) {
     const Command& command = busy_.commands[i];
     spend(counter::kCommandsDispatch, {1});
     const CommandFact* const fact = fact_of(command.opcode);
@@ -395,11 +396,11 @@ Counters TlmDevice::estimate(const Work& work) const {
   bytes(counter::kBytesActivations, counter::kActivationsTransfer);
   bytes(counter::kBytesParameters, counter::kParametersTransfer);
   bytes(counter::kBytesOperands, counter::kOperandsTransfer);
-  counters[counter::kBytesCommands] = (work.behind - work.begin) * kCommandBytes;
+  counters[counter::kBytesCommands] = (work.past_last - work.begin) * kCommandBytes;
   return counters;
 }
 
-// While work is under way its counters grow evenly.
+// While the device is busy, its counters grow evenly.
 std::uint64_t TlmDevice::counter(std::size_t index) const {
   std::uint64_t value = counters_[index];
   if (!works_.empty() && clock_ > works_.front().first) {

@@ -22,8 +22,8 @@ namespace gemm64 {
 /// RING_HEAD and INTERRUPT are as before. A program up to a FINISH is one such piece of work, with
 /// all the FENCEs in it.
 ///
-/// Cycles and counters are the prediction's, also of programs that are put behind others that still
-/// run. They are estimates of a program that ends with an error or without FINISH, and behind a
+/// Cycles and counters are the prediction's, also of programs that are queued after others that
+/// still run. They are estimates of a program that ends with an error or without FINISH, and with a
 /// memory that stalls.
 class TlmDevice final : public Device {
  public:
@@ -72,9 +72,9 @@ class TlmDevice final : public Device {
  private:
   /// Commands that are executed together.
   struct Work {
-    std::size_t begin = 0, behind = 0;  // in busy_
-    std::uint32_t tail = 0;             // of the ring, after them
-    bool complete = false;              // does it end with FINISH?
+    std::size_t begin = 0, past_last = 0;  // in busy_
+    std::uint32_t tail = 0;                // of the ring, after them
+    bool complete = false;                 // does it end with FINISH?
     std::uint64_t first = 0, end = 0;
     Counters counters{};  // what it adds
     std::vector<PredictedSnapshot> snapshots;

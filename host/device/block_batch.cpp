@@ -64,7 +64,7 @@ const std::uint8_t* BlockBatch::find(const Words& words, std::uint64_t count) {
 }
 
 void BlockBatch::find_operands() {
-  // What the memory cannot show where it lies is gathered after all; and what it showed may move
+  // Words that the memory cannot show in place are gathered after all; and what it showed may move
   // when a higher address is read.
   const auto prepare = [&](Words& words, std::uint64_t count) {
     if (words.gathered) return;

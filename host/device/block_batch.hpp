@@ -14,7 +14,7 @@ namespace gemm64 {
 /// Each block is computed by one thread, tile after tile: how many there are changes no result.
 class BlockBatch {
  public:
-  /// Of an array of n x n; the memory outlives it, and nobody writes operands before compute().
+  /// Of an array of n x n; the memory outlives it, and no one writes operands before compute().
   BlockBatch(std::size_t n, DeviceMemory& memory) : n_(n), memory_(memory) {}
 
   /// Words of a tile that follow each other: in the memory, or gathered.

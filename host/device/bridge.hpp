@@ -18,8 +18,8 @@ enum class Command : std::uint8_t {
   kWriteRegister = 0xa3,
   /// Answers with the status and as many bytes of memory as the value says, at most a block.
   kReadMemory = 0xa4,
-  /// Takes as many bytes as the value says, at most a block; answers with the status behind the
-  /// last one.
+  /// Takes as many bytes as the value says, at most a block; answers with the status after the last
+  /// one.
   kWriteMemory = 0xa5,
   /// Waits until the interrupt is high or as many cycles have passed as the value says; answers
   /// with 1 where it is high, else 0.

@@ -25,7 +25,7 @@ class CommandOrder {
   /// The next command is dispatched.
   void add(const Command& command);
   const WindowOrder& windows() const { return windows_; }
-  /// The last STORE that loaded settings of the vector path, which KEEP needs.
+  /// The last STORE that loaded settings of the element-wise unit, which KEEP needs.
   const std::optional<StoreCommand>& vector_settings() const { return vector_settings_; }
 
  private:

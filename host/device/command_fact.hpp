@@ -12,7 +12,7 @@
 
 namespace gemm64 {
 
-/// What lies at a command's address.
+/// The contents of a command's address.
 enum class Operand { kNone, kWeights, kActivations, kParameters, kOperands, kResults, kCounters };
 
 /// Words of memory that belong to a tile.

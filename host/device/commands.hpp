@@ -17,7 +17,7 @@ constexpr const CommandFact* fact_of(Opcode opcode) {
   return nullptr;
 }
 
-/// What lies at the command's address; kNone where it has none, or its flags say so.
+/// The contents of the command's address; kNone where it has none, or its flags say so.
 constexpr Operand operand_of(const Command& command) {
   const CommandFact* const fact = fact_of(command.opcode);
   return fact != nullptr && fact->addresses(command) ? fact->operand : Operand::kNone;

@@ -53,7 +53,7 @@ class Probe {
   virtual std::int8_t lane_line(unsigned line, unsigned column, unsigned lane) const = 0;
 };
 
-/// Told of each cycle outside reset, before its edge. Whatever it throws ends the simulation.
+/// Called in each cycle outside reset, before its edge. An exception ends the simulation.
 class Observer {
  public:
   virtual ~Observer() = default;

@@ -70,7 +70,7 @@ std::uint64_t depthwise_cycles(const DepthwiseCommand& c) {
   const std::uint64_t images = std::uint64_t{c.count} * c.passes;
   const std::uint64_t words = images * image_words(c);
   const std::uint64_t needed = words - c.image_step + c.lead + 1;  // by the last window
-  // A window's last part and the word behind it share a cycle.
+  // A window's last part and the word after it share a cycle.
   std::uint64_t shared = words > needed ? 1 : 0;
   if (c.stride_width != 0) shared += images * c.out_height * (c.out_width - 1);
   if (c.row_step != 0) shared += images * (c.out_height - 1);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The memory that a device written in C++ works on: its own, or one behind a bus.
+// The memory that a device written in C++ works on: its own, or one on a bus.
 #pragma once
 
 #include <cstdint>
@@ -50,7 +50,7 @@ class OwnMemory final : public DeviceMemory {
   void place(std::uint64_t address, const SharedBytes& bytes) override;
 
  private:
-  /// What lies over the pages, from `offset` of the bytes on, up to the address `end`.
+  /// The overlay of the pages, from `offset` of the bytes on, up to the address `end`.
   struct Placed {
     std::uint64_t end;
     SharedBytes bytes;

@@ -4,7 +4,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <array>
 #include <charconv>
 #include <stdexcept>
 #include <string_view>
@@ -113,7 +112,7 @@ bool number(std::string_view text, T& value) {
   return error == std::errc() && end == text.data() + text.size();
 }
 
-/// "1,2,3" as so many numbers.
+/// "1,2,3" as numbers.
 bool numbers(std::string_view text, std::size_t count, std::vector<unsigned>& values) {
   while (true) {
     const std::size_t comma = text.find(',');
@@ -332,7 +331,7 @@ std::string in_words(const Fault& fault) {
       return fmt::format("bit {} of the activation at row {}, column {}", fault.bit, fault.row,
                          fault.column);
     case Kind::kPartialSum:
-      return fmt::format("bit {} of the partial sum behind stage {}, column {}", fault.bit,
+      return fmt::format("bit {} of the partial sum after stage {}, column {}", fault.bit,
                          fault.row, fault.column);
     case Kind::kAccumulator:
       return fmt::format("bit {} of the accumulator's bank {}, row {}, column {}", fault.bit,
@@ -349,9 +348,10 @@ std::string in_words(const Fault& fault) {
       return fmt::format("bit {} of byte {} in the next word of second operands", fault.bit,
                          fault.place);
     case Kind::kTable:
-      return fmt::format("bit {} of entry {} in the vector path's table", fault.bit, fault.place);
+      return fmt::format("bit {} of entry {} in the element-wise unit's table", fault.bit,
+                         fault.place);
     case Kind::kVector:
-      return fmt::format("bit {} of lane {}'s rounded sum on the vector path", fault.bit,
+      return fmt::format("bit {} of lane {}'s rounded sum in the element-wise unit", fault.bit,
                          fault.place);
     case Kind::kLaneWeight:
       return fmt::format("bit {} of lane {}'s weight at tap {}, half {}", fault.bit, fault.column,

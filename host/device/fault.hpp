@@ -14,31 +14,31 @@ namespace gemm64 {
 /// One flipped bit, one handshake that goes wrong, or a memory that fails, at one cycle.
 struct Fault {
   enum class Kind {
-    kWeight,         // register of the array that holds a weight
-    kActivation,     // register of the array that holds an activation
-    kPartialSum,     // register behind a stage of the array
-    kAccumulator,    // word of the accumulator
-    kResult,         // byte of the next beat of results on its way to memory
-    kCommand,        // word of the next command that is fetched
-    kRegister,       // register that the host can write
-    kLost,           // a channel's next handshake, which only the sender sees
-    kRepeated,       // a channel's next handshake, which the receiver sees twice
-    kSlaveError,     // the next burst of a port is answered with SLVERR
-    kDecodeError,    // the next burst of a port is answered with DECERR
-    kHang,           // a memory port never answers again
-    kBias,           // bias of a column in the next set of parameters that is fetched
-    kScale,          // scale of a column in it
-    kOperand,        // byte of the next word of second operands, or of a table, that is fetched
-    kTable,          // entry of the vector path's table
-    kVector,         // register of the vector path that holds a lane's sum or product, rounded
-    kLaneWeight,     // weight of a depthwise lane, in one of the halves that take planes in turn
-    kLaneValue,      // a lane's value in the window of 7x7 words
-    kLaneSum,        // register that holds a depthwise lane's sum
-    kLaneLine,       // word of a memory that keeps a row for the depthwise lanes
-    kScratchpad,     // word of the scratchpad, or of the tensor memory after it
-    kStoredWeight,   // word of the weight buffer
-    kStoredBias,     // bias of a column in a set of the parameter buffer
-    kStoredScale,    // scale of a column in it
+    kWeight,        // register of the array that holds a weight
+    kActivation,    // register of the array that holds an activation
+    kPartialSum,    // register after a stage of the array
+    kAccumulator,   // word of the accumulator
+    kResult,        // byte of the next beat of results
+    kCommand,       // word of the next command that is fetched
+    kRegister,      // register that the host can write
+    kLost,          // a channel's next handshake, which only the sender sees
+    kRepeated,      // a channel's next handshake, which the receiver sees twice
+    kSlaveError,    // the next burst of a port is answered with SLVERR
+    kDecodeError,   // the next burst of a port is answered with DECERR
+    kHang,          // a memory port never answers again
+    kBias,          // bias of a column in the next set of parameters that is fetched
+    kScale,         // scale of a column in it
+    kOperand,       // byte of the next word of second operands, or of a table, that is fetched
+    kTable,         // entry of the element-wise unit's table
+    kVector,        // register of the element-wise unit that holds a lane's sum or product, rounded
+    kLaneWeight,    // weight of a depthwise lane, in one of the halves that take planes in turn
+    kLaneValue,     // a lane's value in the window of 7x7 words
+    kLaneSum,       // register that holds a depthwise lane's sum
+    kLaneLine,      // word of a memory that keeps a row for the depthwise lanes
+    kScratchpad,    // word of the scratchpad, or of the tensor memory after it
+    kStoredWeight,  // word of the weight buffer
+    kStoredBias,    // bias of a column in a set of the parameter buffer
+    kStoredScale,   // scale of a column in it
     kStoredOperand,  // word of the operand buffer
   };
   enum class Port { kWeights, kData, kResults };
@@ -55,14 +55,15 @@ struct Fault {
   unsigned column = 0;  // of N, or a lane
   unsigned place = 0;   // byte of a beat, word of a command, column of a set of parameters,
                         // entry of the table, lane, or index in kFaultRegisters
-  unsigned bit = 0;     // 0 to 7 of operands and bytes, 0 to 10 of the
-                        // vector path's lanes, 0 to 21 of lanes' sums, 0 to 31 of others and words
+  unsigned bit =
+      0;  // 0 to 7 of operands and bytes, 0 to 10 of the
+          // element-wise unit's lanes, 0 to 21 of lanes' sums, 0 to 31 of others and words
   Port port = Port::kWeights;
   Channel channel = Channel::kWeightsAr;
   std::optional<bool> stuck;  // of the array: what the bit is from `clock` on, instead of flipped
 };
 
-/// All kinds, as they are told: "weight", "partial-sum", "lost".
+/// All kinds, as reported: "weight", "partial-sum", "lost".
 struct FaultKind {
   Fault::Kind kind;
   const char* name;

@@ -18,8 +18,8 @@ struct Geometry {
   std::uint32_t weight_tiles = 16;        // tiles in the weight buffer
   std::uint32_t scratchpad_words = 9216;  // words of n activations
   std::uint32_t accumulator_rows = 128;   // rows in each of two banks
-  std::uint32_t reads = 16;               // read bursts under way, for each reader
-  std::uint32_t writes = 16;              // write bursts under way
+  std::uint32_t reads = 16;               // read bursts in flight, for each reader
+  std::uint32_t writes = 16;              // write bursts in flight
   std::uint32_t commands = 16;            // commands fetched ahead
   std::uint32_t burst_beats = 64;         // beats of the longest burst
   std::uint32_t address_width = 40;       // bits of a memory address

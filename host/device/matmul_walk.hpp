@@ -23,7 +23,7 @@ class MatmulWalk {
         retain_weights_((matmul.flags & flag::kRetainWeights) != 0),
         window_((matmul.flags & flag::kWindow) != 0) {}
 
-  /// Are all tiles behind?
+  /// Are all tiles done?
   bool done() const { return m_ == blocks_; }
   void next() {
     if (++k_ != k_tiles_) return;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// How the memory behind the accelerator's ports behaves, as far as cycles depend on it.
+// How the accelerator's memory behaves, as far as cycles depend on it.
 #pragma once
 
 #include <cstdint>

@@ -14,7 +14,7 @@ namespace gemm64 {
 /// come, until a block claims them.
 class PixelPlanes {
  public:
-  /// A scratchpad of so many words of n bytes.
+  /// A scratchpad of words of n bytes.
   PixelPlanes(std::uint32_t words, std::uint32_t n);
 
   /// Nothing is kept, and nothing ready.

@@ -106,7 +106,7 @@ bool ReferenceDevice::compute_depthwise(const DepthwiseCommand& command) {
   return true;
 }
 
-// What all tiles leave behind: weights that were used, blocks that are finished, the next tile.
+// The effects of all tiles: weights that were used, blocks that are finished, the next tile.
 void ReferenceDevice::end_tile(const MatmulCommand& matmul, std::uint64_t tiles) {
   const bool last_tile = tile_ + 1 == tiles;
   weights_.read += geometry_.n;
@@ -199,7 +199,7 @@ void ReferenceDevice::add_tile(std::uint32_t rows, bool first, const BlockBatch:
   batch_.add(weights, activations);
 }
 
-// The rows of the block under way.
+// The rows of the current block.
 std::vector<std::uint32_t> ReferenceDevice::sums_of_banks(std::uint32_t rows) const {
   std::vector<std::uint32_t> sums = banks_[compute_bank_];
   const auto& other = banks_[compute_bank_ ^ 1];

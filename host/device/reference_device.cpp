@@ -431,7 +431,7 @@ void ReferenceDevice::load_pixels(const ActivationLoad& load) {
 DeviceKind reference_kind() {
   DeviceKind kind;
   kind.name = "reference";
-  kind.summary = "plain C++ behind the same registers, no notion of time";
+  kind.summary = "plain C++ with the same registers, no notion of time";
   kind.arrays = {2, 4, 8, 16, 32, 64};
   kind.any_design = true;
   kind.make = [](const DeviceOptions& options) {

@@ -75,7 +75,7 @@ class ReferenceDevice final : public Device {
   bool pixels_left() const;
   bool busy() const { return head_ != tail_ || !engines_idle(); }
 
-  // Each does one step, if it can, and tells whether it did.
+  // Each does one step, if it can, and returns whether it did.
   void run();
   bool dispatch();
   bool pass_fence(const FenceCommand& fence);
@@ -86,7 +86,7 @@ class ReferenceDevice final : public Device {
   bool compute_depthwise(const DepthwiseCommand& command);
   bool store_block();
   bool store_snapshot();
-  /// What a block of 8-bit results meets on the vector path.
+  /// What a block of 8-bit results meets in the element-wise unit.
   struct VectorWork {
     StoreCommand settings;
     std::array<std::uint8_t, kTableBytes> table;
@@ -156,7 +156,7 @@ class ReferenceDevice final : public Device {
   PixelPlanes planes_;
   CommandOrder order_;
   std::deque<std::variant<MatmulCommand, SetWindowCommand, DepthwiseCommand>> matmuls_;
-  /// The DEPTHWISE under way.
+  /// The current DEPTHWISE.
   struct Depthwise {
     std::vector<std::uint8_t> weights, image;  // of the plane, and of the image that comes
     std::vector<std::uint32_t> sums;           // of the last whole image
@@ -166,7 +166,7 @@ class ReferenceDevice final : public Device {
   };
   Depthwise depthwise_;
   std::optional<SetWindowCommand> window_;  // the last one
-  std::optional<WindowTaps> block_taps_;    // of the window's block under way
+  std::optional<WindowTaps> block_taps_;    // of the window's current block
   // Its tiles by their places in a pass: what those that read the same planes have gathered.
   static constexpr BlockBatch::Words kNotGathered{0, false};
   std::vector<BlockBatch::Words> gathered_;
@@ -181,9 +181,9 @@ class ReferenceDevice final : public Device {
   };
   std::deque<Store> stores_;
   std::uint32_t open_stores_ = 0;       // those of them that are STOREs
-  std::uint64_t tile_ = 0;              // of the pass under way
-  std::uint32_t pass_ = 0, block_ = 0;  // of the MATMUL under way
-  std::uint64_t stored_ = 0;            // tiles of the STORE under way
+  std::uint64_t tile_ = 0;              // of the current pass
+  std::uint32_t pass_ = 0, block_ = 0;  // of the current MATMUL
+  std::uint64_t stored_ = 0;            // tiles of the current STORE
   VectorSettings vector_;               // that the last STORE which began left
   bool store_begun_ = false;
   std::array<std::uint8_t, kTableBytes> table_{};

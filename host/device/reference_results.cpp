@@ -162,7 +162,7 @@ bool ReferenceDevice::store_snapshot() {
   return true;
 }
 
-// Whole rows, or of each the lanes that the vector path writes.
+// Whole rows, or of each the lanes that the element-wise unit writes.
 void ReferenceDevice::write_block(std::uint64_t address, const std::uint8_t* bytes,
                                   std::uint64_t count, const VectorWork* vector) {
   const std::uint32_t n = geometry_.n;

@@ -45,7 +45,7 @@ inline constexpr std::uint32_t kTensorWords = 0x060;
 inline constexpr std::uint32_t kTensorMemory = 0x064;
 }  // namespace reg
 
-/// Where a field lies in its register.
+/// The position of a field in its register.
 struct Field {
   unsigned lsb;
   unsigned width;
@@ -113,7 +113,7 @@ struct Register {
 /// Every register but the counters.
 // clang-format off
 inline constexpr std::array<Register, 25> kRegisters{{
-    {"ID", 0x000, Access::kReadOnly, true, 0x67363463, "Always 0x67363463, so that a driver knows whom it talks to."},
+    {"ID", 0x000, Access::kReadOnly, true, 0x67363463, "Always 0x67363463, so that a driver recognizes the accelerator."},
     {"VERSION", 0x004, Access::kReadOnly, false, 0x00000000, "Version of registers and commands."},
     {"ARRAY", 0x008, Access::kReadOnly, false, 0x00000000, "Shape of the array."},
     {"SCRATCHPAD_WORDS", 0x00c, Access::kReadOnly, false, 0x00000000, "Words of N activations that the scratchpad holds, without those that serve as tensor memory."},
@@ -130,12 +130,12 @@ inline constexpr std::array<Register, 25> kRegisters{{
     {"RING_MASK", 0x03c, Access::kReadWrite, true, 0x0000003f, "Commands in the ring, less one; the ring holds a power of two of them, at most 65536."},
     {"RING_TAIL", 0x040, Access::kReadWrite, true, 0x00000000, "Index after the last valid command; writing it starts the work. Refused (SLVERR) during a soft reset."},
     {"RING_HEAD", 0x044, Access::kReadOnly, false, 0x00000000, "Index of the next command to be dispatched."},
-    {"INTERRUPT_ENABLE", 0x048, Access::kReadWrite, true, 0x00000003, "Which causes raise the line; INTERRUPT tells of all."},
+    {"INTERRUPT_ENABLE", 0x048, Access::kReadWrite, true, 0x00000003, "Which causes raise the line; INTERRUPT shows all."},
     {"PARAMETER_SETS", 0x04c, Access::kReadOnly, false, 0x00000000, "Sets of parameters that the parameter buffer holds, one for each tile of N."},
     {"SELF_CHECK", 0x050, Access::kReadOnly, false, 0x00000000, "Which faults of its own the accelerator was built to find."},
     {"FAULT_TILE", 0x054, Access::kReadOnly, true, 0x00000000, "After CHECKSUM: the tile that ERROR.COMMAND computed, counted from 0 in the order of its tiles."},
     {"FAULT_ROW", 0x058, Access::kReadOnly, true, 0x00000000, "After CHECKSUM: the row of that tile, from 0."},
-    {"FAULT_MEMORY", 0x05c, Access::kReadOnly, true, 0x00000000, "After PARITY and UNWRITTEN: where the word lies."},
+    {"FAULT_MEMORY", 0x05c, Access::kReadOnly, true, 0x00000000, "After PARITY and UNWRITTEN: the location of the word."},
     {"TENSOR_WORDS", 0x060, Access::kReadOnly, false, 0x00000000, "Words at the end of the scratchpad that can serve as tensor memory; 0: none can."},
     {"TENSOR_MEMORY", 0x064, Access::kReadWrite, true, 0x00000000, "Whether they do. Writing it also resets, as CONTROL.RESET does. Refused (SLVERR) while BUSY, and if TENSOR_WORDS is 0."},
 }};
@@ -167,14 +167,14 @@ inline constexpr std::uint32_t kRetain = 1u << 1;
 /// low byte first, in the order of the table of counters, padded with zeros to a multiple of N
 /// bytes. Without the flag ADDRESS is not used.
 inline constexpr std::uint32_t kSnapshot = 1u << 2;
-/// LOAD_ACTIVATIONS, MATMUL: the scratchpad holds planes of pixels, which are read as the taps of a
-/// convolution meet them. Waits until no words of products without the flag are kept, as those wait
-/// for its pixels.
+/// LOAD_ACTIVATIONS, MATMUL: the scratchpad holds channel blocks of pixels, which are read in the
+/// order of a convolution's taps. Waits until no words of products without the flag are kept, as
+/// those wait for its pixels.
 inline constexpr std::uint32_t kWindow = 1u << 3;
 /// LOAD_ACTIVATIONS with WINDOW: the first of a convolution. Waits until no pixel of the one before
 /// is kept.
 inline constexpr std::uint32_t kStart = 1u << 4;
-/// STORE: results pass the vector path.
+/// STORE: results pass the element-wise unit.
 inline constexpr std::uint32_t kVector = 1u << 5;
 /// DEPTHWISE: the largest value under the taps whose weight is odd, instead of the sum of products.
 inline constexpr std::uint32_t kMaximum = 1u << 6;
@@ -184,7 +184,7 @@ inline constexpr std::uint32_t kMaximum = 1u << 6;
 inline constexpr std::uint32_t kRetainWeights = 1u << 7;
 }  // namespace flag
 
-/// How results are written, as a command's FORMAT tells it.
+/// How results are written: a command's FORMAT.
 enum class ResultCode : std::uint32_t {
   kInt32 = 0,
   kInt8 = 1,
@@ -338,15 +338,15 @@ struct OpcodeEntry {
 // clang-format off
 inline constexpr std::array<OpcodeEntry, 10> kOpcodes{{
     {Opcode::kLoadWeights, "LOAD_WEIGHTS", "Streams COUNT words from ADDRESS on into the weight buffer, the same ones PASSES times; N words are a tile, a word is the N weights (along K) of one column.", "COUNT PASSES ADDRESS_LOW ADDRESS_HIGH", 0, ""},
-    {Opcode::kLoadActivations, "LOAD_ACTIVATIONS", "For each of BLOCKS blocks, the same PASSES times: streams COUNT tiles of ROWS words, STRIDE words apart, into the scratchpad; a word is N activations (along K) of one row. A block begins ROWS words after the block before it. With WINDOW: ROWS pixels of COUNT planes, STRIDE words apart in memory, into the slots from SLOT on; BLOCKS and PASSES are 1.", "ROWS COUNT PASSES BLOCKS ADDRESS_LOW ADDRESS_HIGH STRIDE", flag::kWindow, "FLAGS CAPACITY SLOT PLACE"},
-    {Opcode::kMatmul, "MATMUL", "BLOCKS times PASSES times COUNT tiles: each takes ROWS words from the scratchpad and one tile of weights. With WINDOW: a block of ROWS output pixels, PASSES times all taps of COUNT planes, which the last SET_WINDOW describes; BLOCKS is 1 and ACCUMULATE set. ROWS above ACCUMULATOR_ROWS fill both banks: a pass gives two blocks of results, the first of ACCUMULATOR_ROWS rows.", "FLAGS ROWS COUNT PASSES BLOCKS", flag::kWindow, "SLOT OUT_ROW OUT_COLUMN IN_ROW IN_COLUMN NEW_PIXELS FREED_PIXELS"},
-    {Opcode::kStore, "STORE", "For each of BLOCKS blocks of M: writes COUNT finished tiles of ROWS rows of N results to memory, STRIDE rows apart. A block begins ROWS rows after the block before it. With 8-bit results each tile takes a set of parameters. With VECTOR, of 8-bit results alone: they pass the vector path, where a second operand, which LOAD_OPERANDS brings, is added or multiplied, a table applied, and some lanes written only. Without ADD and MULTIPLY no operands are taken but a table, and neither scales nor bounds apply: the results, or their entries of the table, are written as they are.", "ROWS COUNT BLOCKS ADDRESS_LOW ADDRESS_HIGH FORMAT ZERO LOW HIGH STRIDE", flag::kVector, "FLAGS RESULT_SCALE OPERAND_SCALE OFFSET RESULT_ZERO OPERAND_ZERO FUNCTION_MIN FUNCTION_MAX FIRST_LANE LANES ADD MULTIPLY TABLE BROADCAST KEEP SWAP OPERAND_MOVED RESULT_MOVED"},
+    {Opcode::kLoadActivations, "LOAD_ACTIVATIONS", "For each of BLOCKS blocks, the same PASSES times: streams COUNT tiles of ROWS words, STRIDE words apart, into the scratchpad; a word is N activations (along K) of one row. A block begins ROWS words after the block before it. With WINDOW: ROWS pixels of COUNT channel blocks, STRIDE words apart in memory, into the slots from SLOT on; BLOCKS and PASSES are 1.", "ROWS COUNT PASSES BLOCKS ADDRESS_LOW ADDRESS_HIGH STRIDE", flag::kWindow, "FLAGS CAPACITY SLOT PLACE"},
+    {Opcode::kMatmul, "MATMUL", "BLOCKS times PASSES times COUNT tiles: each takes ROWS words from the scratchpad and one tile of weights. With WINDOW: a block of ROWS output pixels, PASSES times all taps of COUNT channel blocks, which the last SET_WINDOW describes; BLOCKS is 1 and ACCUMULATE set. ROWS above ACCUMULATOR_ROWS fill both banks: a pass gives two blocks of results, the first of ACCUMULATOR_ROWS rows.", "FLAGS ROWS COUNT PASSES BLOCKS", flag::kWindow, "SLOT OUT_ROW OUT_COLUMN IN_ROW IN_COLUMN NEW_PIXELS FREED_PIXELS"},
+    {Opcode::kStore, "STORE", "For each of BLOCKS blocks of M: writes COUNT finished tiles of ROWS rows of N results to memory, STRIDE rows apart. A block begins ROWS rows after the block before it. With 8-bit results each tile takes a set of parameters. With VECTOR, of 8-bit results only: they pass the element-wise unit, where a second operand, which LOAD_OPERANDS brings, is added or multiplied, a table applied, and some lanes written only. Without ADD and MULTIPLY no operands are taken but a table, and neither scales nor bounds apply: the results, or their entries of the table, are written as they are.", "ROWS COUNT BLOCKS ADDRESS_LOW ADDRESS_HIGH FORMAT ZERO LOW HIGH STRIDE", flag::kVector, "FLAGS RESULT_SCALE OPERAND_SCALE OFFSET RESULT_ZERO OPERAND_ZERO FUNCTION_MIN FUNCTION_MAX FIRST_LANE LANES ADD MULTIPLY TABLE BROADCAST KEEP SWAP OPERAND_MOVED RESULT_MOVED"},
     {Opcode::kFinish, "FINISH", "Waits until every engine is idle and every write is answered, then raises the interrupt.", "", 0, ""},
     {Opcode::kFence, "FENCE", "Waits until at most COUNT of the STOREs before it are still open: a STORE is until every write of it is answered. It waits for nothing else.", "FLAGS COUNT ADDRESS_LOW ADDRESS_HIGH", 0, ""},
     {Opcode::kLoadParameters, "LOAD_PARAMETERS", "Streams COUNT words from ADDRESS on into the parameter buffer, the same ones PASSES times. Eight words are the set of one tile of N: the int32 biases of its N columns, then their float32 scales, low byte first. Scales are finite and not negative: the sign is not looked at, and what is infinite or NaN counts as the largest finite float32.", "COUNT PASSES ADDRESS_LOW ADDRESS_HIGH", 0, ""},
     {Opcode::kSetWindow, "SET_WINDOW", "Describes the convolution whose blocks the MATMULs with WINDOW after it are.", "ZERO KERNEL_HEIGHT KERNEL_WIDTH STRIDE_HEIGHT STRIDE_WIDTH DILATION_HEIGHT DILATION_WIDTH PAD_TOP PAD_LEFT HEIGHT WIDTH OUT_HEIGHT OUT_WIDTH ROW_STEP IMAGE_STEP TAP_ROW_STEP GROUP_PASSES CAPACITY", 0, ""},
     {Opcode::kLoadOperands, "LOAD_OPERANDS", "For each of BLOCKS blocks, the same PASSES times: streams COUNT runs of ROWS words, STRIDE words apart, into the operand buffer; a word is N operands, one for each lane. A block begins ROWS words after the block before it. STOREs take the words in their order: a table, then for each tile its rows, or one word with BROADCAST.", "ROWS COUNT PASSES BLOCKS ADDRESS_LOW ADDRESS_HIGH STRIDE", 0, ""},
-    {Opcode::kDepthwise, "DEPTHWISE", "For each of COUNT planes: takes KERNEL_HEIGHT * KERNEL_HEIGHT words of weights, each the N channels of a tap, row by row; then, for each of PASSES images, HEIGHT * WIDTH words of activations, and gives a row of N sums for each output pixel, in their order. Blocks have ROWS rows, the last one of a plane what is left. Sums have 22 bits. With MAXIMUM: the largest value under the taps whose weight is odd. With ACCUMULATE an image gives one row. A sum is made when the word after that of its last tap is there, too: the last sums of an image may need words of the next.", "FLAGS ROWS COUNT PASSES ZERO KERNEL_HEIGHT STRIDE_HEIGHT STRIDE_WIDTH DILATION_HEIGHT DILATION_WIDTH PAD_TOP PAD_LEFT HEIGHT WIDTH OUT_HEIGHT OUT_WIDTH ROW_STEP IMAGE_STEP LEAD", 0, ""},
+    {Opcode::kDepthwise, "DEPTHWISE", "For each of COUNT channel blocks: takes KERNEL_HEIGHT * KERNEL_HEIGHT words of weights, each the N channels of a tap, row by row; then, for each of PASSES images, HEIGHT * WIDTH words of activations, and gives a row of N sums for each output pixel, in their order. Blocks have ROWS rows, the last one of a channel block the remaining ones. Sums have 22 bits. With MAXIMUM: the largest value under the taps whose weight is odd. With ACCUMULATE an image gives one row. A sum is made when the word after that of its last tap is there, too: the last sums of an image may need words of the next.", "FLAGS ROWS COUNT PASSES ZERO KERNEL_HEIGHT STRIDE_HEIGHT STRIDE_WIDTH DILATION_HEIGHT DILATION_WIDTH PAD_TOP PAD_LEFT HEIGHT WIDTH OUT_HEIGHT OUT_WIDTH ROW_STEP IMAGE_STEP LEAD", 0, ""},
 }};
 // clang-format on
 
@@ -427,7 +427,7 @@ inline std::string to_string(const Command& command) {
   return "unknown opcode " + std::to_string(static_cast<std::uint32_t>(command.opcode));
 }
 
-/// Why the work stopped, as ERROR.CODE tells it.
+/// Why the work stopped: ERROR.CODE.
 enum class ErrorCode : std::uint32_t {
   kNone = 0,
   kBadOpcode = 1,
@@ -442,7 +442,7 @@ enum class ErrorCode : std::uint32_t {
   kUnwritten = 10,
 };
 
-/// Which part of the accelerator, as ERROR.ENGINE tells it.
+/// Which part of the accelerator: ERROR.ENGINE.
 enum class Engine : std::uint32_t {
   kCommands = 0,
   kWeights = 1,
@@ -465,12 +465,12 @@ struct ErrorEntry {
 inline constexpr std::array<ErrorEntry, 11> kErrors{{
     {ErrorCode::kNone, "NONE", "No error."},
     {ErrorCode::kBadOpcode, "BAD_OPCODE", "The command's OPCODE is not in the table."},
-    {ErrorCode::kBadOperand, "BAD_OPERAND", "ROWS, COUNT, PASSES or BLOCKS is zero, ROWS is larger than an accumulator bank, FORMAT is not in the table, LOW is larger than HIGH (8-bit results), a STORE with VECTOR has results of 32 bits, lanes beyond N or numbers that the vector path cannot take, or has KEEP and no settings were loaded since the reset, or writes some lanes only of words in the tensor memory, DEPTHWISE has a kernel, dilations or steps that cannot be, or a window does not fit the scratchpad or the commands before it."},
+    {ErrorCode::kBadOperand, "BAD_OPERAND", "ROWS, COUNT, PASSES or BLOCKS is zero, ROWS is larger than an accumulator bank, FORMAT is not in the table, LOW is larger than HIGH (8-bit results), a STORE with VECTOR has results of 32 bits, lanes beyond N or numbers that the element-wise unit cannot take, or has KEEP and no settings were loaded since the reset, or writes some lanes only of words in the tensor memory, DEPTHWISE has a kernel, dilations or steps that cannot be, or a window does not fit the scratchpad or the commands before it."},
     {ErrorCode::kBadAddress, "BAD_ADDRESS", "The address is no multiple of N or wider than the bus, or the command or its words pass the end of the address space or, while there is one, of the tensor memory or of the addresses before it; or it is of the tensor memory, and the command neither LOAD_ACTIVATIONS, LOAD_OPERANDS nor STORE."},
     {ErrorCode::kBusSlave, "BUS_SLAVE", "The memory answered SLVERR."},
-    {ErrorCode::kBusDecode, "BUS_DECODE", "The memory answered DECERR: nothing lies at that address."},
+    {ErrorCode::kBusDecode, "BUS_DECODE", "The memory answered DECERR: the address is not mapped."},
     {ErrorCode::kWatchdog, "WATCHDOG", "No progress for as long as WATCHDOG allows."},
-    {ErrorCode::kUnbalanced, "UNBALANCED", "A FINISH, or a LOAD_ACTIVATIONS that begins anew, found pixels of a window that no MATMUL claims or frees."},
+    {ErrorCode::kUnbalanced, "UNBALANCED", "A FINISH, or a LOAD_ACTIVATIONS that starts another convolution, found pixels of a window that no MATMUL claims or frees."},
     {ErrorCode::kChecksum, "CHECKSUM", "A row of sums that left the array is not what its checksum says: a fault of the device, which the same work may not meet again."},
     {ErrorCode::kParity, "PARITY", "A word that was read from one of the device's memories is not the one that was written there, or a command not the one that was encoded: a fault of the device, too. Also a flip of a register that stops the engines."},
     {ErrorCode::kUnwritten, "UNWRITTEN", "A MATMUL, or a LOAD from the tensor memory, read a word of the scratchpad that was not written since the reset, or a STORE a row of sums that was not computed since it was stored last, as one with more rows than its block does: an error of the program, which only a device with SELF_CHECK.PARITY finds."},
@@ -541,38 +541,38 @@ struct Counter {
 inline constexpr std::array<Counter, 40> kCounters{{
     {"total", "clocks", 0x080, "Cycles in all while busy."},
     {"commands", "dispatch", 0x088, "A command was handed to its engine, or rejected."},
-    {"commands", "wait_memory", 0x090, "The next command was on its way from memory."},
-    {"commands", "wait_engine", 0x098, "A command waited for room in its engine's queue, FENCE for STOREs, or FINISH for all engines."},
+    {"commands", "wait_memory", 0x090, "The fetch of the next command was in flight."},
+    {"commands", "wait_engine", 0x098, "A command waited for space in its engine's queue, FENCE for STOREs, or FINISH for all engines."},
     {"commands", "idle", 0x0a0, "The ring was empty."},
     {"weights", "transfer", 0x0a8, "A word of weights arrived."},
     {"weights", "wait_memory", 0x0b0, "Words had been requested, and none arrived."},
-    {"weights", "wait_buffer", 0x0b8, "Nothing was under way, since the weight buffer had no room for the next burst."},
-    {"weights", "idle", 0x0c0, "No load of weights under way."},
+    {"weights", "wait_buffer", 0x0b8, "No burst was in flight, since the weight buffer had no space for the next burst."},
+    {"weights", "idle", 0x0c0, "No load of weights in progress."},
     {"activations", "transfer", 0x0c8, "A word of activations arrived."},
     {"activations", "wait_memory", 0x0d0, "Words had been requested, and none arrived."},
-    {"activations", "wait_scratchpad", 0x0d8, "Nothing was under way, since the scratchpad had no room for the next burst."},
-    {"activations", "idle", 0x0e0, "No load of activations under way."},
+    {"activations", "wait_scratchpad", 0x0d8, "No burst was in flight, since the scratchpad had no space for the next burst."},
+    {"activations", "idle", 0x0e0, "No load of activations in progress."},
     {"compute", "compute", 0x0e8, "A row of activations entered the array; or DEPTHWISE took a word, or made a part of a sum of nine taps."},
     {"compute", "wait_weights", 0x0f0, "The next tile's weights were not there, or those of the last one still moving into the array."},
     {"compute", "wait_activations", 0x0f8, "The weights were there, the activations not."},
     {"compute", "wait_results", 0x100, "Both operands were there, but the accumulator had no place for the row."},
-    {"compute", "drain", 0x108, "No MATMUL under way, and rows still moving through the array."},
-    {"compute", "idle", 0x110, "No MATMUL under way, and the array empty."},
+    {"compute", "drain", 0x108, "No MATMUL in progress, and rows still moving through the array."},
+    {"compute", "idle", 0x110, "No MATMUL in progress, and the array empty."},
     {"results", "transfer", 0x118, "A beat of results or of a snapshot was taken by memory."},
     {"results", "wait_memory", 0x120, "Results or a snapshot were ready, and memory took none."},
-    {"results", "wait_compute", 0x128, "The next block was not finished, or its first row on its way to the port."},
+    {"results", "wait_compute", 0x128, "The next block was not finished, or its first row had not reached the port."},
     {"results", "wait_parameters", 0x130, "The next block was finished, but its parameters had not been loaded."},
     {"results", "wait_operands", 0x138, "The next block and its parameters were there, its operands not."},
-    {"results", "wait_response", 0x140, "No STORE or snapshot under way, and writes not yet answered."},
-    {"results", "idle", 0x148, "No STORE or snapshot under way, and every write answered."},
+    {"results", "wait_response", 0x140, "No STORE or snapshot in progress, and writes not yet answered."},
+    {"results", "idle", 0x148, "No STORE or snapshot in progress, and every write answered."},
     {"parameters", "transfer", 0x150, "A word of parameters arrived."},
     {"parameters", "wait_memory", 0x158, "Words had been requested, and none arrived."},
-    {"parameters", "wait_buffer", 0x160, "Nothing was under way, since the parameter buffer had no room for the next burst."},
-    {"parameters", "idle", 0x168, "No load of parameters under way."},
+    {"parameters", "wait_buffer", 0x160, "No burst was in flight, since the parameter buffer had no space for the next burst."},
+    {"parameters", "idle", 0x168, "No load of parameters in progress."},
     {"operands", "transfer", 0x170, "A word of operands arrived."},
     {"operands", "wait_memory", 0x178, "Words had been requested, and none arrived."},
-    {"operands", "wait_buffer", 0x180, "Nothing was under way, since the operand buffer had no room for the next burst."},
-    {"operands", "idle", 0x188, "No load of operands under way."},
+    {"operands", "wait_buffer", 0x180, "No burst was in flight, since the operand buffer had no space for the next burst."},
+    {"operands", "idle", 0x188, "No load of operands in progress."},
     {"bytes", "weights", 0x190, "Bytes read through the weights port."},
     {"bytes", "activations", 0x198, "Bytes of activations read through the data port."},
     {"bytes", "commands", 0x1a0, "Bytes of commands read through the data port."},

@@ -30,7 +30,7 @@ DeviceKind DeviceRegistry::find(const std::string& name) const {
     if (kind.make_at == nullptr) return kind;
     if (colon == std::string::npos || colon + 1 == name.size()) {
       throw UsageError(
-          fmt::format("device '{0}' is told with its place, as in {0}:/dev/ttyUSB0", kind.name));
+          fmt::format("device '{0}' needs its port, as in {0}:/dev/ttyUSB0", kind.name));
     }
     DeviceKind there = kind;
     there.make = [make_at = kind.make_at, place = name.substr(colon + 1)](

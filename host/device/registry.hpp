@@ -41,7 +41,8 @@ struct DeviceKind {
   std::vector<int> arrays;  // the sizes that it can have
   bool any_design = false;  // are its memories as large as a design asks?
   std::string hint;         // what comes after a message that it lacks something; may be empty
-  /// Hardware: one alone, with a memory of its own, which DeviceOptions::memory does not describe.
+  /// Hardware: a single one, with a memory of its own, which DeviceOptions::memory does not
+  /// describe.
   bool is_board = false;
   std::function<std::unique_ptr<Device>(const DeviceOptions&)> make;
   /// In place of make, until find() knows the place.

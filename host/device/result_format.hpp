@@ -37,7 +37,7 @@ class ResultFormat {
   /// Bytes of one value.
   constexpr std::uint32_t bytes() const { return entry_->bytes; }
 
-  /// Whether values below zero can be told.
+  /// Whether values below zero can be represented.
   constexpr bool is_signed() const { return entry_->is_signed; }
 
   /// Are values made of the sums by bias, scale, zero point and bounds? Then each tile takes a set

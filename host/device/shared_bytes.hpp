@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Bytes that nobody changes any more.
+// Immutable bytes.
 #pragma once
 
 #include <cstddef>

@@ -3,7 +3,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <utility>
 
 #include "host/device/result_format.hpp"
 #include "host/util/float_bits.hpp"

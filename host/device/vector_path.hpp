@@ -15,18 +15,18 @@ inline constexpr std::uint32_t kTableBytes = 256;
 /// Words of N bytes that hold a table.
 constexpr std::uint32_t table_words(std::uint32_t n) { return kTableBytes / n; }
 
-/// Do results of the STORE pass the vector path?
+/// Do results of the STORE pass the element-wise unit?
 constexpr bool is_vector(const StoreCommand& store) { return (store.flags & flag::kVector) != 0; }
 constexpr bool is_vector(const Command& command) {
   return command.opcode == Opcode::kStore && (command.flags & flag::kVector) != 0;
 }
 
-/// The settings of the vector path, STORE after STORE.
+/// The settings of the element-wise unit, STORE after STORE.
 class VectorSettings {
  public:
   /// The next STORE begins. One with KEEP leaves the settings as they are.
   void begin(const StoreCommand& store);
-  /// Of the STORE that has begun: do its results pass the vector path?
+  /// Of the STORE that has begun: do its results pass the element-wise unit?
   bool used() const { return used_; }
   /// Words of operands that its table takes, before those of its first tile.
   std::uint32_t table_words(std::uint32_t n) const;

@@ -15,7 +15,7 @@ WindowTaps::WindowTaps(const SetWindowCommand& set, const MatmulCommand& matmul)
     : set_(set), planes_(matmul.count), corners_(matmul.rows) {
   const std::uint64_t width = size(set.out_width), height = size(set.out_height);
   for (std::uint64_t i = 0; i < corners_.size(); ++i) {
-    // Output pixel i of the block lies `lines` output rows below the first, `images` of them
+    // Output pixel i of the block is `lines` output rows below the first, `images` of them
     // beginning an image.
     const std::uint64_t lines = (matmul.out_column + i) / width;
     const std::uint64_t images = (matmul.out_row + lines) / height;

@@ -39,7 +39,7 @@ struct WindowTile {
 /// The input pixel that a tap meets.
 struct WindowPixel {
   std::int64_t row = 0, column = 0;  // of the picture; perhaps outside of it
-  std::uint32_t slot = 0;            // in each plane, where it lies inside
+  std::uint32_t slot = 0;            // in each plane, if it is inside
   bool inside = false;
 };
 

@@ -23,7 +23,7 @@ WordStream::Run WordStream::run(std::uint64_t word, std::uint32_t word_bytes) co
   const std::uint64_t in_pass = index % pass_words;
   const std::uint64_t tile = in_pass / load->tile_words, in_tile = in_pass % load->tile_words;
   const std::uint64_t place = block * load->tile_words + tile * load->stride + in_tile;
-  const bool dense = load->stride == load->tile_words;  // tiles lie one behind the other
+  const bool dense = load->stride == load->tile_words;  // tiles are contiguous
   return {load->address + place * word_bytes,
           dense ? pass_words - in_pass : load->tile_words - in_tile, load->tag};
 }

@@ -36,8 +36,8 @@ class WordStream {
  private:
   struct Load {
     std::uint64_t first, words, address;
-    // In each of its blocks, in each pass: so many tiles, from one of which it is `stride` words
-    // to the next.
+    // In each of its blocks, in each pass: this number of tiles, from one of which it is `stride`
+    // words to the next.
     std::uint64_t tile_words, tiles, stride, passes;
     std::uint32_t tag;
   };

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A Device behind the hooks of the driver in C.
+// A Device as the hooks of the driver in C.
 #pragma once
 
 #include <cstdint>

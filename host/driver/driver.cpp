@@ -7,10 +7,8 @@
 #include <limits>
 #include <stdexcept>
 
-#include "host/device/registers.hpp"
 #include "host/device/snapshot.hpp"
 #include "host/tiling/packing.hpp"
-#include "host/util/error.hpp"
 
 namespace gemm64 {
 namespace {
@@ -22,8 +20,8 @@ constexpr std::uint64_t kProgressCycles = 1 << 16;
 // The device's watchdog ends a wait without progress. A program that goes on for this many times
 // the cycles that an unthrottled memory needs will not end in a time that anyone waits for.
 constexpr std::uint64_t kSlowestMemory = 1000;
-// A wait of so many latencies without any progress is a fault: a request waits behind all those
-// that the other ports may have under way.
+// A wait of this number of latencies without any progress is a fault: a request waits for all
+// those that the other ports may have in flight.
 constexpr std::uint64_t kLatenciesWithoutProgress = 16;
 
 }  // namespace
@@ -86,16 +84,16 @@ std::string place_of(const gemm64_error& error) {
 
 void Driver::fail(const std::vector<Command>& program) {
   const gemm64_error error = core_.error;
-  const std::uint64_t told = hooks_.waited_until();
+  const std::uint64_t reported = hooks_.waited_until();
   const std::string message = fmt::format(
       "device '{}': {} at command {} ({}){}, found by engine '{}': {}", device_.name(),
       gemm64_error_name(error.code), error.command,
       error.command < program.size() ? to_string(program[error.command]) : "not in the ring",
       place_of(error), gemm64_engine_name(error.engine), gemm64_error_text(error.code));
   std::optional<FoundFault> own;
-  // Whoever hears of it looks for its command.
+  // The caller looks for its command.
   if (gemm64_is_own_fault(&error) != 0 && error.command < program.size()) {
-    own = {error.code, error.command, error.tile, error.row, error.memory, error.word, 0, told};
+    own = {error.code, error.command, error.tile, error.row, error.memory, error.word, 0, reported};
   }
   fail_after_reset(message, own);
 }
@@ -188,21 +186,21 @@ bool Driver::has_ended(const std::vector<Command>& program, std::uint64_t cycles
   const gemm64_result result = gemm64_wait(&core_, cycles);
   if (result == GEMM64_FAILED) fail(program);
   if (result != GEMM64_TIMEOUT) check(result);
-  const bool told = result == GEMM64_OK;
-  if (core_.info.self_check != 0) check_end(told);
-  return told;
+  const bool reported = result == GEMM64_OK;
+  if (core_.info.self_check != 0) check_end(reported);
+  return reported;
 }
 
-void Driver::check_end(bool told) {
+void Driver::check_end(bool reported) {
   std::uint32_t dispatched = 0;
   check(gemm64_dispatched(&core_, &dispatched));
-  if (told == (dispatched == core_.submitted)) return;
-  // Nobody has told of a FINISH that was reached: it may have been since.
+  if (reported == (dispatched == core_.submitted)) return;
+  // A FINISH that was reached has not been reported: it may have been since.
   std::uint32_t cause = 0;
   check(gemm64_read(&core_, GEMM64_REG_INTERRUPT, &cause));
-  if (!told && cause != 0) return;
+  if (!reported && cause != 0) return;
   const std::uint32_t done = GEMM64_INTERRUPT_DONE_MASK;
-  core_.altered = {GEMM64_REG_INTERRUPT, told ? 0 : done, told ? done : 0};
+  core_.altered = {GEMM64_REG_INTERRUPT, reported ? 0 : done, reported ? done : 0};
   fail_altered();
 }
 
@@ -291,7 +289,7 @@ MatrixI32 Driver::read_results(const Job& job) {
   return unpack_results(job, result_values(format, blocks));
 }
 
-/// Cycles after which nobody waits any longer.
+/// Cycles after which a wait ends.
 std::uint64_t Driver::clock_limit(const Traffic& traffic) const {
   const std::uint64_t bytes = traffic.weights + traffic.parameters + traffic.activations +
                               traffic.operands + traffic.results;

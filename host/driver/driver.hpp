@@ -22,7 +22,7 @@
 
 namespace gemm64 {
 
-/// What one product gave.
+/// The results of one product.
 struct GemmResult {
   MatrixI32 sums;       // M x N; where the job asks for 8-bit results, these
   Counters counters{};  // the device's own, of this product
@@ -47,7 +47,7 @@ struct FoundFault {
   std::uint32_t memory = 0;   // of PARITY, in place of these two
   std::uint32_t word = 0;     // of it
   std::uint32_t offset = 0;   // of the register
-  std::uint64_t clock = 0;    // in which it told so by its interrupt, or the register was read
+  std::uint64_t clock = 0;    // of its interrupt, or the register was read
 };
 
 /// A register's name, or its offset where it has none.
@@ -64,10 +64,10 @@ class OwnFault : public DeviceError {
   FoundFault fault_;
 };
 
-/// Told of such a fault before the program runs again.
+/// Called with such a fault before the program runs again.
 using RunsAgain = std::function<void(const FoundFault&)>;
 
-/// Told from time to time how much of the weights' bytes has been read, 0 to 1.
+/// Called from time to time with the share of the weights' bytes that has been read, 0 to 1.
 using Progress = std::function<void(double)>;
 
 /// How long the driver waits before it gives up.
@@ -136,9 +136,9 @@ class Driver {
   bool has_ended(const std::vector<Command>& program, std::uint64_t cycles);
 
   /// Did the device itself report an error since it was opened?
-  bool was_told_error() const { return core_.error.code != 0; }
+  bool has_error() const { return core_.error.code != 0; }
 
-  /// Soft reset: whatever was under way is given up. Throws DeviceError if it does not end.
+  /// Soft reset: work in progress is given up. Throws DeviceError if it does not end.
   void reset();
 
   /// Reads every counter.
@@ -162,8 +162,8 @@ class Driver {
   [[noreturn]] void fail_after_reset(const std::string& message,
                                      const std::optional<FoundFault>& own);
   [[noreturn]] void fail_altered();
-  /// Has the device that checks itself told the program's end where it was, and nowhere else?
-  void check_end(bool told);
+  /// Has the self-checking device reported the program's end where it was, and only there?
+  void check_end(bool reported);
   [[noreturn]] void give_up(std::uint64_t spent, std::uint64_t clock_limit);
 
   Device& device_;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "gemm64_driver.h"
 
-/* A soft reset lasts as long as the bus transfers under way; their answers may be slow. */
+/* A soft reset lasts as long as the bus transfers in flight; their answers may be slow. */
 #define RESET_POLLS 100000u
 /* Interrupts in a row without a cause, before the line is called stuck. */
 #define SPURIOUS_INTERRUPTS 1000u
@@ -137,7 +137,7 @@ enum gemm64_result gemm64_set_ring(struct gemm64_driver *driver, uint64_t ring, 
     return GEMM64_BAD_RING;
   }
   driver->places = 0;
-  /* The high half first: the device refuses either half while the other lies above its bus. */
+  /* The high half first: the device refuses either half while the other is above its bus. */
   TRY(gemm64_write(driver, GEMM64_REG_RING_BASE_HIGH, (uint32_t)(ring >> 32)));
   TRY(gemm64_write(driver, GEMM64_REG_RING_BASE_LOW, (uint32_t)ring));
   TRY(gemm64_write(driver, GEMM64_REG_RING_MASK, places - 1));
@@ -180,7 +180,7 @@ enum gemm64_result gemm64_compare_registers(struct gemm64_driver *driver) {
   if (has_checked_tensor_memory(driver)) {
     TRY(compare(driver, GEMM64_REG_TENSOR_MEMORY, driver->tensor_memory));
   }
-  if (driver->submitted == 0) return GEMM64_OK; /* nobody has looked at the settings */
+  if (driver->submitted == 0) return GEMM64_OK; /* the settings are unused so far */
   TRY(compare(driver, GEMM64_REG_WATCHDOG, driver->watchdog));
   return compare(driver, GEMM64_REG_INTERRUPT_ENABLE, driver->interrupt_enable);
 }

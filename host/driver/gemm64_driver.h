@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /* The accelerator's driver in freestanding C99: no heap, nothing of libc. All that it touches
  * goes through hooks, so the same code serves under Linux, on bare metal and in a simulation.
- * PORTING.md tells how. Not reentrant: one caller at a time for each device. */
+ * PORTING.md describes how. Not reentrant: one caller at a time for each device. */
 #ifndef GEMM64_DRIVER_H
 #define GEMM64_DRIVER_H
 
@@ -17,7 +17,7 @@ extern "C" {
 /* How the driver reaches the world. `context` is handed to each hook. */
 struct gemm64_hooks {
   void *context;
-  /* Required. The register of 32 bits at a byte offset. 0, or -1 where the bus told an error. */
+  /* Required. The register of 32 bits at a byte offset. 0, or -1 after a bus error. */
   int (*read)(void *context, uint32_t offset, uint32_t *value);
   int (*write)(void *context, uint32_t offset, uint32_t value);
   /* Required. Copies commands to where the accelerator sees them at bus address `address`. 0, or -1
@@ -47,7 +47,7 @@ enum gemm64_result {
   GEMM64_BAD_RING,    /* base or size of a ring that cannot be, or commands are still in it */
   GEMM64_RING_FULL,   /* no room for the commands; wait, and submit them again */
   GEMM64_TIMEOUT,     /* nothing within the limit; the device works on */
-  GEMM64_SPURIOUS,    /* the interrupt line stays high, and INTERRUPT tells no cause */
+  GEMM64_SPURIOUS,    /* the interrupt line stays high, and INTERRUPT has no cause */
   GEMM64_FAILED,      /* the device stopped with an error; see gemm64_driver.error */
   GEMM64_BAD_PRODUCT, /* sizes or results that no commands can say (gemm64_matmul.h) */
   GEMM64_NO_ROOM,     /* the memory is too small for the product's operands and results */
@@ -112,16 +112,16 @@ enum gemm64_result gemm64_probe(struct gemm64_driver *driver, const struct gemm6
 /* gemm64_probe(), then gemm64_reset(). */
 enum gemm64_result gemm64_open(struct gemm64_driver *driver, const struct gemm64_hooks *hooks);
 
-/* Soft reset: gives up whatever is under way and empties the ring; memory and counters stay.
- * RESETTING where transfers under way are never answered; then only a reset of the hardware helps,
+/* Soft reset: gives up work in progress and empties the ring; memory and counters stay.
+ * RESETTING where transfers in flight are never answered; then only a reset of the hardware helps,
  * and this function after it. */
 enum gemm64_result gemm64_reset(struct gemm64_driver *driver);
 
-/* Says where the ring lies: `places` * GEMM64_COMMAND_BYTES bytes from `ring`, a multiple of 64;
+/* Sets the ring: `places` * GEMM64_COMMAND_BYTES bytes from `ring`, a multiple of 64;
  * `places` is a power of two from 2 to 65536. Only right after a reset. */
 enum gemm64_result gemm64_set_ring(struct gemm64_driver *driver, uint64_t ring, uint32_t places);
 
-/* Puts `count` encoded commands (gemm64_encode()) behind those in the ring and starts the device,
+/* Puts `count` encoded commands (gemm64_encode()) after those in the ring and starts the device,
  * which may be working. `ticket`, where not NULL, is for gemm64_wait_for(). RING_FULL, with nothing
  * done, where they have no room. A ring of p places has room for p - 1 commands. ALTERED,
  * once they have begun, where gemm64_compare_registers() says so. */
@@ -133,7 +133,7 @@ enum gemm64_result gemm64_submit(struct gemm64_driver *driver, const void *comma
 enum gemm64_result gemm64_dispatched(struct gemm64_driver *driver, uint32_t *count);
 
 /* Waits for the next interrupt, and clears it. OK: some FINISH was reached. FAILED: the device
- * stopped; driver->error tells why, and gemm64_reset() brings it back. Else TIMEOUT, SPURIOUS,
+ * stopped; driver->error has the reason, and gemm64_reset() brings it back. Else TIMEOUT, SPURIOUS,
  * ALTERED. */
 enum gemm64_result gemm64_wait(struct gemm64_driver *driver, uint64_t limit);
 
@@ -156,12 +156,12 @@ enum gemm64_result gemm64_clear_counters(struct gemm64_driver *driver);
 #define GEMM64_SNAPSHOT_BYTES (8u * GEMM64_COUNTERS)
 
 /* Counter `index` of a snapshot at `snapshot`, which memory holds once its FENCE and a FINISH
- * behind it have been reached (gemm64_take() first, where caches are not coherent). */
+ * after it have been reached (gemm64_take() first, where caches are not coherent). */
 uint64_t gemm64_snapshot_counter(const void *snapshot, uint32_t index);
 
 /* Reads back the registers that the work depends on, of a device that checks itself
  * (info.self_check); of others none. Where one is not as it was written, ALTERED: driver->altered
- * tells which, it is written again, and what the device did since may be wrong: gemm64_reset(), and
+ * names it, it is written again, and what the device did since may be wrong: gemm64_reset(), and
  * submit again. gemm64_submit() and the waits do this themselves. RING_BASE, RING_MASK, RING_TAIL
  * and TENSOR_MEMORY (which gemm64_reset() writes again), and while commands are in the device
  * WATCHDOG and INTERRUPT_ENABLE: change these two through gemm64_write() then. */

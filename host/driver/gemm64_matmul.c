@@ -29,7 +29,7 @@ static uint32_t result_bytes(const struct gemm64_plan *plan) {
                                                      : GEMM64_RESULT_INT8_BYTES;
 }
 
-/* Blocks behind those that the plan has. Returns 0 where commands cannot count them. */
+/* Blocks after those of the plan. Returns 0 where commands cannot count them. */
 static int add_group(struct gemm64_plan *plan, const struct gemm64_geometry *geometry,
                      uint32_t first_row, uint32_t rows, uint32_t blocks) {
   const uint64_t words = (uint64_t)rows * plan->k_tiles;
@@ -71,8 +71,8 @@ enum gemm64_result gemm64_plan_product(struct gemm64_plan *plan,
   tiles = (uint64_t)plan->k_tiles * plan->n_tiles;
   if (tiles > UINT32_MAX / n) return GEMM64_BAD_PRODUCT; /* words of a LOAD_WEIGHTS */
 
-  /* As few blocks as can be, as even as can be. Beside a tile's rows the scratchpad must hold one
-   * more burst, or the two wait for each other. */
+  /* As few blocks as can be, as even as can be. In addition to a tile's rows the scratchpad must
+   * hold one more burst, or the two wait for each other. */
   most_rows =
       smaller(geometry->accumulator_rows, geometry->scratchpad_words - geometry->burst_beats + 1);
   blocks = divide_up(product->m, most_rows);
@@ -167,7 +167,7 @@ uint32_t gemm64_plan_commands(const struct gemm64_plan *plan,
   return count;
 }
 
-/* One word: values [tile * array, ...) of a row of `columns`, zeros behind its end. */
+/* One word: values [tile * array, ...) of a row of `columns`, zeros after its end. */
 static uint8_t *pack_word(uint8_t *to, const int8_t *row, uint32_t columns, uint32_t tile,
                           uint32_t array) {
   const uint32_t first = tile * array;

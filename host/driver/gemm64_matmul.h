@@ -16,7 +16,7 @@ extern "C" {
 /* Each of a plan's operands begins at a multiple of it. */
 #define GEMM64_PLAN_ALIGNMENT 4096u
 
-/* What a plan depends on. */
+/* The geometry that a plan depends on. */
 struct gemm64_geometry {
   uint32_t n;                /* rows and columns of the array */
   uint32_t weight_tiles;     /* in the weight buffer */
@@ -25,7 +25,7 @@ struct gemm64_geometry {
   uint32_t burst_beats;      /* in the longest burst */
 };
 
-/* What is computed. Of int32 results, which are the sums, all but the sizes stays 0. Of 8-bit
+/* The product. Of int32 results, which are the sums, all but the sizes stays 0. Of 8-bit
  * results, clamp(round((sum + bias) * scale) + zero, low, high), the format says which. */
 struct gemm64_product {
   uint32_t m, k, n; /* 1 to 2^31 */
@@ -39,7 +39,7 @@ struct gemm64_row_group {
   int retain; /* a block's activations stay on chip and serve every tile of n */
 };
 
-/* How a product is cut, and where its operands lie: bus addresses, one after the other. */
+/* The tiling of a product, and the bus addresses of its operands, in this order. */
 struct gemm64_plan {
   struct gemm64_product product;
   uint32_t array, k_tiles, n_tiles;
@@ -61,7 +61,7 @@ struct gemm64_memory {
 struct gemm64_operands {
   const int8_t *activations; /* [m][k] */
   const int8_t *weights;     /* [n][k] */
-  const int32_t *bias;       /* [n], of 8-bit results alone */
+  const int32_t *bias;       /* [n], only of 8-bit results */
   const float *scales;       /* [n], likewise; IEEE 754, finite, at least 0 */
   void *results;             /* [m][n] of int32_t, int8_t or uint8_t */
 };
@@ -92,7 +92,7 @@ void gemm64_unpack_results(const struct gemm64_plan *plan, const uint8_t *packed
  * gemm64_wait_for()'s. BAD_PRODUCT as above; NO_ROOM where the memory is too small, with nothing
  * done; else what gemm64_submit() and gemm64_wait_for() return. Where that is a fault of the device
  * that may pass (gemm64_may_pass()) it is reset, and the product runs once more: so no other
- * commands may be under way. */
+ * commands may be running. */
 enum gemm64_result gemm64_matmul(struct gemm64_driver *driver, const struct gemm64_memory *memory,
                                  const struct gemm64_product *product,
                                  const struct gemm64_operands *operands, uint64_t limit);

@@ -213,14 +213,14 @@ struct gemm64_command {
   /* Rows of M, or output pixels, in a block; 1 to ACCUMULATOR_ROWS, of a MATMUL with WINDOW to
      twice as many. LOAD_ACTIVATIONS with WINDOW: pixels; 1 to CAPACITY. */
   uint32_t rows;
-  /* Words (LOAD_WEIGHTS, LOAD_PARAMETERS) or tiles of K (LOAD_ACTIVATIONS, MATMUL; planes with
-     WINDOW) in a pass, planes (DEPTHWISE), tiles of results for each block of M (STORE), STOREs
-     still open (FENCE). */
+  /* Words (LOAD_WEIGHTS, LOAD_PARAMETERS) or tiles of K (LOAD_ACTIVATIONS, MATMUL; channel blocks
+     with WINDOW) in a pass, channel blocks (DEPTHWISE), tiles of results for each block of M
+     (STORE), STOREs still open (FENCE). */
   uint32_t count;
   /* LOAD_WEIGHTS, LOAD_PARAMETERS: how often the same COUNT words are read, from ADDRESS each time;
      once for each block of M. LOAD_ACTIVATIONS: how often the same tiles of a block are read; once
      for each tile of N, or once for all of them where MATMUL has RETAIN. MATMUL: tiles of N in a
-     block. DEPTHWISE: images of a plane. */
+     block. DEPTHWISE: images of a channel block. */
   uint32_t passes;
   /* How many blocks of M follow each other, each with all its passes or tiles. */
   uint32_t blocks;
@@ -266,45 +266,44 @@ struct gemm64_command {
   uint32_t out_height;
   /* Columns of an output image. */
   uint32_t out_width;
-  /* Slots, modulo CAPACITY, from what a tap meets at the last output pixel of a row to what it
-     meets at the first of the next. DEPTHWISE: words, STRIDE_HEIGHT * WIDTH - (OUT_WIDTH - 1) *
+  /* Slots, modulo CAPACITY, from a tap's input pixel at the last output pixel of a row to that at
+     the first of the next. DEPTHWISE: words, STRIDE_HEIGHT * WIDTH - (OUT_WIDTH - 1) *
      STRIDE_WIDTH, at least 0. */
   uint32_t row_step;
   /* The same from the last output pixel of an image to the first of the next. DEPTHWISE: HEIGHT *
      WIDTH - (OUT_HEIGHT - 1) * STRIDE_HEIGHT * WIDTH - (OUT_WIDTH - 1) * STRIDE_WIDTH, at least 0. */
   uint32_t image_step;
-  /* Slots, modulo CAPACITY, from what the last tap of a row meets to what the first of the next row
-     meets at the same output pixel. */
+  /* Slots, modulo CAPACITY, from the input pixel of a row's last tap to that of the next row's
+     first tap, at the same output pixel. */
   uint32_t tap_row_step;
-  /* Passes that read the same planes, at least 1; those after them read the planes that follow. */
+  /* Passes that read the same channel blocks, at least 1; those after them read the channel blocks
+     that follow. */
   uint32_t group_passes;
-  /* Pixels of each plane that the scratchpad holds, at least 1; in all commands of a convolution
-     the same. */
+  /* Pixels of each channel block that the scratchpad holds, at least 1; in all commands of a
+     convolution the same. */
   uint32_t capacity;
-  /* Words before that which the last tap meets at the first output pixel: ((KERNEL_HEIGHT - 1) *
+  /* Words before that of the last tap at the first output pixel: ((KERNEL_HEIGHT - 1) *
      DILATION_HEIGHT - PAD_TOP) * WIDTH + (KERNEL_HEIGHT - 1) * DILATION_WIDTH - PAD_LEFT; neither
      difference is negative. */
   uint32_t lead;
   /* Below CAPACITY. LOAD_ACTIVATIONS: slot of the first pixel; pixel p of the tensor has slot p
-     modulo CAPACITY. Without START new pixels follow those before. MATMUL: slot of what the first
-     tap meets at the first output pixel, as if there were no border. */
+     modulo CAPACITY. Without START new pixels follow those before. MATMUL: slot of the first tap's
+     input pixel at the first output pixel, as if there were no border. */
   uint32_t slot;
-  /* Word of the scratchpad at which the first plane that is loaded begins; planes lie CAPACITY
-     words apart. At 0 the pixels are new, and wait for room; above they come to those of the
-     LOAD_ACTIVATIONS before. */
+  /* Word of the scratchpad at which the first loaded channel block begins; channel blocks are
+     CAPACITY words apart. At 0 the pixels are new, and wait for space; above they belong to those
+     of the LOAD_ACTIVATIONS before. */
   uint32_t place;
   /* Row of the block's first output pixel, in its image. */
   uint32_t out_row;
   /* Its column. */
   uint32_t out_column;
-  /* Input row that the first tap meets there, signed, of 18 bits: OUT_ROW * STRIDE_HEIGHT -
-     PAD_TOP. */
+  /* Input row of the first tap there, signed, of 18 bits: OUT_ROW * STRIDE_HEIGHT - PAD_TOP. */
   uint32_t in_row;
-  /* Input column that the first tap meets there, signed, of 18 bits: OUT_COLUMN * STRIDE_WIDTH -
-     PAD_LEFT. */
+  /* Input column of the first tap there, signed, of 18 bits: OUT_COLUMN * STRIDE_WIDTH - PAD_LEFT. */
   uint32_t in_column;
-  /* Pixels that were loaded for this block: so many words of a plane must have come before it is
-     read for the first time. */
+  /* Pixels that were loaded for this block: as many words of a channel block must have arrived
+     before its first read. */
   uint32_t new_pixels;
   /* Pixels, the oldest ones, that no block after this one needs. */
   uint32_t freed_pixels;
@@ -357,7 +356,7 @@ struct gemm64_command {
   uint32_t result_moved;
 };
 
-/* Writes the command as it lies in the ring. Returns 0, or -1 where a value is wider than its
+/* Writes the command as it is in the ring. Returns 0, or -1 where a value is wider than its
  * field. */
 static inline int gemm64_encode(const struct gemm64_command *command, uint8_t *bytes) {
   uint32_t words[GEMM64_COMMAND_BYTES / 4] = {0};
@@ -497,12 +496,12 @@ static inline const char *gemm64_error_text(uint32_t value) {
   switch (value) {
     case GEMM64_ERROR_NONE: return "No error.";
     case GEMM64_ERROR_BAD_OPCODE: return "The command's OPCODE is not in the table.";
-    case GEMM64_ERROR_BAD_OPERAND: return "ROWS, COUNT, PASSES or BLOCKS is zero, ROWS is larger than an accumulator bank, FORMAT is not in the table, LOW is larger than HIGH (8-bit results), a STORE with VECTOR has results of 32 bits, lanes beyond N or numbers that the vector path cannot take, or has KEEP and no settings were loaded since the reset, or writes some lanes only of words in the tensor memory, DEPTHWISE has a kernel, dilations or steps that cannot be, or a window does not fit the scratchpad or the commands before it.";
+    case GEMM64_ERROR_BAD_OPERAND: return "ROWS, COUNT, PASSES or BLOCKS is zero, ROWS is larger than an accumulator bank, FORMAT is not in the table, LOW is larger than HIGH (8-bit results), a STORE with VECTOR has results of 32 bits, lanes beyond N or numbers that the element-wise unit cannot take, or has KEEP and no settings were loaded since the reset, or writes some lanes only of words in the tensor memory, DEPTHWISE has a kernel, dilations or steps that cannot be, or a window does not fit the scratchpad or the commands before it.";
     case GEMM64_ERROR_BAD_ADDRESS: return "The address is no multiple of N or wider than the bus, or the command or its words pass the end of the address space or, while there is one, of the tensor memory or of the addresses before it; or it is of the tensor memory, and the command neither LOAD_ACTIVATIONS, LOAD_OPERANDS nor STORE.";
     case GEMM64_ERROR_BUS_SLAVE: return "The memory answered SLVERR.";
-    case GEMM64_ERROR_BUS_DECODE: return "The memory answered DECERR: nothing lies at that address.";
+    case GEMM64_ERROR_BUS_DECODE: return "The memory answered DECERR: the address is not mapped.";
     case GEMM64_ERROR_WATCHDOG: return "No progress for as long as WATCHDOG allows.";
-    case GEMM64_ERROR_UNBALANCED: return "A FINISH, or a LOAD_ACTIVATIONS that begins anew, found pixels of a window that no MATMUL claims or frees.";
+    case GEMM64_ERROR_UNBALANCED: return "A FINISH, or a LOAD_ACTIVATIONS that starts another convolution, found pixels of a window that no MATMUL claims or frees.";
     case GEMM64_ERROR_CHECKSUM: return "A row of sums that left the array is not what its checksum says: a fault of the device, which the same work may not meet again.";
     case GEMM64_ERROR_PARITY: return "A word that was read from one of the device's memories is not the one that was written there, or a command not the one that was encoded: a fault of the device, too. Also a flip of a register that stops the engines.";
     case GEMM64_ERROR_UNWRITTEN: return "A MATMUL, or a LOAD from the tensor memory, read a word of the scratchpad that was not written since the reset, or a STORE a row of sums that was not computed since it was stored last, as one with more rows than its block does: an error of the program, which only a device with SELF_CHECK.PARITY finds.";
@@ -521,12 +520,12 @@ static inline const char *gemm64_memory_name(uint32_t value) {
     case GEMM64_MEMORY_BIASES: return "biases";
     case GEMM64_MEMORY_SCALES: return "scales";
     case GEMM64_MEMORY_OPERANDS: return "second operands";
-    case GEMM64_MEMORY_TABLE: return "table of the vector path";
-    case GEMM64_MEMORY_LANE_WEIGHTS: return "weights of the lanes";
-    case GEMM64_MEMORY_LANE_LINES: return "rows of the lanes";
-    case GEMM64_MEMORY_LANES: return "window and sums of the lanes";
+    case GEMM64_MEMORY_TABLE: return "table of the element-wise unit";
+    case GEMM64_MEMORY_LANE_WEIGHTS: return "weights of the depthwise unit";
+    case GEMM64_MEMORY_LANE_LINES: return "line buffers of the depthwise unit";
+    case GEMM64_MEMORY_LANES: return "window and sums of the depthwise unit";
     case GEMM64_MEMORY_REQUANTIZER: return "requantizer";
-    case GEMM64_MEMORY_VECTOR: return "vector path";
+    case GEMM64_MEMORY_VECTOR: return "element-wise unit";
     default: return "unknown";
   }
 }

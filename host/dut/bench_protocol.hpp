@@ -53,7 +53,7 @@ enum Status : std::uint32_t {
   kTimeout,   // nothing moved for idle_limit cycles
   kStopped,   // at reset_at
   kFinished,  // the design called $finish
-  kFatal,     // the simulator gave up: the text tells why
+  kFatal,     // the simulator gave up: the text has the reason
   kBroken     // a rule of AXI4-Stream was broken, or a result came that none had asked for
 };
 

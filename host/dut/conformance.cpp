@@ -7,7 +7,6 @@
 #include <algorithm>
 #include <chrono>
 #include <map>
-#include <set>
 
 #include "host/dut/conformance_cases.hpp"
 #include "host/dut/diagnosis.hpp"

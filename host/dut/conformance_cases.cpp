@@ -2,7 +2,6 @@
 #include "host/dut/conformance_cases.hpp"
 
 #include <algorithm>
-#include <random>
 
 #include "host/dut/network_products.hpp"
 #include "host/dut/tiling.hpp"

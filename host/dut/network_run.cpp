@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "host/dut/network_run.hpp"
 
-#include <map>
 #include <set>
 
 #include "host/dut/network_operands.hpp"

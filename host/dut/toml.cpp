@@ -3,8 +3,6 @@
 #include <fmt/format.h>
 #include <toml++/toml.h>
 
-#include <sstream>
-
 #include "host/dut/description.hpp"
 #include "host/util/error.hpp"
 #include "host/util/text.hpp"

@@ -7,7 +7,6 @@
 #include <charconv>
 #include <limits>
 #include <optional>
-#include <utility>
 
 #include "host/driver/driver.hpp"
 #include "host/ep/interruption.hpp"

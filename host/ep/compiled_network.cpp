@@ -7,7 +7,6 @@
 #include <map>
 #include <optional>
 #include <set>
-#include <stdexcept>
 #include <utility>
 
 #include "host/ep/options.hpp"
@@ -202,7 +201,7 @@ LoadedExecutable CompiledNetwork::program_of(const DeviceWork& group) const {
   made.programs = {executable_.programs.at(group.program - 1)};
   for (DeviceLayer& layer : made.plan.programs[0].layers) {
     renumber(layer.node);
-    for (int& node : layer.behind) renumber(node);
+    for (int& node : layer.fused) renumber(node);
     if (layer.part) renumber(layer.part->node);
   }
   made.order = pass_order(model, made.plan);

@@ -2,10 +2,8 @@
 #include "host/ep/factory.hpp"
 
 #include <memory>
-#include <string>
 
 #include "host/ep/options.hpp"
-#include "host/ep/provider.hpp"
 #include "host/util/error.hpp"
 
 namespace gemm64::ep {

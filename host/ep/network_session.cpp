@@ -10,10 +10,8 @@
 #include <functional>
 #include <future>
 #include <map>
-#include <mutex>
 #include <optional>
 #include <set>
-#include <string>
 #include <system_error>
 #include <utility>
 
@@ -26,7 +24,6 @@
 #include "host/graph/onnx/work.hpp"
 #include "host/runtime/float64_reference.hpp"
 #include "host/runtime/wall_clock.hpp"
-#include "host/util/error.hpp"
 #include "host/util/text.hpp"
 
 namespace gemm64::ep {

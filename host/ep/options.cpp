@@ -5,7 +5,6 @@
 
 #include <algorithm>
 #include <charconv>
-#include <limits>
 
 #include "host/util/error.hpp"
 #include "host/util/text.hpp"

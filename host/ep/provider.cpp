@@ -13,7 +13,6 @@
 #include <iterator>
 #include <map>
 #include <mutex>
-#include <optional>
 
 #include "host/ep/group.hpp"
 #include "host/ep/partition.hpp"

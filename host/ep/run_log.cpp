@@ -2,7 +2,6 @@
 #include "host/ep/run_log.hpp"
 
 #include <algorithm>
-#include <utility>
 
 #include "host/report/json.hpp"
 

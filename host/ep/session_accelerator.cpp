@@ -7,7 +7,6 @@
 #include <cstring>
 #include <stdexcept>
 #include <system_error>
-#include <utility>
 
 #include "host/runtime/group_run.hpp"
 #include "host/runtime/wall_clock.hpp"

@@ -5,10 +5,8 @@
 
 #include <algorithm>
 #include <chrono>
-#include <cstring>
 #include <exception>
 #include <mutex>
-#include <optional>
 #include <stdexcept>
 #include <string_view>
 #include <utility>
@@ -220,7 +218,7 @@ class Try {
       clear(after, command);
     }
     const std::string wrong = difference(after, before);
-    return wrong.empty() ? wrong : "beside what it stores " + wrong;
+    return wrong.empty() ? wrong : "in addition to what it stores " + wrong;
   }
 
   BrokenOutcome compare(const ProgramEnd& rtl, const ProgramEnd& reference,

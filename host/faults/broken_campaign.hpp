@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Broken programs on the RTL and on the reference device side by side: many of them, and how each
+// Broken programs on the RTL and on the reference device in parallel: many of them, and how each
 // ended. Plain data but for the functions that carry them out.
 #pragma once
 
@@ -19,7 +19,7 @@ namespace gemm64 {
 struct ProgramEnd {
   enum class Kind {
     kDone,      // FINISH was reached
-    kRefused,   // an error, whose code, engine and command are told
+    kRefused,   // an error, whose code, engine and command are reported
     kWaited,    // for what never comes: the watchdog ended it
     kUnending,  // nothing ended it
     kBroken     // the device broke a rule of its own: of AXI, or an assertion
@@ -38,8 +38,8 @@ struct ProgramEnd {
 enum class BrokenOutcome {
   kSameResult,    // both done, every byte of memory and of traffic the same
   kSameRefusal,   // the same code, engine and command
-  kOtherRefusal,  // each told another of the errors that the program has
-  kWaited,        // both waited, or the RTL alone for room that only the reference has
+  kOtherRefusal,  // each reported another of the errors that the program has
+  kWaited,        // both waited, or only the RTL, for space that only the reference has
   kRaced,         // both done, or UNWRITTEN on a device with checks; what was read depends on
                   // cycles (program_truth.hpp)
   kDiffers,
@@ -62,7 +62,7 @@ struct BrokenReport {
   std::uint32_t array = 0, seed = 0;
   std::uint64_t first = 0;
   std::vector<TriedProgram> tries;  // by index
-  unsigned jobs = 0;                // side by side
+  unsigned jobs = 0;                // in parallel
   double seconds = 0;               // of wall time
 
   std::uint64_t count(ProgramKind kind, BrokenOutcome outcome) const;
@@ -70,7 +70,7 @@ struct BrokenReport {
   bool holds() const;
 };
 
-/// Builds an RTL device of that array whose memory has so many bytes. Called by several threads.
+/// Builds an RTL device of that array whose memory has that many bytes. Called by several threads.
 using MakeRtl = std::function<std::unique_ptr<Device>(
     std::uint32_t array, const MemoryTiming& memory, std::uint32_t seed, std::uint64_t bytes)>;
 
@@ -84,7 +84,7 @@ struct BrokenOptions {
   std::uint32_t seed = 1;
   unsigned jobs = 1;
 };
-/// Told after each try; one call at a time.
+/// Called after each try; one call at a time.
 using BrokenProgress = std::function<void(const BrokenReport& so_far)>;
 
 /// Tries the programs `first` to first + count - 1 of a seed. What comes out depends on array, seed

@@ -35,7 +35,7 @@ CosimWork draw_program(ProgramKind kind, const Geometry& geometry, std::mt19937&
 
 /// Breaks a program in one place to three: bits flipped, fields set to extremes, to their
 /// neighbours or to what another command has there, commands dropped, doubled, swapped. The last
-/// command stays, so that somebody can wait for it. Tells what it did.
+/// command stays, so that a wait can end. Returns a description of the change.
 std::vector<std::string> break_program(std::vector<Command>& program, const Geometry& geometry,
                                        std::mt19937& random);
 

@@ -68,7 +68,7 @@ enum class FaultOutcome {
   kRunAgain,       // found by it in itself: the program ran again, and its results are right
   kStopped,        // the bus, an assertion of the RTL or the driver's limit ended the run
   kHung,           // nothing ended it
-  kUnnoticed       // a sum is wrong, and the run was told to be verified
+  kUnnoticed       // a sum is wrong, and the run was reported as verified
 };
 inline constexpr std::size_t kFaultOutcomes = 8;
 /// "masked", "wrong_sums", ...
@@ -118,7 +118,7 @@ struct CampaignReport {
   unsigned flips = 1;  // of a try
   FaultPrograms programs;
   std::vector<TriedFault> tries;  // by index
-  unsigned jobs = 0;              // side by side
+  unsigned jobs = 0;              // in parallel
   double seconds = 0;             // of wall time
 
   /// Of the tries with such a program and such a fault, where these are given: how many came to

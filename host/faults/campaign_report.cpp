@@ -150,13 +150,13 @@ std::string campaign_table(const CampaignReport& report, std::size_t width) {
                       counted(report.tries.size(), "fault"),
                       report.flips == 2 ? " of two bits" : "", report.array, report.array,
                       report.seed, report.seconds, per_second(report), report.jobs);
-  const bool alone = report.tries.size() == 1;
+  const bool single = report.tries.size() == 1;
   for (const TriedFault& tried : report.tries) {
-    if (!is_bad(tried) && !alone) continue;
+    if (!is_bad(tried) && !single) continue;
     text += fmt::format(
         "{}: {}, {}: {}\n", tried.misdiagnosed ? "misdiagnosed" : name(tried.outcome),
         name(tried.fault_try.program), faults_text(tried.fault_try), command_of(tried.fault_try));
-    if (!alone) continue;
+    if (!single) continue;
     if (!tried.error.empty()) text += tried.error + "\n";
     text += tried.diagnosis;
   }

@@ -11,7 +11,7 @@
 namespace gemm64 {
 
 /// A row a kind of program and of fault, a column an outcome; then time, and the verdict with the
-/// commands of what must not be. Of a single try all is told. `width` as of Table::render().
+/// commands of what must not be. Of a single try all is printed. `width` as of Table::render().
 std::string campaign_table(const CampaignReport& report, std::size_t width = 0);
 
 /// "812 masked, 90 found by the host, 90 by the device, 8 stopped elsewhere, 0 hung, 0 unnoticed".

@@ -18,12 +18,12 @@
 namespace gemm64 {
 namespace {
 
-/// Ends a run that nothing else ends.
-class ClockLimit : public Observer {
+/// Ends a run after a number of cycles.
+class CycleLimit : public Observer {
  public:
   struct Reached {};
 
-  explicit ClockLimit(std::uint64_t last) : last_(last) {}
+  explicit CycleLimit(std::uint64_t last) : last_(last) {}
   void clock(std::uint64_t clock, const Probe&) override {
     if (clock > last_) throw Reached{};
   }
@@ -32,7 +32,7 @@ class ClockLimit : public Observer {
   const std::uint64_t last_;
 };
 
-/// What a try takes of the host: of a product, or of its layers.
+/// Operands and expected results of a try: of a product, or of its layers.
 struct TryValues {
   explicit TryValues(const FaultTry& drawn) {
     std::mt19937 random(drawn.seed);
@@ -59,7 +59,7 @@ struct TryValues {
   std::vector<MatrixI32> results;  // of each layer
 };
 
-/// Is every sum A[M x K] * W[N x K]^T? By nothing that the check goes by.
+/// Is every sum A[M x K] * W[N x K]^T? Shares no code with the check.
 bool is_product(const MatrixI8& a, const MatrixI8& w, const MatrixI32& sums) {
   if (sums.rows() != a.rows() || sums.cols() != w.rows()) return false;
   for (Eigen::Index m = 0; m < a.rows(); ++m) {
@@ -72,7 +72,7 @@ bool is_product(const MatrixI8& a, const MatrixI8& w, const MatrixI32& sums) {
   return true;
 }
 
-/// Does each layer's memory hold its results? It is read by nothing that the check reads it by.
+/// Does each layer's memory hold its results? Shares no code with the check.
 bool hold_results(Device& device, const JobProgram& list, const std::vector<MatrixI32>& results) {
   for (std::size_t i = 0; i < list.jobs.size(); ++i) {
     const Plan& plan = list.jobs[i].plan;
@@ -95,7 +95,7 @@ bool hold_results(Device& device, const JobProgram& list, const std::vector<Matr
   return true;
 }
 
-/// The layers as JobRunner takes them.
+/// The layers in JobRunner's form.
 std::vector<ProgramLayer> program_layers(const FaultTry& drawn, const TryValues& values,
                                          const Geometry& geometry) {
   std::vector<ProgramLayer> layers;
@@ -147,7 +147,7 @@ TriedFault carry_out(const FaultTry& drawn, const MakeTryDevice& make, const Che
   const TryValues values(drawn);
 
   const std::unique_ptr<DebugDevice> device = make(device_options(drawn));
-  read_geometry(*device);  // takes the cycles that it takes in the program
+  read_geometry(*device);  // costs the same cycles as in the program
   const Timeouts timeouts{drawn.memory.latency, drawn.watchdog};
   Driver driver(*device, timeouts);
   Fault& fault = tried.fault_try.fault;
@@ -155,7 +155,7 @@ TriedFault carry_out(const FaultTry& drawn, const MakeTryDevice& make, const Che
   if (tried.fault_try.second) tried.fault_try.second->clock = fault.clock;
   const std::vector<Fault> faults = tried.fault_try.faults();
   for (const Fault& each : faults) device->inject(each);
-  ClockLimit limit(device->cycles() + max_cycles);
+  CycleLimit limit(device->cycles() + max_cycles);
   device->observe(limit);
 
   RunOptions options;
@@ -201,11 +201,11 @@ TriedFault carry_out(const FaultTry& drawn, const MakeTryDevice& make, const Che
       tried.found_word = found.front().place;
     }
   } catch (const DeviceError& error) {
-    // Of an error there is no second look, of which the lines below the first would tell.
+    // An error has no diagnosis, so only its first line counts.
     const std::string text = error.what();
     evidence.error = text.substr(0, text.find('\n'));
-    evidence.reported = driver.was_told_error();
-  } catch (const ClockLimit::Reached&) {
+    evidence.reported = driver.has_error();
+  } catch (const CycleLimit::Reached&) {
     evidence.hung = true;
   }
   tried.outcome = classify(evidence);

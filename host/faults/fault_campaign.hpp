@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Carries out a campaign of faults: each try on a device of its own, several side by side.
+// Carries out a campaign of faults: each try on a device of its own, several in parallel.
 #pragma once
 
 #include <cstdint>
@@ -41,7 +41,7 @@ struct CampaignOptions {
   unsigned jobs = 1;
 };
 
-/// Told after each try what has been tried so far; one call at a time.
+/// Called after each try with the result so far; one call at a time.
 using CampaignProgress = std::function<void(const CampaignReport& so_far)>;
 
 /// Tries `count` faults. What comes out depends on all but jobs only. Throws what `make`

@@ -17,7 +17,7 @@ enum class FaultProgram {
   kProducts,      // a product, by itself
   kConvolutions,  // on the array, of one group or several, as sums or as results of 8 bits
   kLanes,         // a depthwise convolution or a pool on the lanes, perhaps after the array
-  kVector         // results that pass the vector path on their way, perhaps to meet those of others
+  kVector  // results that pass the element-wise unit on their way, perhaps to meet those of others
 };
 inline constexpr std::size_t kFaultPrograms = 4;
 /// "products", "convolutions", ...

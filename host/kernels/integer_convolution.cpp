@@ -17,7 +17,7 @@ std::int64_t product(const Dims& dims) {
   return std::accumulate(dims.begin(), dims.end(), std::int64_t{1}, std::multiplies<>());
 }
 
-/// For each window along one axis and each position in its kernel, where that lies in the input; -1
+/// For each window along one axis and each position in its kernel, where that is in the input; -1
 /// in the padding.
 std::vector<Dims> places_along(const SpatialWindow& window, std::size_t axis, std::int64_t input) {
   std::vector<Dims> places(static_cast<std::size_t>(window.output[axis]));

@@ -16,7 +16,7 @@ namespace {
 constexpr std::size_t kPngSignature = 8;
 constexpr std::size_t kChunkFrame = 12;  // length, type, checksum
 
-// JPEG's markers, behind a byte of 0xff.
+// JPEG's markers, after a byte of 0xff.
 constexpr unsigned kStartOfScan = 0xda;
 constexpr unsigned kEnd = 0xd9;
 
@@ -58,7 +58,7 @@ std::string png_damage(std::string_view file) {
 std::string jpeg_damage(std::string_view file) {
   std::size_t at = 2;  // after the marker of the start
   while (true) {
-    // The next marker: behind a segment at once, behind a scan after its data.
+    // The next marker: directly after a segment, or after the data of a scan.
     while (at + 1 < file.size() && (byte(file, at) != 0xff || stands_in_data(byte(file, at + 1)))) {
       ++at;
     }

@@ -5,7 +5,6 @@
 #include <stb/stb_image.h>
 
 #include <memory>
-#include <string_view>
 
 #include "host/numerics/image_damage.hpp"
 #include "host/util/error.hpp"

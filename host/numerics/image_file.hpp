@@ -15,7 +15,7 @@ bool is_image_file(const std::filesystem::path& path);
 
 /// Reads an image as `channels` of 1 or 3: colours become grey by their brightness, grey becomes
 /// three equal channels; what is transparent is read as if it were not. Throws UsageError if the
-/// file cannot be read, is cut off or damaged as far as can be told, or has a side of more than
+/// file cannot be read, is cut off or visibly damaged, or has a side of more than
 /// 16384 or more than 2^26 pixels in all.
 Image load_image(const std::filesystem::path& path, std::size_t channels);
 

@@ -11,8 +11,8 @@
 
 namespace gemm64 {
 
-/// The generator of one layer: it depends on the network's seed and the layer's name alone, so that
-/// layers may be made in any order, or side by side.
+/// The generator of one layer: it depends only on the network's seed and the layer's name, so that
+/// layers may be made in any order, or in parallel.
 MersenneTwister layer_generator(std::uint32_t seed, const std::string& layer_name);
 
 /// 1 / sqrt(fan_in): PyTorch's default bound of the weights and of the biases of Conv2d and Linear

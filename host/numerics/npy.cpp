@@ -147,7 +147,7 @@ void NpyFile::parse_header(const std::string& header) {
 
 void NpyFile::check_size() {
   const std::uint64_t wanted = elements_ * type_.bytes;
-  // Of a pipe nobody knows the size before it was read.
+  // The size of a pipe is unknown before it was read.
   if (!file_.left()) piped_ = file_.read_up_to(wanted);
   need(wanted, file_.left().value_or(piped_.size()));
 }

@@ -61,7 +61,7 @@ NpyType npy_type(const std::string& descr) {
   const char* const end = descr.data() + descr.size();
   const auto [next, error] = std::from_chars(descr.data() + at, end, bytes);
   const bool no_number = next == descr.data() + at;
-  // datetime64 has its unit behind: "<M8[ns]".
+  // datetime64 has its unit as a suffix: "<M8[ns]".
   const bool tail = next != end && !((kind == 'M' || kind == 'm') && *next == '[');
   if (tail || (no_number && kind != 'O') || (error != std::errc() && !no_number)) throw unknown();
   const bool swapped = (order == '<' || order == '>') && order != kOwnOrder && bytes > 1;

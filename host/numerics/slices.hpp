@@ -24,7 +24,7 @@ struct SlicedMatrix {
 /// Throws UsageError, which names its place, if a value is not finite.
 SlicedMatrix slice_rows(const MatrixF& matrix);
 
-/// The slices that meet in products of weight 2^(-7 order), side by side along K: for activations
+/// The slices that meet in products of weight 2^(-7 order), concatenated along K: for activations
 /// slices 0, 1 .. order, for weights slices order .. 1, 0. The product of the two is the sum of the
 /// products of slice i of A and slice order - i of W, exact in int32 while (order + 1) K 2^12 fits.
 MatrixI8 stack_slices(const SlicedMatrix& matrix, int order, bool reversed);

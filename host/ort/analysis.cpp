@@ -7,7 +7,6 @@
 #include <unistd.h>
 
 #include <atomic>
-#include <cstdint>
 #include <fstream>
 #include <mutex>
 #include <string>

@@ -2,7 +2,6 @@
 #include "host/ort/library.hpp"
 
 #include <dlfcn.h>
-#include <fmt/format.h>
 
 #include <atomic>
 #include <cstdlib>

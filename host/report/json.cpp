@@ -2,7 +2,6 @@
 #include "host/report/json.hpp"
 
 #include <cmath>
-#include <string_view>
 #include <utility>
 
 #include "host/report/classification_text.hpp"
@@ -194,7 +193,7 @@ Json layer_json(const HostLayer& layer) {
 
 }  // namespace
 
-/// As the report tells it: what layers were computed in, where the file decides.
+/// As reported: what layers were computed in, where the file decides.
 const char* precision_of(const RunReport& report) {
   if (report.precision != Precision::kFile) return name(report.precision);
   return report.in_float32() ? "float32" : "int8";

@@ -113,7 +113,7 @@ std::string programs_text(const RunReport& report) {
   if (programs == 0) return "";
   std::string text = fmt::format("{} on the device.\n", counted(programs, "program"));
   if (vector_nodes != 0) {
-    text += fmt::format("{} on its vector path, as layers wrote their results.\n",
+    text += fmt::format("{} in its element-wise unit, as layers wrote their results.\n",
                         counted(vector_nodes, "node"));
   }
   if (packed_layers != 0) {

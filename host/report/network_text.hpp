@@ -19,8 +19,8 @@ std::string warnings_text(const RunReport& report);
 /// What the host computes between programs, a line for each reason.
 std::string between_text(const std::vector<HostLayer>& nodes);
 
-/// What a chip of n columns would wait for these nodes at least, beside the cycles of its programs;
-/// empty where that is nothing.
+/// What a chip of n columns would wait for these nodes at least, in addition to the cycles of its
+/// programs; empty where that is nothing.
 std::string waits_text(const std::vector<HostLayer>& nodes, std::uint32_t n, std::uint64_t cycles);
 
 /// A warning where less than half of a network's MACs are on the device, whose figures then tell

@@ -9,7 +9,7 @@
 
 namespace gemm64 {
 
-/// Cycles and bytes of results, added on the device and on the host, side by side; empty where the
+/// Cycles and bytes of results, added on the device and on the host; empty where the
 /// device adds them, or counts no cycles.
 std::string price_table(const RunReport& report, std::size_t width);
 

@@ -137,8 +137,8 @@ LoadedModel load_for(const ModelLoader& load, const ImportOptions& import, std::
       if (!dims.empty() && dims[0] == images) dims[0] = 1;
     }
     try {
-      OnnxModel alone = load(one);
-      if (takes_one_image(alone)) return {std::move(alone), one, why};
+      OnnxModel single = load(one);
+      if (takes_one_image(single)) return {std::move(single), one, why};
     } catch (const UsageError&) {  // then what was wrong is not the number of images
     }
     throw;

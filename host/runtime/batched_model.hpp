@@ -23,8 +23,8 @@ struct LoadedModel {
   std::string why_in_turn;  // empty: it takes as many as asked for
 };
 
-/// Loads the model for `images` images by `import`. Where its shapes do not allow so many, though
-/// they allow one: for one. Throws UsageError where it cannot be read.
+/// Loads the model for `images` images by `import`. Where its shapes do not allow that number,
+/// though they allow one: for one. Throws UsageError where it cannot be read.
 LoadedModel load_for(const ModelLoader& load, const ImportOptions& import, std::int64_t images);
 
 /// The inputs of a model, as open_inputs() finds them.
@@ -40,10 +40,10 @@ struct BatchedModel {
 
 /// Loads the model for as many images as the inputs hold; those that are known before it runs
 /// (known_inputs.hpp) are constants of it. More than `options.batch` images run in
-/// passes of so many; where that is 0, more than 256 images (or than 1 GiB of values allow) run in
-/// passes of equal size. Images that the model cannot take at once run one after the other. `check`
-/// is asked as soon as all shapes are known, before memory for them is taken. Throws UsageError
-/// where the model or the inputs cannot be used, or this machine has too little memory.
+/// passes of that number; where that is 0, more than 256 images (or than 1 GiB of values allow) run
+/// in passes of equal size. Images that the model cannot take at once run one after the other.
+/// `check` is asked as soon as all shapes are known, before memory for them is taken. Throws
+/// UsageError where the model or the inputs cannot be used, or this machine has too little memory.
 BatchedModel load_with_inputs(const ModelLoader& load, const InputOptions& options,
                               const CheckModel& check, const OpenInputs& open = open_inputs);
 

@@ -3,12 +3,10 @@
 
 #include <algorithm>
 #include <array>
-#include <cstdint>
 #include <set>
 #include <utility>
 
 #include "host/graph/proto/tensor_data.hpp"
-#include "host/util/error.hpp"
 
 namespace gemm64 {
 namespace {
@@ -16,7 +14,8 @@ namespace {
 /// The least and the greatest of `count` values, at least one; NaNs are passed over, unless the
 /// first is one.
 std::pair<float, float> extremes(const float* values, std::int64_t count) {
-  // Side by side, which the compiler must be told: the order of comparisons shows in NaNs.
+  // In parallel lanes, which the compiler needs spelled out: the order of comparisons shows in
+  // NaNs.
   constexpr std::int64_t kLanes = 32;
   std::array<float, kLanes> least;
   std::array<float, kLanes> greatest;

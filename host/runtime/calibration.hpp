@@ -15,7 +15,7 @@
 
 namespace gemm64 {
 
-/// Told a value's name, and those of its numbers that count.
+/// Called with a value's name, and those of its numbers that count.
 using ValueObserver =
     std::function<void(const std::string& name, const float* values, std::int64_t count)>;
 

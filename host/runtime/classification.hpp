@@ -29,7 +29,7 @@ struct Classification {
   std::vector<std::int64_t> labels;                  // empty: unknown
   std::vector<std::string> names;                    // of the classes; empty: unknown
   std::vector<std::string> files;                    // of the images; empty: unknown
-  bool has_exact = false;                            // did a float network run beside?
+  bool has_exact = false;                            // did a float network run, too?
   std::vector<Disagreement> disagreements;
   /// Where names are known, the five best classes of each image; of the float network, too.
   std::vector<std::vector<ScoredClass>> best, exact_best;

@@ -20,9 +20,9 @@ namespace {
 /// Why the options leave the device nothing but sums of Linear layers; empty where they do not.
 std::string why_sums(const RunOptions& options) {
   if (options.precision == Precision::kFloat32) {
-    return "with --precision float32, the device computes products of float32 alone";
+    return "with --precision float32, the device computes only products of float32";
   }
-  constexpr const char* kAlone = "the device computes Linear layers alone";
+  constexpr const char* kAlone = "the device computes only Linear layers";
   if (options.one_program) return std::string("with --one-program, ") + kAlone;
   if (options.accumulate == Accumulate::kHost) {
     return std::string("with --accumulate host, ") + kAlone;
@@ -75,7 +75,7 @@ CompileOptions compile_options(const RunOptions& options) {
     result.floats = CompileOptions::Floats::kOnDevice;
   } else if (options.one_program) {
     result.why_no_floats =
-        "they are float32 in the file, and with --one-program the device computes integers alone; "
+        "they are float32 in the file, and with --one-program the device computes only integers; "
         "--precision int8 quantizes them on the way";
   }
   return result;
@@ -118,7 +118,7 @@ std::string why_product_on_host(const OnnxModel& model, const Executable& execut
   if (!is_float_product(proto)) {
     if (planned != on_host.end()) return planned->second;
     return reason.empty() && options.precision == Precision::kFloat32
-               ? "with --precision float32, the device computes products of float32 alone"
+               ? "with --precision float32, the device computes only products of float32"
                : reason;
   }
   if (!reason.empty()) return reason;

@@ -27,8 +27,8 @@ class ActivationDump {
   ActivationDump(const std::vector<std::string>& specifications, const NamedNodes& nodes);
 
   /// Writes the outputs of a node that was chosen: the first as NAME.npy, with / in the name
-  /// replaced by _, others as NAME.1.npy, NAME.2.npy ... A file that is lost is told, and the run
-  /// goes on.
+  /// replaced by _, others as NAME.1.npy, NAME.2.npy ... A file that is lost is reported, and the
+  /// run goes on.
   void write(const onnx::NodeProto& node, const Tensors& outputs);
 
   /// Is the node one of those that were chosen?

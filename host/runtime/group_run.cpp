@@ -8,9 +8,7 @@
 #include <limits>
 #include <optional>
 #include <set>
-#include <string>
 #include <utility>
-#include <vector>
 
 #include "host/graph/onnx/linear_layer.hpp"
 #include "host/graph/onnx/supported.hpp"
@@ -33,7 +31,7 @@ JobRunner reference_runner(JobRunner& runner) {
   options.precision = runner.options().precision;
   options.accumulate = runner.options().accumulate;
   options.memory = runner.options().memory;
-  options.alone = OneJob{std::numeric_limits<std::size_t>::max(), 0, nullptr};
+  options.only = OneJob{std::numeric_limits<std::size_t>::max(), 0, nullptr};
   return JobRunner(runner.device(), runner.driver(), options);
 }
 

@@ -87,7 +87,7 @@ void Histogram::add(const float* values, std::int64_t count, bool magnitudes) {
   for (std::int64_t i = 0; i < count; ++i) {
     const float value = magnitudes ? std::abs(values[i]) : values[i];
     if (!(value >= first && value <= last)) continue;
-    // Division may fall beside an edge; the edges decide.
+    // Division may miss an edge; the edges decide.
     auto bin = std::min(
         bins - 1, static_cast<std::size_t>((value - first) / width * static_cast<float>(bins)));
     while (bin > 0 && value < edges_[bin]) --bin;

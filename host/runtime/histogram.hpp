@@ -22,7 +22,7 @@ class Histogram {
   /// Bin i reaches from edge i up to edge i + 1.
   const std::vector<float>& edges() const { return edges_; }
 
-  /// The first edge at or behind which `percentile` percent of all numbers are counted.
+  /// The first edge at or above which `percentile` percent of all numbers are counted.
   float percentile(double percentile) const;
   /// The range around the middle, of 64 bins to each side or more, of which 128 steps tell most of
   /// the distribution: the least divergence between it, all outside counted at its ends, and what

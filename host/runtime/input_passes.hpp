@@ -23,7 +23,7 @@ struct NetworkInputs {
   /// One pass with all.
   static NetworkInputs of(NamedTensors tensors);
   static NetworkInputs of(InputSources sources);
-  /// Passes of `at_once` of `images` images: rows of the sources that have so many, other sources
+  /// Passes of `at_once` of `images` images: rows of the sources that have that many, other sources
   /// whole. The last pass is filled up with the last image.
   static NetworkInputs in_passes(InputSources sources, std::int64_t images, std::int64_t at_once,
                                  std::string why_in_turn = "");

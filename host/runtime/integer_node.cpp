@@ -3,7 +3,6 @@
 
 #include <map>
 #include <string>
-#include <utility>
 
 #include "host/graph/onnx/supported.hpp"
 #include "host/kernels/integer_operators.hpp"

@@ -64,12 +64,12 @@ RunReport JobRunner::report(const std::string& model, std::uint64_t batch) const
 }
 
 std::optional<std::size_t> JobRunner::wrong_counter(const LayerReport& layer, bool chained) const {
-  RunReport alone;
-  alone.memory = options_.memory;
-  alone.chained = chained;
-  alone.layers = {layer};
+  RunReport single;
+  single.memory = options_.memory;
+  single.chained = chained;
+  single.layers = {layer};
   for (std::size_t i = 0; i < layer.counters.size(); ++i) {
-    if (alone.is_checked(i) && layer.counters[i] != layer.predicted[i]) return i;
+    if (single.is_checked(i) && layer.counters[i] != layer.predicted[i]) return i;
   }
   return std::nullopt;
 }
@@ -85,11 +85,11 @@ void JobRunner::look_again(const JobRun& run, Failure failure, const ProgressSha
   failure_ = std::move(failure);
 }
 
-/// From reset, so that what runs depends on nothing before it and can be run again alone.
+/// From reset, so that a job depends on nothing before it and can be run again by itself.
 void JobRunner::begin_on_device() {
-  if (options_.alone) {
-    first_clock_ = options_.alone->first_clock;
-    options_.alone->reset_at(first_clock_);
+  if (options_.only) {
+    first_clock_ = options_.only->first_clock;
+    options_.only->reset_at(first_clock_);
   } else {
     first_clock_ = device_.cycles();
     device_.reset();
@@ -184,7 +184,7 @@ LayerReport JobRunner::run(const Job& job, const MatrixI8& a, const MatrixI8& w,
     listed_.push_back({std::move(listed), pack_weights(job, w), {}});
     return layer;
   }
-  if (options_.alone && options_.alone->index != index) {
+  if (options_.only && options_.only->index != index) {
     sums = is_compared ? reference_gemm(a, w) : MatrixI32();
     layer.skipped = true;
     return layer;
@@ -299,7 +299,7 @@ ProgramResults JobRunner::run_program(std::vector<ProgramLayer> layers,
     if (by_reference) layer.expected = reference_gemm(layer.a, layer.w);
     list.push_back({std::move(layer), std::move(packed), std::move(parameters), by_reference});
   }
-  if (options_.alone && options_.alone->index - jobs_ >= list.size()) {
+  if (options_.only && options_.only->index - jobs_ >= list.size()) {
     jobs_ += list.size();
     for (LayerReport& report : results.layers) report.skipped = true;
     for (Listed& one : list) {
@@ -356,7 +356,7 @@ std::vector<MatrixI32> JobRunner::run_list(const std::vector<Listed>& listed,
   layers.front().predicted_dram = predicted.dram;
 
   // Where the device counted from fence to fence what was predicted, the cycles of each layer's
-  // tiles are those predicted, too; otherwise nobody has counted them.
+  // tiles are those predicted, too; otherwise they are not counted.
   const bool timed = results.back().counters[counter::kTotalClocks] != 0;
   bool divided = true;
   for (std::size_t i = 0; i < listed.size(); ++i) {

@@ -39,7 +39,7 @@ class JobRunner {
   /// Throws UsageError where the device's memory cannot hold a program.
   void check_fits(const JobProgram& list) const { driver_.check_fits(list); }
 
-  /// Tells all observers what is to come, before anything runs. Throws UsageError where one of them
+  /// Announces the work to all observers, before anything runs. Throws UsageError where one of them
   /// was asked for what none of the jobs has.
   void announce(const std::vector<Job>& jobs) const;
 
@@ -68,7 +68,7 @@ class JobRunner {
   RunReport report(const std::string& model, std::uint64_t batch) const;
 
  private:
-  /// A layer of a list, as it lies in memory.
+  /// A layer of a list, as stored in memory.
   struct Listed {
     ProgramLayer layer;
     SharedBytes packed;
@@ -90,7 +90,7 @@ class JobRunner {
   /// fault, and begins another one.
   template <class Work>
   void begin_again(const Work& work);
-  /// Where the fault of a program lies, which now runs again.
+  /// The location of a fault of a program, which now runs again.
   LayerFault layer_fault(const Job& job, std::size_t command, const FoundFault& fault) const;
   GemmResult run_on_device(const JobRun& run, const ProgressShare& progress);
   /// The first counter of a job that is not as predicted, of those that must be; `chained`: it is
@@ -104,7 +104,7 @@ class JobRunner {
   const RunOptions options_;
   std::size_t jobs_ = 0;  // begun so far
   std::vector<Listed> listed_;
-  std::uint64_t first_clock_ = 0;   // of the job under way
+  std::uint64_t first_clock_ = 0;   // of the current job
   std::vector<LayerFault> faults_;  // found in the job that runs by itself
   std::optional<Failure> failure_;
 };

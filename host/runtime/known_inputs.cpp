@@ -111,7 +111,7 @@ std::map<std::string, onnx::TensorProto> take_known_inputs(const OnnxModel& mode
   const auto take = [&](const std::string& text) {
     const auto parts = named(text);
     const onnx::ValueInfoProto* const input = parts ? input_of(model, parts->first) : nullptr;
-    if (input == nullptr) return false;  // open_inputs() tells of it
+    if (input == nullptr) return false;  // open_inputs() reports it
     const int type = input->type().tensor_type().elem_type();
     Tensor tensor;
     if (is_constant_input(text)) {

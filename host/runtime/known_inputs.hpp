@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Inputs whose values are known before a network runs, so that what depends on them alone is
+// Inputs whose values are known before a network runs, so that what depends only on them is
 // settled.
 #pragma once
 

@@ -12,7 +12,7 @@ namespace gemm64 {
 
 using ConstMapF = Eigen::Map<const MatrixF>;
 
-/// result[M x N] = a[M x K] * weights[N x K]^T, from whoever computes it.
+/// result[M x N] = a[M x K] * weights[N x K]^T, however it is computed.
 using LinearFunction = std::function<MatrixF(const MatrixF& a, const ConstMapF& weights)>;
 
 /// Computes a Gemm or MatMul of float32: transposes and stacks operands, hands the product to

@@ -37,7 +37,7 @@ double memory_need(const OnnxModel& model, std::int64_t passes, bool inputs_held
     for (const std::string& name : graph.node(i).input()) last_use[name] = i;
     for (const std::string& name : graph.node(i).output()) last_use.emplace(name, i);
   }
-  double outside = 0;  // of the passes that are not under way
+  double outside = 0;  // of the passes that do not run
   for (const auto& output : graph.output()) {
     last_use[output.name()] = graph.node_size();
     outside += bytes_of(model, output.name());

@@ -16,7 +16,7 @@ struct RangeOptions {
 
 /// The ranges of `extremes`, which calibrate() measured of the same network and inputs, as narrow
 /// as `options` ask for; constants keep theirs. As ONNX Runtime's calibrators choose them:
-/// - kPercentile: up to the magnitude below which so many percent of all numbers lie;
+/// - kPercentile: up to the magnitude below which that percentage of all numbers is;
 /// - kEntropy: the range, symmetric around 0, whose 128 steps tell most of the distribution
 ///   (Kullback and Leibler's divergence); of as few bins as steps there is only one to choose.
 /// Neither reaches beyond the extremes.

@@ -27,7 +27,7 @@ class NetworkOutputs {
   /// UsageError where the model has no such output.
   void open(const OnnxModel& model, ClaimedFiles& files);
 
-  /// Writes each file. One that is lost is told, and the others are written.
+  /// Writes each file. One that is lost is reported, and the others are written.
   void write(const NamedTensors& outputs) const;
 
  private:

@@ -31,7 +31,7 @@ class PartJoin {
   /// `report`: without layers. The others are not owned.
   PartJoin(const onnx::GraphProto& graph, const NetworkInputs& inputs, RunReport report);
 
-  /// The next pass, in order. Behind one that the device's error ended, nothing counts any more.
+  /// The next pass, in order. After one that the device's error ended, nothing counts any more.
   void add(NetworkRun part);
   /// To be called once, after all passes.
   NetworkRun finish();

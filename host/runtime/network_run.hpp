@@ -26,7 +26,7 @@ struct NetworkRun {
 /// Compares the network's outputs, value by value.
 void compare_outputs(const NamedTensors& expected, const NamedTensors& found, OutputCheck& check);
 
-/// What the passes through a network gave: outputs, and the first one by float32 alone.
+/// What the passes through a network gave: outputs, and the first one only by float32.
 class Passes {
  public:
   /// `graph`: the network's. `exact`: the first output by float32, nullptr where it is the same. Of

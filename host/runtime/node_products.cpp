@@ -38,7 +38,7 @@ class SumsInTurn {
  public:
   explicit SumsInTurn(const std::vector<MatrixI32>& jobs) : job_(jobs.begin()) {}
 
-  /// Of a product of so many rows and columns.
+  /// Of a product of these rows and columns.
   MatrixI32 next(Eigen::Index rows, Eigen::Index columns) {
     const MatrixI32 own = job_->block(row_, column_, rows, columns);
     column_ += columns;

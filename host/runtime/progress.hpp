@@ -11,26 +11,26 @@
 
 namespace gemm64 {
 
-/// Called with the name of what is under way and how much of the whole is done, 0 to 1.
+/// Called with the name of the current part and the completed share of the whole, 0 to 1.
 using RunProgress = std::function<void(const std::string& name, double done)>;
 
-/// The part of a whole that is under way. Parts follow each other; each may have parts of its own.
+/// The current part of a whole. Parts follow each other; each may have parts of its own.
 class ProgressShare {
  public:
   explicit ProgressShare(RunProgress callback = nullptr) : callback_(std::move(callback)) {}
 
-  /// What was under way is done; what comes next is `share` of the whole.
+  /// The current part is done; the next one is `share` of the whole.
   void next(double share) {
     done_ += share_;
     share_ = share;
   }
 
-  /// `part` of what is under way is done, 0 to 1.
+  /// `part` of the current part is done, 0 to 1.
   void report(const std::string& name, double part) const {
     if (callback_) callback_(name, done_ + share_ * part);
   }
 
-  /// What is under way as a whole of its own, whose parts are reported as parts of this one.
+  /// The current part as a whole of its own, whose parts are reported as parts of this one.
   ProgressShare inside() const {
     if (!callback_) return ProgressShare();
     ProgressShare parts(
@@ -43,11 +43,11 @@ class ProgressShare {
 
  private:
   RunProgress callback_;
-  double done_ = 0;   // of the whole, before what is under way
-  double share_ = 0;  // of the whole, what is under way
+  double done_ = 0;   // of the whole, before the current part
+  double share_ = 0;  // of the whole, the current part
 };
 
-/// The progress of parts that run side by side, each on a thread of its own.
+/// The progress of parts that run in parallel, each on a thread of its own.
 class JointProgress {
  public:
   explicit JointProgress(RunProgress callback)

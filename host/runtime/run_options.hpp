@@ -39,10 +39,10 @@ enum class CheckLevel {
 };
 const char* name(CheckLevel check);
 
-/// Told of the first job that failed; finds out more, and adds it to `failure`.
+/// Called with the first job that failed; finds out more, and adds it to `failure`.
 using Investigate = std::function<void(const JobRun& run, Failure& failure)>;
 
-/// One job of a run, to be run alone; the sums of all others are the reference's.
+/// The only job of a run that is run; the sums of all others are the reference's.
 struct OneJob {
   std::size_t index = 0;
   std::uint64_t first_clock = 0;                // in which it begins, with a reset
@@ -62,13 +62,12 @@ struct RunOptions {
   Accumulate accumulate = Accumulate::kDevice;
   ResultCode results = ResultCode::kInt8;  // of layers of 8-bit values; kInt32: their sums
   bool convolutions = true;                // on the device, those of quantized networks
-  bool lanes = true;                       // depthwise ones on the lanes beside the array
+  bool lanes = true;                       // depthwise ones on the depthwise unit
   MemoryTiming memory;
-  bool one_program =
-      false;  // all jobs as one, behind each other with fences; see JobRunner::finish
-  bool finishes_later = false;          // one_program: run_group() leaves finish() to its caller
-  Investigate investigate;              // empty: a failure is only reported
-  std::optional<OneJob> alone;          // empty: all run
+  bool one_program = false;     // all jobs as one, consecutively with fences; see JobRunner::finish
+  bool finishes_later = false;  // one_program: run_group() leaves finish() to its caller
+  Investigate investigate;      // empty: a failure is only reported
+  std::optional<OneJob> only;   // empty: all run
   std::vector<JobObserver*> observers;  // of each job; the device must show its cycles
 };
 

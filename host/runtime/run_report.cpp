@@ -5,7 +5,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <map>
 #include <string_view>
 
 #include "host/device/depthwise.hpp"
@@ -37,7 +36,7 @@ double roofline_cycles(std::uint64_t macs, const Counters& counters, const Geome
                   static_cast<double>(busiest - saved) / width);
 }
 
-/// Sets the utilizations of `of`, in whose cycles the array had so many useful MACs.
+/// Sets the utilizations of `of`, in whose cycles the array had `macs` useful MACs.
 void set_utilization(LayerReport& of, std::uint64_t macs, const Geometry& geometry,
                      const MemoryTiming& memory) {
   const auto cycles = static_cast<double>(of.counters[counter::kTotalClocks]);
@@ -48,7 +47,7 @@ void set_utilization(LayerReport& of, std::uint64_t macs, const Geometry& geomet
 }
 
 /// The most that a layer can have of the array's MACs. A small array has fewer multipliers than the
-/// lanes beside it, which take no tiles of weights.
+/// depthwise unit, which has no tiles of weights.
 double most_of_array(const LayerReport& layer, const Geometry& geometry) {
   return layer.tiles != 0 ? 1 : std::max(1.0, double{kLaneTaps} / geometry.n);
 }

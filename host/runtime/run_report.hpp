@@ -40,7 +40,7 @@ struct LayerFault {
   TileIndex tile;           // of the row
   std::uint64_t place = 0;  // row of the tile, or word of the memory
   std::uint64_t clock = 0;  // in which the program began again
-  std::uint64_t found = 0;  // clock in which the device told of it
+  std::uint64_t found = 0;  // cycle in which the device reported it
 };
 
 /// One Linear layer, or one product.
@@ -56,15 +56,15 @@ struct LayerReport {
   /// Products of equal height that share M, whose weights the network computes; 0: its weights are
   /// the model's.
   std::uint32_t products = 0;
-  std::uint32_t strips = 1;               // of its map, side by side in the lanes
+  std::uint32_t strips = 1;               // of its map, in parallel lanes
   bool packed = false;                    // of a convolution: the host laid out its windows as rows
-  std::uint64_t packed_bytes = 0;         // so many
-  std::vector<std::string> vector_nodes;  // whose work the vector path did on its results
+  std::uint64_t packed_bytes = 0;         // their bytes
+  std::vector<std::string> vector_nodes;  // whose work the element-wise unit did on its results
   std::string why_sums;  // why a layer of 8-bit values has int32 results; empty: it has not
   // Other layers of its program ran in the cycles that its counters tell of, which go from fence to
   // fence: no figure of cycles is its own.
   bool overlapped = false;
-  bool skipped = false;  // another product runs alone: all below is zero
+  bool skipped = false;  // only another product runs: all below is zero
   Counters counters{};   // of the device; cycles are zero where it has no notion of time
   Counters predicted{};  // for a memory without stalls, otherwise the same
   // Of a DRAM channel, as counted and as predicted: of the whole program, at its first layer.
@@ -81,7 +81,7 @@ struct LayerReport {
   double max_abs_error = 0;  // of the real-valued result: int8 against float32 weights' layer,
                              // float32 against double; 0 for a bare product of integers
   double error_bound = 0;    // what max_abs_error may be; 0: no bound is claimed
-  double seconds = 0;        // of processor time, simulation alone
+  double seconds = 0;        // of processor time, only of simulation
   std::uint64_t simulated_cycles = 0;  // by the simulator, register accesses included
 };
 
@@ -123,7 +123,7 @@ struct HostWait {
 /// Those of nodes between programs, the longest first.
 std::vector<HostWait> waits_for(const std::vector<HostLayer>& between, std::uint32_t n);
 
-/// What the host did of a network, beside the device.
+/// The host's part of a network.
 struct HostWork {
   std::string runtime;  // "ONNX Runtime 1.31.1"; empty: the program itself
   std::uint64_t nodes = 0;
@@ -171,7 +171,7 @@ struct RunReport {
 
   /// Did the device count cycles?
   bool timed() const;
-  /// Are predictions binding: does the device count cycles, behind a memory that does not stall?
+  /// Are predictions binding: does the device count cycles, with a memory that does not stall?
   bool predictable() const { return timed() && memory.predictable(); }
   /// Must this counter (gemm64::counter) be as predicted? Stalls cost cycles, never bytes.
   bool is_checked(std::size_t counter) const;
@@ -186,7 +186,7 @@ struct RunReport {
   /// Figures that cannot be, a line each: more than all of the array's MACs, of a port's cycles or
   /// of an engine's.
   std::vector<std::string> impossible() const;
-  /// Did the device, or the host alone, compute in float32, and not on integers?
+  /// Did the device, or only the host, compute in float32, and not on integers?
   bool in_float32() const;
   /// Layers of this arithmetic.
   std::uint64_t layers_of(Arithmetic arithmetic) const;
@@ -216,7 +216,8 @@ LayerReport layer_of(const Job& job);
 /// Notes where the results of a program's job are.
 void set_place(LayerReport& layer, const JobProgram& list, std::size_t job);
 
-/// Says that a layer's map lies in strips, and what is published of its products without them.
+/// Says that a layer's map is folded into strips, and what is published of its products without
+/// them.
 void set_strips(LayerReport& layer, std::uint32_t strips, std::uint32_t array);
 
 /// Sets the utilizations of `layer` from its shape and counters.

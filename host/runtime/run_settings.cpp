@@ -76,7 +76,7 @@ const Settings<DeviceOptions>& device_settings() {
       plain_setting<Row>(
           "self-check",
           "uses the self-checking variant of the device\n"
-          "Checksums beside its array and checks beside its memories stop the work at what is "
+          "Checksums of its array and parity of its memories stop the work at what is "
           "wrong, and the program runs once more. `make -C sim self-check` builds it.",
           0, 1, [](auto& of) -> auto& { return of.self_check; }),
       plain_setting<Row>(
@@ -137,7 +137,7 @@ const Settings<RunSettings>& run_settings() {
       word_setting<Row>(
           "depthwise",
           "what computes depthwise convolutions and pools\n"
-          "window: lanes beside the array, fed from lines of pixels, where the kernel is at most "
+          "window: the depthwise unit, fed from lines of pixels, where the kernel is at most "
           "7x7. array: tiles of the array, as all others; pools "
           "stay on the host.",
           std::vector<std::pair<std::string, bool>>{{"window", true}, {"array", false}},
@@ -179,7 +179,7 @@ void RunSettings::check_together(const std::string& device, Spelling spelling) c
   }
   if (check == CheckLevel::kOutputs && is_host_only(device)) {
     throw UsageError(
-        fmt::format("{}: the host alone runs the network, so there is no device to compare it "
+        fmt::format("{}: only the host runs the network, so there is no device to compare it "
                     "with; use {} or {}",
                     said("check", "outputs"), quoted("layers"), quoted("none")));
   }

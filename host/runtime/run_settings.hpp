@@ -20,10 +20,10 @@ struct RunSettings {
   std::optional<ResultCode> results;  // of quantized layers; empty: int8 where it can be
   CheckLevel check = CheckLevel::kLayers;
   bool convolutions = true;  // on the device
-  bool lanes = true;         // depthwise ones on the lanes beside the array
+  bool lanes = true;         // depthwise ones on the depthwise unit
   bool one_program = false;
 
-  /// Does the host alone run a network? The reference device has no time and would only cut into
+  /// Does only the host run a network? The reference device has no time and would only cut into
   /// slices what float32 can do itself.
   bool is_host_only(const std::string& device) const {
     return device == "reference" && precision == Precision::kFloat32;

@@ -14,7 +14,7 @@ namespace gemm64 {
 class Session {
  public:
   /// A session on a device, which outlives it, of the registry's kind `kind`. `run` holds the
-  /// device's memory and who is told what; the rest of it follows from the settings. Throws
+  /// device's memory and the observers; the rest of it follows from the settings. Throws
   /// UsageError where settings do not fit together.
   Session(Device& device, const std::string& kind, const Timeouts& timeouts,
           const RunSettings& settings, RunOptions run, Spelling spelling = Spelling::kOption);
@@ -22,7 +22,7 @@ class Session {
   bool is_host_only() const { return host_only_; }
   JobRunner& runner() { return runner_; }
 
-  /// Throws UsageError where the device has no room for a product whose shape the model tells.
+  /// Throws UsageError where the device has no room for a product whose shape the model has.
   void check(const OnnxModel& model) const;
 
   /// A report without layers.

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// An option, said once, for whoever takes it: command lines, JSON, Python.
+// An option, defined once for all its users: command lines, JSON, Python.
 #pragma once
 
 #include <functional>

@@ -6,7 +6,6 @@
 #include <algorithm>
 #include <cstddef>
 #include <map>
-#include <string>
 #include <utility>
 
 #include "host/device/dram_timing.hpp"

@@ -121,7 +121,7 @@ void Journal::lock() {
 void Journal::read(const Provenance& provenance) {
   const std::string text = read_file(path_.string(), kMostBytes);
   const auto refuse = [this](const std::string& why) {
-    throw UsageError(fmt::format("{}: {}; remove it to begin anew", path_.string(), why));
+    throw UsageError(fmt::format("{}: {}; remove it to start again", path_.string(), why));
   };
   std::size_t begin = 0;
   for (std::size_t end = text.find('\n'); end != std::string::npos; end = text.find('\n', begin)) {

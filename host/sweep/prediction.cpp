@@ -5,7 +5,6 @@
 
 #include <algorithm>
 #include <iterator>
-#include <stdexcept>
 #include <utility>
 
 #include "host/compile/device_layer.hpp"
@@ -118,7 +117,7 @@ DeviceWork plan_network(const OnnxModel& model, const Geometry& geometry, std::i
   const Executable compiled = compile_in_integers(model, geometry, options);
   const DevicePlan& plan = compiled.plan;
   // Otherwise quantized on the way, a job by itself each.
-  const auto alone = [&](int i) {
+  const auto own_products = [&](int i) {
     const bool host = plan.on_host.count(i) != 0;
     return host ? std::nullopt : linear_product(model, model.graph().node(i));
   };
@@ -130,7 +129,7 @@ DeviceWork plan_network(const OnnxModel& model, const Geometry& geometry, std::i
     } else if (item.kind == PassItem::Kind::kProgram) {
       work.programs.push_back(program_of(plan.programs[item.index],
                                          compiled.programs[item.index].list, 1 + item.index));
-    } else if (const auto products = alone(i)) {
+    } else if (const auto products = own_products(i)) {
       const ProductSizes& one = products->shape;
       const onnx::NodeProto& node = model.graph().node(i);
       work.programs.push_back(program_of(
@@ -143,7 +142,7 @@ DeviceWork plan_network(const OnnxModel& model, const Geometry& geometry, std::i
     }
   }
   for (int i = 0; i < model.graph().node_size(); ++i) {
-    if (!plan.has(i) && !alone(i)) {
+    if (!plan.has(i) && !own_products(i)) {
       add_host_layer(model, i, plan, work);
     }
   }

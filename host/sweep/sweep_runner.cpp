@@ -22,7 +22,7 @@
 namespace gemm64 {
 namespace {
 
-// What a prediction takes beside its tiles, in tiles.
+// The overhead of a prediction, in tiles.
 constexpr double kTilesBeside = 300;
 
 /// Whole random int8.
@@ -33,7 +33,7 @@ MatrixI8 random_matrix(std::mt19937& random, std::uint64_t rows, std::uint64_t c
 }
 
 RunReport run_product(JobRunner& runner, const SweepNetwork& network, const SweepPoint& point,
-                      std::uint32_t seed, const RunProgress& told) {
+                      std::uint32_t seed, const RunProgress& progress) {
   const auto batch = static_cast<std::uint64_t>(point.batch);
   const GemmShape shape{network.product->m * batch, network.product->k, network.product->n};
   const Job job = runner.job("gemm", shape);  // refuses what cannot be, before operands are made
@@ -41,11 +41,11 @@ RunReport run_product(JobRunner& runner, const SweepNetwork& network, const Swee
   const MatrixI8 a = random_matrix(random, shape.m, shape.k);
   const MatrixI8 w = random_matrix(random, shape.n, shape.k);
   RunReport report = runner.report(network.name, batch);
-  ProgressShare progress(told);
-  progress.next(1);
+  ProgressShare share(progress);
+  share.next(1);
   MatrixI32 sums;
   try {
-    report.layers.push_back(runner.run(job, a, w, sums, progress));
+    report.layers.push_back(runner.run(job, a, w, sums, share));
   } catch (const DeviceError& error) {
     report.error = error.what();
   }
@@ -118,7 +118,7 @@ std::unique_ptr<Device> SweepRunner::make_device(const SweepDesign& design) cons
   return devices_.find(sweep_.device, options).make(options);
 }
 
-RunReport SweepRunner::run(const SweepPoint& point, const RunProgress& told) {
+RunReport SweepRunner::run(const SweepPoint& point, const RunProgress& progress) {
   const SweepDesign& design = sweep_.designs[point.design];
   const SweepNetwork& network = sweep_.networks[point.network];
   const std::unique_ptr<Device> device = make_device(design);
@@ -128,7 +128,7 @@ RunReport SweepRunner::run(const SweepPoint& point, const RunProgress& told) {
   settings.lanes = design.lanes;
   if (network.product) {
     Session session(*device, sweep_.device, {design.memory.latency, 0}, settings, options);
-    return run_product(session.runner(), network, point, sweep_.seed, told);
+    return run_product(session.runner(), network, point, sweep_.seed, progress);
   }
   const RunnableNetwork runnable = networks_.runnable(point);
   // A float file is the device's, as it is predicted, in integers.
@@ -144,16 +144,16 @@ RunReport SweepRunner::run(const SweepPoint& point, const RunProgress& told) {
   in_onnxruntime.open(runnable.model, nullptr);
   return in_onnxruntime
       .run(runnable.inputs, session.report(network.name, static_cast<std::uint64_t>(point.batch)),
-           told)
+           progress)
       .report;
 }
 
-SweepRow SweepRunner::row(std::size_t index, const RunProgress& told) {
+SweepRow SweepRunner::row(std::size_t index, const RunProgress& progress) {
   const SweepPoint point = sweep_.point(index);
   try {
     return make_row(sweep_, index,
                     sweep_.runs
-                        ? run(point, told)
+                        ? run(point, progress)
                         : predict(*networks_.work(point), sweep_.designs[point.design].memory));
   } catch (const UsageError& error) {
     throw UsageError(fmt::format("{}: {}", label(sweep_, index), error.what()));
@@ -162,10 +162,10 @@ SweepRow SweepRunner::row(std::size_t index, const RunProgress& told) {
 
 void run_points(SweepRunner& runner, const std::vector<std::size_t>& points, unsigned jobs,
                 const std::vector<double>& costs, const PointFinished& finished,
-                const RunProgress& told) {
+                const RunProgress& progress) {
   double all = 0;
   for (const std::size_t point : points) all += costs[point];
-  const JointProgress joint(told);
+  const JointProgress joint(progress);
   std::mutex mutex;  // of what `finished` changes
   parallel_for(points.size(), jobs, [&](std::size_t i) {
     const std::size_t index = points[i];

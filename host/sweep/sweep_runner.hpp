@@ -26,12 +26,12 @@ class SweepRunner {
   /// unit. Throws UsageError, which names the point, if one cannot be.
   std::vector<double> check();
 
-  /// A point's row; the same whenever it is asked for. `told` hears of a run. Called by several
-  /// threads. Throws UsageError, which names the point, if it cannot be.
-  SweepRow row(std::size_t index, const RunProgress& told = nullptr);
+  /// A point's row; the same whenever it is asked for. `progress` is called during a run. Called by
+  /// several threads. Throws UsageError, which names the point, if it cannot be.
+  SweepRow row(std::size_t index, const RunProgress& progress = nullptr);
 
  private:
-  RunReport run(const SweepPoint& point, const RunProgress& told);
+  RunReport run(const SweepPoint& point, const RunProgress& progress);
   std::unique_ptr<Device> make_device(const SweepDesign& design) const;
 
   const Sweep sweep_;
@@ -42,10 +42,10 @@ class SweepRunner {
 /// Notified of each point that is finished, in any order, one at a time.
 using PointFinished = std::function<void(std::size_t index, SweepRow row)>;
 
-/// Runs points side by side, `jobs` at a time, as far as possible in their order. What one of them
+/// Runs points in parallel, `jobs` at a time, as far as possible in their order. What one of them
 /// throws ends all, once the others have finished theirs.
 void run_points(SweepRunner& runner, const std::vector<std::size_t>& points, unsigned jobs,
                 const std::vector<double>& costs, const PointFinished& finished,
-                const RunProgress& told);
+                const RunProgress& progress);
 
 }  // namespace gemm64

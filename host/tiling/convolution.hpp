@@ -10,7 +10,7 @@
 namespace gemm64 {
 
 /// A convolution as ONNX's Conv says it, over tensors of 8 bits. A 1-D one has height 1; a Linear
-/// layer behind a Flatten has a kernel as large as the map.
+/// layer after a Flatten has a kernel as large as the map.
 struct Convolution {
   std::uint32_t images = 1, channels = 1, out_channels = 1, groups = 1;
   std::uint32_t height = 1, width = 1, out_height = 1, out_width = 1;
@@ -29,7 +29,7 @@ struct Convolution {
 /// "3x3 convolution of 1x64x56x56 to 1x64x56x56", with what else it has.
 std::string to_string(const Convolution& convolution);
 
-/// The same over planes of `n` channels. So many groups share tiles as make whole planes on both
+/// The same over planes of `n` channels. The groups that share tiles make whole planes on both
 /// sides, or all of them do; a plain convolution is one group. Throws UsageError if a size is
 /// zero or the channels are no multiple of the groups.
 Window window_of(const Convolution& convolution, std::uint32_t n);

@@ -57,7 +57,7 @@ bool takes_whole_maps(const Convolution& c, LaneSum sum) {
          c.dilation_height == 1 && c.dilation_width == 1;
 }
 
-/// The longest row that the lanes take and that is a part of so many pixels.
+/// The longest row that the unit accepts and that divides that number of pixels.
 std::uint32_t row_of(std::uint64_t pixels) {
   std::uint32_t width = kLaneLineWords;
   while (width > 1 && pixels % width != 0) --width;
@@ -65,7 +65,7 @@ std::uint32_t row_of(std::uint64_t pixels) {
 }
 
 /// A whole map with rows that the lanes take, if these are a part of its pixels: it does not matter
-/// which of them lie beside each other.
+/// which of them are next to each other.
 void set_map_width(Convolution& c) {
   if (between(c.width, kLeastWidth, kLaneLineWords)) return;
   const std::uint64_t pixels = std::uint64_t{c.height} * c.width;
@@ -93,7 +93,7 @@ void transpose(Convolution& c) {
   std::swap(c.pad_top, c.pad_left);
 }
 
-/// Windows of 3 x 3 side by side, which add to one row; the last one ends on the map's last pixel.
+/// Adjacent windows of 3 x 3, which add to one row; the last one ends on the map's last pixel.
 bool set_tiles(DepthwiseCommand& command) {
   constexpr std::uint32_t kSide = 3;
   if (image_words(command) > kMostOfSum) return false;
@@ -104,7 +104,7 @@ bool set_tiles(DepthwiseCommand& command) {
   command.out_width = divide_up(command.width, kSide);
   command.pad_top = command.out_height * kSide - command.height;
   command.pad_left = command.out_width * kSide - command.width;
-  // What lies beyond the border counts nothing.
+  // Pixels beyond the border count nothing.
   command.zero = (command.flags & flag::kMaximum) != 0 ? kLeast : 0;
   return true;
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A depthwise convolution, or a pool, as the lanes beside the array run it.
+// A depthwise convolution, or a pool, as the depthwise unit runs it.
 #pragma once
 
 #include <cstdint>
@@ -25,7 +25,7 @@ struct LanesStrip {
 /// One DEPTHWISE for all planes, or where rows are too wide for the lanes one for each strip. Its
 /// kernel is the least square of 3, 5 or 7 that holds the convolution's taps, with dilations that
 /// divide theirs; these lie in the lower right corner of it. Pools of whole maps add windows of 3 x
-/// 3 side by side.
+/// 3 next to each other.
 struct DepthwiseTiling {
   /// As the lanes walk it: an image of one column is one row, and whole maps are as wide as the
   /// lanes take them.
@@ -33,7 +33,7 @@ struct DepthwiseTiling {
   bool transposed = false;           // its rows are the columns of what was asked for
   std::vector<LanesStrip> strips;    // from left to right
   std::uint32_t parameter_sets = 0;  // that the device has room for
-  /// Each pixel that lies in memory is so many of the convolution's, in each direction.
+  /// Repetitions of each pixel in memory, in each direction.
   std::uint32_t repeat_height = 1, repeat_width = 1;
 
   std::uint32_t repeats() const { return repeat_height * repeat_width; }
@@ -50,7 +50,7 @@ struct DepthwiseTiling {
   std::uint64_t plane_words() const;
   /// Words of weights of all planes.
   std::uint64_t weight_words() const;
-  /// Blocks of sums of a plane whose rows are command().rows, and the rows of the one behind them;
+  /// Blocks of sums of a plane whose rows are command().rows, and the rows of the one after them;
   /// not of strips.
   std::uint32_t whole_blocks() const;
   std::uint32_t rest() const;

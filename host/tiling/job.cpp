@@ -2,7 +2,6 @@
 #include "host/tiling/job.hpp"
 
 #include <tuple>
-#include <utility>
 
 namespace gemm64 {
 

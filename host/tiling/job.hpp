@@ -24,7 +24,7 @@ struct JobStripe {
 };
 
 /// One product or convolution for one device: what is computed and how it is cut (plan), where it
-/// lies (layout), and the commands that carry it out (program). Made once; driver, prediction,
+/// is (layout), and the commands that carry it out (program). Made once; driver, prediction,
 /// packing, timeline and the diagnosis of a failure all read it.
 struct Job {
   std::string name;  // of the layer

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The commands of a job, alone and as a part of a program.
+// The commands of a job, by itself and as a part of a program.
 #pragma once
 
 #include <cstdint>
@@ -16,8 +16,8 @@ namespace gemm64 {
 /// When a command of a job is dispatched, seen from the job before it in a program.
 enum class Phase {
   kAhead,  // it takes nothing that the job before gives: ahead of all fences
-  kEarly,  // behind a fence for a part of that one's results, if it takes any
-  kRest,   // behind the fence that ends that one
+  kEarly,  // after a fence for a part of that one's results, if it takes any
+  kRest,   // after the fence that ends that one
 };
 
 /// A place in the order in which a job's results are finished: all those of the blocks before
@@ -32,9 +32,9 @@ struct ResultCut {
   }
 };
 
-/// Where a job of a program touches those beside it.
+/// Where a job of a program overlaps its neighbors.
 struct Overlaps {
-  // Early are this many blocks, and of the next one's activations so many tiles of K or planes.
+  // Early are this many blocks, and of the next one's activations this many tiles of K or planes.
   std::uint64_t early_blocks = 0;
   std::uint32_t early_tiles = 0;
   std::optional<ResultCut> cut;   // no STORE has results on both sides of it
@@ -50,9 +50,9 @@ struct JobCommands {
     commands.push_back(command);
     phases.push_back(phase);
   }
-  /// STORE of a plan's blocks, behind LOAD_OPERANDS where it takes some: the blocks' height, how
+  /// STORE of a plan's blocks, after LOAD_OPERANDS where it takes some: the blocks' height, how
   /// many they are, the row with which they begin, and which tiles of N. The job's first STORE sets
-  /// what the vector path does, those behind it keep that, but where they write other lanes.
+  /// what the element-wise unit does, later ones keep that, but where they write other lanes.
   void add_store(const Plan& plan, const Layout& layout, const RowGroup& blocks,
                  std::uint32_t first_tile, std::uint32_t tiles, Phase phase);
 

@@ -3,7 +3,6 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
 #include <iterator>
 #include <limits>
 #include <map>
@@ -51,11 +50,11 @@ void check_source(const std::vector<Job>& jobs, std::size_t job) {
   const std::uint64_t given = source.plan.result_columns();
   const std::uint64_t first = std::uint64_t{next.source_tile} * next.plan.array;
   // All columns, or whole tiles of them.
-  const bool lies =
+  const bool in_place =
       first + columns == given || (first + columns < given && columns % next.plan.array == 0);
   const bool has_rows = next.source_row ? *next.source_row + rows <= given_rows && next.plan.window
                                         : rows == given_rows;
-  if (source.plan.results().code() == ResultCode::kInt8 && has_rows && lies) return;
+  if (source.plan.results().code() == ResultCode::kInt8 && has_rows && in_place) return;
   throw std::invalid_argument(fmt::format(
       "'{}' takes {}x{} activations of 8 bits; '{}' gives {}x{} results of {}", next.name, rows,
       columns, source.name, given_rows, given, source.plan.results().name()));
@@ -66,31 +65,31 @@ std::uint64_t stored_rows(const Command& store) {
   return std::uint64_t{store.rows} * store.count * store.blocks;
 }
 
-/// STOREs of a job's results that lie behind a cut.
+/// STOREs of a job's results that follow a cut.
 std::uint32_t stores_behind(const Job& job, const ResultCut& cut) {
   std::uint64_t block = 0, tile = 0;
-  std::uint32_t behind = 0;
+  std::uint32_t later = 0;
   if (job.plan.lanes) {
     std::uint64_t rows = 0;
     const std::uint64_t before =
         job.plan.shape.m * cut.tile + cut.block * job.plan.lanes->command().rows;
     for (const Command& command : job.program) {
       if (!is_store(command)) continue;
-      if (rows >= before) ++behind;
+      if (rows >= before) ++later;
       rows += stored_rows(command);
     }
-    return behind;
+    return later;
   }
   for (const Command& command : job.program) {
     if (!is_store(command)) continue;
-    if (block > cut.block || (block == cut.block && tile >= cut.tile)) ++behind;
+    if (block > cut.block || (block == cut.block && tile >= cut.tile)) ++later;
     tile += command.count;
     if (tile == job.plan.result_blocks()) {
       tile = 0;
       block += command.blocks;
     }
   }
-  return behind;
+  return later;
 }
 
 /// The commands of a job, or of a part of it.
@@ -193,7 +192,7 @@ void load_operands_ahead(JobCommands& job) {
 
 bool is_product(const Job& job) { return job.plan.convolution() == nullptr; }
 
-/// Where each job touches the one before it and the one behind it.
+/// Where each job overlaps the one before it and the one after it.
 std::vector<Overlaps> find_overlaps(const JobProgram& list, const Geometry& geometry) {
   const std::vector<Job>& jobs = list.jobs;
   std::vector<Overlaps> overlaps(jobs.size());
@@ -206,7 +205,7 @@ std::vector<Overlaps> find_overlaps(const JobProgram& list, const Geometry& geom
     if (jobs[j].source == j - 1 && jobs[j - 1].plan.end_row() != jobs[j - 1].plan.result_rows()) {
       continue;
     }
-    // What reads some tiles alone cannot tell which of them come late.
+    // What reads only some tiles cannot know which of them come late.
     if (jobs[j].source == j - 1 &&
         jobs[j].plan.activation_columns() != jobs[j - 1].plan.result_columns()) {
       continue;
@@ -373,7 +372,7 @@ JobProgram make_job_program(const std::vector<Job>& jobs, const Geometry& device
   }
   std::uint64_t most_commands = 0;
   for (const Job& job : list.jobs) {
-    // A FENCE stands where a job alone would have FINISH; an overlap adds another, up to three
+    // A FENCE replaces a single job's FINISH; an overlap adds another, up to three
     // STOREs with their LOAD_OPERANDS, and a LOAD_ACTIVATIONS.
     most_commands += program_length(job.plan) + (job.map ? 24 : 8);
   }
@@ -395,7 +394,7 @@ JobProgram make_job_program(const std::vector<Job>& jobs, const Geometry& device
   std::vector<StripeRuns> chains;
   for (const StripeGroup& group : groups) chains.push_back({group.jobs, {}});
   auto chain = chains.begin();
-  std::map<int, std::uint64_t> maps;  // where each lies
+  std::map<int, std::uint64_t> maps;  // the address of each
   for (std::size_t j = 0; j < jobs.size(); ++j) {
     Job& job = list.jobs[j];
     const auto results_of = [&list, &maps](std::optional<std::size_t> from) {

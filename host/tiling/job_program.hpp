@@ -16,12 +16,12 @@ namespace gemm64 {
 struct CommandOrigin {
   std::size_t job = 0;      // index in the list
   std::size_t command = 0;  // of the job's own program
-  bool ends_job = false;    // the FENCE or FINISH behind its last STORE
+  bool ends_job = false;    // the FENCE or FINISH after its last STORE
   bool parts_job = false;   // the FENCE that waits for all of its results but the last tile
 };
 
 /// Jobs one after the other. A job's first LOAD_WEIGHTS stands before the FENCE that ends the job
-/// before it, so that its weights come while that one is still under way; the FENCE waits for all
+/// before it, so that its weights come while that one still runs; the FENCE waits for all
 /// results of that one and writes a snapshot of the counters. FINISH ends the last. Parameters are
 /// loaded ahead as weights are, and so are the first second operands, unless the job before gives
 /// them.
@@ -34,7 +34,7 @@ struct CommandOrigin {
 /// If its jobs were cut for an accelerator whose tensor memory is enabled, results that only jobs
 /// of the program read stay there, as far as it has space.
 struct JobProgram {
-  std::vector<Job> jobs;  // where each lies, and its commands as they would be if it ran alone
+  std::vector<Job> jobs;  // the layout of each, and its commands as a single job
   std::vector<Command> program;
   std::vector<CommandOrigin> origins;  // of each command
   std::vector<TensorPlace> places;     // of each job's results
@@ -70,9 +70,9 @@ std::uint64_t beats_before(const JobProgram& list, std::size_t job, std::uint64_
 /// job stand before those of the next one.
 std::vector<std::size_t> first_matmuls(const JobProgram& list);
 
-/// Lays jobs out side by side from address 0, ring and snapshots first, and makes their program.
-/// Throws std::invalid_argument if the list is empty, or a job's source is not before it or does
-/// not give int8 results of the very shape that the job takes.
+/// Lays jobs out one after the other from address 0, ring and snapshots first, and makes their
+/// program. Throws std::invalid_argument if the list is empty, or a job's source is not before it
+/// or does not give int8 results of the very shape that the job takes.
 JobProgram make_job_program(const std::vector<Job>& jobs, const Geometry& geometry);
 
 }  // namespace gemm64

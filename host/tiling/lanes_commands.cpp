@@ -9,7 +9,7 @@
 namespace gemm64 {
 namespace {
 
-/// LOAD_ACTIVATIONS of words [from, end) of what lies at `address`.
+/// LOAD_ACTIVATIONS of words [from, end) of `address`.
 void load_words(JobCommands& list, const Plan& plan, std::uint64_t address, std::uint64_t from,
                 std::uint64_t end, Phase phase) {
   const std::uint64_t run = plan.lanes->command().rows;
@@ -41,7 +41,7 @@ void load_strip(JobCommands& list, const Plan& plan, std::uint64_t address, cons
   list.add(load, phase);
 }
 
-/// LOAD_PARAMETERS of planes [from, end), each so many times.
+/// LOAD_PARAMETERS of planes [from, end), each as many times as needed.
 void load_parameters(JobCommands& list, const Plan& plan, const Layout& layout, std::uint32_t from,
                      std::uint32_t end, std::uint64_t times, Phase phase) {
   if (!plan.results().takes_parameters()) return;
@@ -52,7 +52,7 @@ void load_parameters(JobCommands& list, const Plan& plan, const Layout& layout, 
   list.add(load, phase);
 }
 
-/// The same of a plane whose pixels are repeated: a word again and again, a row of words so many
+/// The same of a plane whose pixels are repeated: a word repeatedly, a row of words that many
 /// times.
 void load_repeated_plane(JobCommands& list, const Plan& plan, std::uint64_t address,
                          std::uint32_t plane) {
@@ -89,8 +89,8 @@ class ParameterLoads {
       load_to(planes_ahead(), Phase::kAhead);
     }
   }
-  /// Ahead of the STOREs of a plane: of those behind it, too. The planes of a strip are counted
-  /// behind those of the strips before.
+  /// Ahead of the STOREs of a plane: of later ones, too. The planes of a strip are counted
+  /// after those of the strips before.
   void before_plane(std::uint32_t plane) { load_to(plane + planes_ahead(), Phase::kRest); }
 
  private:
@@ -159,7 +159,7 @@ std::vector<Part> parts_of(const Plan& plan, const std::optional<ResultCut>& cut
   return parts;
 }
 
-/// The commands of strips, behind those of the weights: what a strip takes is asked for ahead of
+/// The commands of strips, after those of the weights: what a strip takes is asked for ahead of
 /// the STOREs of the one before.
 void add_strips(JobCommands& list, ParameterLoads& parameters, const Plan& plan,
                 const Layout& layout, const Overlaps& overlaps) {
@@ -187,7 +187,7 @@ JobCommands lanes_commands(const Plan& plan, const Layout& layout, const Overlap
   const DepthwiseTiling& lanes = *plan.lanes;
   const std::uint64_t words = lanes.plane_words() * plan.n_tiles;
   // One command for what is early, so that with it and those of what comes late the engine's queue
-  // is not full: STOREs, which make room for the words, stand behind.
+  // is not full: STOREs, which make room for the words, follow.
   const std::uint64_t run = lanes.command().rows;
   const std::uint64_t early =
       overlaps.early_words >= words ? words : overlaps.early_words / run * run;
@@ -223,7 +223,7 @@ JobCommands lanes_commands(const Plan& plan, const Layout& layout, const Overlap
         load_words(list, plan, layout.activations + plane, 0, lanes.plane_words(), Phase::kRest);
       }
     }
-    // What comes late stands behind one STORE: the lanes may need it to make room for these words,
+    // What comes late follows one STORE: the lanes may need it to make room for these words,
     // and a second one might wait for them.
     if (first && early != 0) load_words(list, plan, layout.activations, early, words, Phase::kRest);
     first = false;

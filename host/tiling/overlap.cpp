@@ -22,23 +22,23 @@ struct Block {
 };
 
 /// Rows of results that are finished before a cut: of the tiles (planes) before its own, of its
-/// own, and of those behind it. Of a map in parts, the tiles or rows of the last one, and all of
+/// own, and of those after it. Of a map in parts, the tiles or rows of the last one, and all of
 /// others.
 struct Finished {
   std::uint32_t tile = 0;
-  std::uint64_t before = 0, own = 0, behind = 0;
+  std::uint64_t before = 0, own = 0, after = 0;
   std::uint32_t first_tile = 0, end_tile = 0;  // of the part
   std::uint64_t all = 0;                       // rows of others
 
   std::uint64_t rows(std::uint32_t of) const {
     if (of < first_tile || of >= end_tile) return all;
-    return of < tile ? before : of == tile ? own : behind;
+    return of < tile ? before : of == tile ? own : after;
   }
   /// Rows that all of the first `tiles` tiles have.
   std::uint64_t common_rows(std::uint32_t tiles) const {
     const std::uint32_t end = std::min(tiles, end_tile);
     if (end <= first_tile) return all;
-    return tile + 1 < end ? behind : tile < end ? own : before;
+    return tile + 1 < end ? after : tile < end ? own : before;
   }
   /// Rows that the tiles before the cut's have.
   std::uint64_t rows_before() const { return tile == first_tile ? all : before; }
@@ -117,21 +117,21 @@ Finished finished(const Plan& plan, const std::vector<Block>& blocks, const Resu
   return {tile, before + block.end_row, own, own, first, end, rows};
 }
 
-/// Cycles of a plan's work behind a cut.
-std::uint64_t cycles_behind(const Plan& plan, const std::vector<Block>& blocks,
-                            const ResultCut& cut) {
+/// Cycles of a plan's work after a cut.
+std::uint64_t cycles_after(const Plan& plan, const std::vector<Block>& blocks,
+                           const ResultCut& cut) {
   if (plan.lanes) {
     const std::uint64_t rows = plan.shape.m * plan.n_tiles;
     const std::uint64_t before = plan.shape.m * cut.tile + blocks[cut.block].first_row;
     return plan.lanes->cycles() * (rows - before) / rows;
   }
   // Its FENCE is dispatched when the last block but one begins, at the earliest.
-  std::uint64_t behind =
+  std::uint64_t after =
       std::uint64_t{plan.n_tiles - cut.tile} * plan.k_tiles * blocks[cut.block].tile_cycles;
   for (std::uint64_t b = cut.block + 1; b < blocks.size(); ++b) {
-    behind += plan.tiles() * blocks[b].tile_cycles;
+    after += plan.tiles() * blocks[b].tile_cycles;
   }
-  return behind;
+  return after;
 }
 
 /// What of a job can begin when so much is finished of the one whose results it reads, the cycles
@@ -150,7 +150,7 @@ Early early_on_lanes(const Plan& next, const Finished& finished) {
     early.words += rows;
     if (rows != lanes.plane_words()) break;
   }
-  // The first sum comes behind the words of its taps.
+  // The first sum comes after the words of its taps.
   early.first_words = early.next_words = lanes.command().lead + 1;
   if (early.words <= early.first_words) return early;
   early.cycles =
@@ -190,18 +190,18 @@ Rated rate(const Plan& plan, const std::vector<Block>& blocks, const Plan& next,
            const std::vector<Block>& next_blocks, const ResultCut& cut, const Geometry& geometry,
            bool on_chip) {
   const Block& last = blocks[cut.block];
-  const auto behind = static_cast<std::int64_t>(cycles_behind(plan, blocks, cut));
+  const auto after = static_cast<std::int64_t>(cycles_after(plan, blocks, cut));
   const Early early = early_of(next, next_blocks, finished(plan, blocks, cut));
   const auto ready = static_cast<std::int64_t>(early.cycles);
   const auto way_of = [&](std::uint64_t words) {
     return static_cast<std::int64_t>(way(geometry, last.end_row - last.first_row, words, on_chip));
   };
-  const std::int64_t first = std::max<std::int64_t>(way_of(early.first_words) - behind, 0);
+  const std::int64_t first = std::max<std::int64_t>(way_of(early.first_words) - after, 0);
   const std::int64_t second = std::max<std::int64_t>(way_of(early.next_words) - first - ready, 0);
   const std::int64_t waits = ready == 0 ? std::numeric_limits<std::int64_t>::max() : first + second;
   return {{cut, early.blocks, early.tiles, early.words},
           waits,
-          std::min(behind, ready) - way_of(early.first_words)};
+          std::min(after, ready) - way_of(early.first_words)};
 }
 
 }  // namespace

@@ -19,9 +19,9 @@ struct Overlap {
   std::uint64_t early_words = 0;
 };
 
-/// The overlap at which the array waits least between a job and the one behind it, which reads its
+/// The overlap at which the array waits least between a job and the one after it, which reads its
 /// results, or a map of which they are the last part; none where there is nothing to gain. What
-/// waits for the cut comes while the rest of the first job is computed, and the results behind the
+/// waits for the cut comes while the rest of the first job is computed, and the results after the
 /// cut are stored and loaded while the array works on what comes before it. `on_chip`: the results
 /// stay in the tensor memory.
 std::optional<Overlap> find_overlap(const Plan& plan, const Plan& next, const Geometry& geometry,

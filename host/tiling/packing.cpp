@@ -24,7 +24,7 @@ void check_shape(const char* what, const MatrixI8& matrix, std::uint64_t rows,
   }
 }
 
-/// Copies columns [tile * array, ...) of one row; what lies outside the matrix stays as it is.
+/// Copies columns [tile * array, ...) of one row; lanes outside the matrix stay as they are.
 void copy_word(std::uint8_t* word, const MatrixI8& matrix, std::uint64_t row, std::uint64_t tile,
                std::uint64_t array) {
   const std::uint64_t columns = static_cast<std::uint64_t>(matrix.cols());

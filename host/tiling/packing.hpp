@@ -12,7 +12,7 @@ namespace gemm64 {
 
 /// W[N x K] as tiles of array x array bytes, in the order in which they are used: tiles of N, in
 /// each the tiles of K. A tile holds its columns (outputs) one after the other, array values of K
-/// each; what lies outside W is zero. Of a stack W has the rows of all products, one after the
+/// each; values outside W are zero. Of a stack W has the rows of all products, one after the
 /// other. Of a convolution as pack_window_weights() does it. Throws std::invalid_argument if W has
 /// another shape.
 std::vector<std::uint8_t> pack_weights(const Job& job, const MatrixI8& weights);
@@ -22,7 +22,7 @@ std::vector<std::uint8_t> pack_weights(const Job& job, const MatrixI8& weights);
 std::vector<std::uint8_t> pack_activations(const Job& job, const MatrixI8& activations);
 
 /// The parameters of 8-bit results, tile of N by tile: `array` biases, then as many scales. Columns
-/// past N get the bias 0 and the scale 0. Behind them the table of results, where the job takes
+/// past N get the bias 0 and the scale 0. After them the table of results, where the job takes
 /// one. Throws UsageError, naming the column, if a scale is negative, infinite or not a number;
 /// std::invalid_argument where there are not N of each (of a stack N for each product), or not all
 /// 256 bytes of the table.

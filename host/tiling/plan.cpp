@@ -4,9 +4,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <limits>
 #include <stdexcept>
-#include <utility>
 
 #include "host/device/registers.hpp"
 #include "host/tiling/program.hpp"
@@ -131,7 +129,8 @@ Plan make_plan(const GemmShape& shape, Accumulate accumulate, const Geometry& ge
   command_count("words of weights", plan.tiles() * geometry.n);
   command_count("words of parameters", plan.parameter_set_bytes() / geometry.n);
 
-  // Beside a tile's rows the scratchpad must hold one more burst, or the two wait for each other.
+  // In addition to a tile's rows the scratchpad must hold one more burst, or the two wait for each
+  // other.
   const std::uint64_t max_rows = std::min<std::uint64_t>(
       geometry.accumulator_rows, geometry.scratchpad_words - geometry.burst_beats + 1);
   const std::uint64_t rows_of_each = plan.product_rows();

@@ -51,12 +51,13 @@ struct ResultPart {
 };
 
 /// What a product's results are: its sums, or of each column's sums values of 8 bits,
-/// clamp(rint(float32(sum + bias) * scale) + zero, low, high), which may pass the vector path.
+/// clamp(rint(float32(sum + bias) * scale) + zero, low, high), which may pass the element-wise
+/// unit.
 struct Output {
   ResultFormat format = ResultFormat::int32();
   int zero = 0, low = 0, high = 0;  // of 8-bit results
   /// What becomes of 8-bit results before they are written: a STORE with VECTOR, of which the
-  /// fields of the vector path alone count (host/device/vector_path.hpp).
+  /// only fields of the element-wise unit count (host/device/vector_path.hpp).
   std::optional<StoreCommand> vector;
   /// Of a second operand that has a value for each column: how many images have one of their own.
   std::uint32_t operand_images = 1;
@@ -160,7 +161,7 @@ struct Plan {
   }
   /// Columns of all results that lie where these do.
   std::uint64_t result_columns() const { return output.part ? output.part->columns : shape.n; }
-  /// Rows of them, and the first of these that are its own, and the one behind its last.
+  /// Rows of them, and the first of these that are its own, and the one after its last.
   std::uint64_t result_rows() const {
     return output.part && output.part->rows != 0 ? output.part->rows : shape.m;
   }
@@ -184,7 +185,7 @@ struct Plan {
     return results().takes_parameters() ? std::uint64_t{n_tiles} * kParameterSetWords * array : 0;
   }
   std::uint64_t table_bytes() const { return output.takes_table() ? kTableBytes : 0; }
-  /// The table lies behind all parameters.
+  /// The table follows all parameters.
   std::uint64_t table_place() const { return parameter_set_bytes() * products; }
   std::uint64_t parameter_bytes() const { return table_place() + table_bytes(); }
   std::uint64_t activation_bytes() const {
@@ -196,8 +197,8 @@ struct Plan {
   std::uint64_t result_bytes() const {
     return results().block_bytes(shape.m * result_blocks(), array);
   }
-  /// Rows of the second operand of results, which lies as they do; where it is one a column, of the
-  /// images that have one.
+  /// Rows of the second operand of results, which is laid out as they are; where it is one a
+  /// column, of the images that have one.
   std::uint64_t operand_rows() const {
     return output.broadcasts() ? output.operand_images : shape.m;
   }

@@ -29,7 +29,7 @@ struct Layout {
 /// Commands in the ring of one job; a power of two.
 inline constexpr std::uint32_t kRingCommands = 64;
 
-/// Places of a ring that holds a program of so many commands: a power of two, one place of which
+/// Places of a ring that holds a program of that many commands: a power of two, one place of which
 /// stays empty. Throws UsageError if no ring holds as many.
 std::uint32_t ring_places(std::uint64_t commands);
 

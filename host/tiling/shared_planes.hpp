@@ -10,7 +10,7 @@
 namespace gemm64 {
 
 /// Gives convolutions that follow each other planes of one capacity, as far as each has room in
-/// them: the pixels of one then come behind those of the one before, while these are still read.
+/// them: the pixels of one then follow those of the one before, while these are still read.
 /// Where the capacity changes, the pixels wait until none is kept.
 void share_planes(std::vector<Job>& jobs, const Geometry& geometry);
 

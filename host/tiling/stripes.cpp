@@ -4,7 +4,6 @@
 #include <algorithm>
 #include <limits>
 #include <optional>
-#include <utility>
 
 #include "host/util/divide.hpp"
 #include "host/util/error.hpp"

@@ -82,7 +82,7 @@ class TileWalk {
   std::uint64_t first_matmul_block_ = 0;  // the same in blocks_before_
   std::uint64_t result_blocks_ = 1;       // that the MATMUL's last tile of K ends at once
   std::uint32_t taps_ = 1;
-  std::size_t command_ = 0;  // after the MATMUL under way
+  std::size_t command_ = 0;  // after the current MATMUL
   std::optional<MatmulWalk> matmul_;
   std::uint64_t blocks_before_ = 0;  // of M, in the MATMULs before; of a plan in bands MATMULs
   TileStep step_;

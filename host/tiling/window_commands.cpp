@@ -108,7 +108,7 @@ class WindowCommands {
     return is_partly(block) && many ? Phase::kRest : phase_of(block);
   }
 
-  /// The new pixels of a block; of the block that is early in part the planes behind that part come
+  /// The new pixels of a block; of the block that is early in part the planes after that part come
   /// later.
   void add_pixels(const WindowStrip& strip, std::size_t i, std::uint64_t block, bool start,
                   std::uint32_t pass = 0) {

@@ -23,7 +23,7 @@ constexpr std::uint64_t kRefill = 120;
 // Cycles that a layer in bands loses because it has no overlaps with those before and after it.
 constexpr double kNoOverlap = 1000;
 
-/// Heights of so many blocks, which differ by one at most.
+/// Heights of that many blocks, which differ by one at most.
 std::vector<std::uint32_t> heights(std::uint64_t rows, std::uint64_t blocks) {
   std::vector<std::uint32_t> heights(blocks, static_cast<std::uint32_t>(rows / blocks));
   std::fill_n(heights.begin(), rows % blocks, static_cast<std::uint32_t>(rows / blocks + 1));
@@ -272,7 +272,7 @@ WindowCut cut_convolution(const Convolution& convolution, const Geometry& geomet
                          words * geometry.n, words);
   }
   throw UsageError(fmt::format(
-      "a {} does not fit the scratchpad of {} words: one output pixel alone meets {} rows of {} "
+      "a {} does not fit the scratchpad of {} words: a single output pixel meets {} rows of {} "
       "planes of {} channels{}",
       to_string(convolution), geometry.scratchpad_words,
       std::min<std::uint64_t>(w.height, std::uint64_t{w.kernel_height - 1} * w.dilation_height + 1),

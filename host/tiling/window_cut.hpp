@@ -63,7 +63,7 @@ void fill_both_banks(WindowPlan& plan, const Geometry& geometry, const MemoryRat
 /// is read.
 std::uint64_t roomy_capacity(const WindowPlan& plan);
 
-/// Cycles that a block's tiles take alone.
+/// Cycles of only a block's tiles.
 std::uint64_t block_cycles(const WindowPlan& plan, const WindowBlock& block);
 
 }  // namespace gemm64

@@ -42,7 +42,7 @@ std::uint32_t modulo(std::int64_t value, std::uint32_t by) {
   return static_cast<std::uint32_t>(rest < 0 ? rest + by : rest);
 }
 
-/// Where an output pixel lies, and which input pixel the first tap meets there.
+/// The position of an output pixel, and which input pixel the first tap meets there.
 struct Corner {
   std::uint64_t image;
   std::uint32_t out_row, out_column;
@@ -60,8 +60,8 @@ Corner corner(const Window& w, std::uint64_t out_pixel) {
   return c;
 }
 
-/// The input pixel with which a row begins that lies `rows` rows below what the first tap meets at
-/// an output pixel; the next inside the image where it lies beyond the border.
+/// The input pixel with which a row begins that is `rows` rows below what the first tap meets at
+/// an output pixel; the next inside the image where it is beyond the border.
 std::uint64_t row_begin(const Window& w, std::uint64_t out_pixel, std::int64_t rows) {
   const Corner c = corner(w, out_pixel);
   const std::int64_t row = std::clamp<std::int64_t>(c.row + rows, 0, w.height);

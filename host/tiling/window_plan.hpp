@@ -44,7 +44,7 @@ struct WindowBlock {
   std::uint64_t first = 0;        // output pixel
   std::uint32_t rows = 0;         // output pixels
   std::uint64_t first_pixel = 0;  // of the input: what is loaded for it begins here
-  std::uint32_t new_pixels = 0;   // so many of each plane, perhaps none
+  std::uint32_t new_pixels = 0;   // of each plane, perhaps none
   std::uint32_t freed_pixels = 0;
 
   std::uint64_t loaded() const { return first_pixel + new_pixels; }  // pixels, with it
@@ -89,11 +89,11 @@ WindowPlan plan_window(const Window& window, std::uint32_t block_rows, const Geo
 WindowPlan plan_window(const Window& window, const std::vector<std::uint32_t>& block_rows,
                        const Geometry& geometry);
 
-/// SET_WINDOW; `zero` is what lies beyond the border.
+/// SET_WINDOW; `zero` is the value beyond the border.
 SetWindowCommand set_window(const WindowPlan& plan, std::int8_t zero);
 
 /// What brings the new pixels of a block, of `planes` planes from `plane` on, from the tensor at
-/// `address`, of so many pixels a plane (0: those of the window); plane 0 comes first. `start`
+/// `address`, of that many pixels a plane (0: those of the window); plane 0 comes first. `start`
 /// marks the first command of a convolution. `pass`: of a plan that reads again.
 LoadActivationsCommand load_window(const WindowPlan& plan, const WindowBlock& block,
                                    std::uint32_t plane, std::uint32_t planes, std::uint64_t address,

@@ -29,7 +29,7 @@ std::vector<ModuleOutputs> read_module_records(const std::string& json) {
     }
   } catch (const nlohmann::json::exception& error) {
     throw UsageError(
-        fmt::format("what the TorchScript plug-in tells of modules cannot be read ({}); make "
+        fmt::format("the TorchScript plug-in's records of modules cannot be read ({}); make "
                     "torchscript builds the right one",
                     error.what()));
   }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the plug-in tells of a network's modules, as JSON.
+// The plug-in's records of a network's modules, as JSON.
 #pragma once
 
 #include <string>

@@ -25,7 +25,7 @@ class NetworkFile {
   /// Is it TorchScript: a ZIP archive, or called .pt or .pth?
   bool is_torchscript() const { return is_torchscript_; }
 
-  /// The network, as OnnxModel::load() reads one. A TorchScript file is translated anew for other
+  /// The network, as OnnxModel::load() reads one. A TorchScript file is translated again for other
   /// shapes. Throws UsageError, one line.
   OnnxModel load(const ImportOptions& options = {});
 

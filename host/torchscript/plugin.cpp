@@ -147,7 +147,7 @@ const gemm64_torchscript_plugin* load(const std::filesystem::path& path, std::st
   _exit(plugin->translate(&question) == 0 ? 0 : 1);
 }
 
-/// Runs serve() in a child process and returns how that ended, as waitpid() tells.
+/// Runs serve() in a child process and returns how that ended, as waitpid() reports.
 int serve_apart(const std::filesystem::path& path, const TorchScriptRequest& request,
                 const Outputs& outputs) {
   const pid_t parent = getpid();
@@ -185,10 +185,11 @@ std::filesystem::path find_torchscript_plugin(const std::string& file) {
     const std::filesystem::path path = folder / kFileName;
     if (std::filesystem::exists(path, error)) return path.lexically_normal();
   }
-  throw UsageError(fmt::format(
-      "{}: TorchScript files need the plug-in {}, which is neither beside the program nor named by "
-      "{}; make -C scripts/models torchscript builds it",
-      printable(file), kFileName, kVariable));
+  throw UsageError(
+      fmt::format("{}: TorchScript files need the plug-in {}, which is neither next to the program "
+                  "nor named by "
+                  "{}; make -C scripts/models torchscript builds it",
+                  printable(file), kFileName, kVariable));
 }
 
 TorchScriptAnswer ask_torchscript_plugin(const std::filesystem::path& plugin,

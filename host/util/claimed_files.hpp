@@ -15,7 +15,7 @@ class ClaimedFiles {
   /// Files that standard output and standard error go to are outputs from the beginning.
   ClaimedFiles();
 
-  /// `what` is told in messages: "--a", "the model". Empty paths were not asked for. Throws
+  /// `what` names it in messages: "--a", "the model". Empty paths were not asked for. Throws
   /// UsageError if the file is an output already; standard input ("-") can be read once.
   void input(const std::string& what, const std::string& path);
   /// Throws UsageError if the file is an input or an output already.

@@ -14,7 +14,7 @@
 namespace gemm64 {
 
 /// To be called first. Standard streams that the caller has closed are taken by what cannot be
-/// written, so that no file gets their numbers and no table lands in it. Pipes that nobody reads
+/// written, so that no file gets their numbers and no table lands in it. Pipes without a reader
 /// any more, and limits of file size, become errors of the writes in question instead of ending the
 /// program.
 void secure_standard_streams();

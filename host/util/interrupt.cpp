@@ -7,7 +7,6 @@
 #include <algorithm>
 #include <array>
 #include <atomic>
-#include <climits>
 #include <csignal>
 #include <cstdlib>
 #include <cstring>

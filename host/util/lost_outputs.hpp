@@ -9,11 +9,11 @@
 
 namespace gemm64 {
 
-/// Tells the loss on standard error and remembers it. From then on the program's exit code is 3
+/// Reports the loss on standard error and remembers it. From then on the program's exit code is 3
 /// instead of 0. May be called by several threads.
 void note_lost(const OutputError& error);
 
-/// Runs `write`. Where it throws OutputError, the loss is noted and the caller goes on; tells
+/// Runs `write`. Where it throws OutputError, the loss is noted and the caller goes on; returns
 /// whether all was written.
 template <class Write>
 bool keep_going(Write&& write) {

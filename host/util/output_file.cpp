@@ -118,7 +118,7 @@ void OutputFile::create_temporary() {
   while (error == EEXIST) {
     // Short, so that a long name does not make one that is too long.
     temporary_ = folder / fmt::format(".gemm64-{}-{}.part", getpid(), count++);
-    // Known before it is there: a signal in between would leave it behind.
+    // Known before it exists: a signal in between would leave it.
     until_committed_.emplace(temporary_);
     const Descriptor file{open(temporary_.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666)};
     error = errno;

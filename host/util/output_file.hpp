@@ -13,8 +13,8 @@
 
 namespace gemm64 {
 
-/// Opened before long work, so that a place that cannot be written is found at once; written beside
-/// its name and moved there at the end, with the mode that the file before it had. Links are
+/// Opened before long work, so that a place that cannot be written is found at once; written next
+/// to its name and moved there at the end, with the mode that the file before it had. Links are
 /// followed. Without commit(), and where a signal ends the program, nothing is left, and the file
 /// before stays as it was.
 ///
@@ -23,7 +23,7 @@ namespace gemm64 {
 /// output, which from then on belongs to this file: reports go to standard error.
 class OutputFile {
  public:
-  /// `what` is told where it is lost: "the report". Throws UsageError if `path` cannot be
+  /// `what` names it where it is lost: "the report". Throws UsageError if `path` cannot be
   /// written.
   explicit OutputFile(std::filesystem::path path, std::string what = "what was to go there");
   ~OutputFile();

@@ -24,7 +24,7 @@ class Table {
   /// holds the table, or as nearly as 12 characters of it allow.
   void fit_first_column(std::size_t width);
 
-  /// The table, at most `width` characters wide where columns allow: what does not fit beside the
+  /// The table, at most `width` characters wide where columns allow: what does not fit next to the
   /// first column follows below in further parts, each with the first column again. 0: no limit.
   std::string render(std::size_t width = 0) const;
 

@@ -278,7 +278,7 @@ class Device:
         check: raises VerificationError where a sum is not NumPy's, or a counter of cycles or bytes
             is not as predicted. Otherwise see `report["verified"]`.
 
-        The device is reset first, its memory written from address 0 on. `report` then tells cycles
+        The device is reset first, its memory written from address 0 on. `report` then has the cycles
         and bytes, in one layer.
 
         Operands reach C++ without a copy where the rows of `a`, and of the transposed `b`, are
@@ -356,7 +356,7 @@ class Device:
         return self.cycles
 
     def step(self, clocks: int = 1) -> None:
-        """Lets so many cycles pass."""
+        """Simulates that many cycles."""
         self._device.step(_whole("clocks", clocks, 0, 2**63, "at least 0: time only passes"))
 
     def wait_interrupt(self, max_clocks: int) -> bool:

@@ -45,7 +45,7 @@ class NoSuchFile(FileNotFoundError):
 
 NoSuchFile.__module__ = "gemm64"
 
-#: ONNX Runtime tells the two apart; here they are one.
+#: ONNX Runtime distinguishes the two; here they are one.
 InvalidProtobuf = InvalidGraph
 
 
@@ -82,7 +82,7 @@ _BEHIND_THE_ARRAY = {
 class VerificationError(RuntimeError):
     """A value, a cycle or a byte is not what it must be.
 
-    The message tells the first element that is wrong and, on the RTL, what the diagnosis found: the
+    The message names the first element that is wrong and, on the RTL, what the diagnosis found: the
     place and the cycle in which it was wrong for the first time, and the waveform around it.
 
     layer: the layer, or the product, that failed first.
@@ -126,7 +126,7 @@ class VerificationError(RuntimeError):
         if self.waveform is not None:
             trace = failure["trace"]
             lines.append(f"waveform: {self.waveform}, cycles {trace['begin']} to {trace['end'] - 1}")
-        super().__init__("; ".join(lines) + ". The report tells more.")
+        super().__init__("; ".join(lines) + ". The report has more.")
 
     def __reduce__(self) -> tuple[type[VerificationError], tuple[Mapping[str, Any]]]:
         return VerificationError, (self.report,)

@@ -38,7 +38,7 @@ def _figure(value: float | None) -> str:
 
 
 def warn(report: Mapping[str, Any], stacklevel: int = 3) -> None:
-    """Has the warnings of a report told as Python's, at the caller's line."""
+    """Issues the warnings of a report as Python's, at the caller's line."""
     for text in report.get("warnings", []):
         warnings.warn(text, stacklevel=stacklevel)
 

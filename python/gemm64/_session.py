@@ -110,7 +110,7 @@ def _check_providers(providers: Sequence[object] | None, options: Sequence[objec
                 "array, memory_latency and the like as arguments"
             )
     if given and len(elsewhere) == len(given):
-        raise InvalidArgument(f"providers is {elsewhere}; there is {_PROVIDER!r} alone")
+        raise InvalidArgument(f"providers is {elsewhere}; there is only {_PROVIDER!r}")
     if elsewhere:
         warnings.warn(f"providers {elsewhere} are not here; {_PROVIDER} runs all", stacklevel=3)
 
@@ -177,7 +177,7 @@ class InferenceSession:
     sess_options: ONNX Runtime's; refused where it asks for a profile or an optimized file, otherwise
         without effect, as are disabled_optimizers and enable_fallback.
     providers, provider_options: ONNX Runtime's. "Gemm64ExecutionProvider" and "CPUExecutionProvider"
-        are the session's own; others next to them are passed over with a warning, alone refused.
+        are the session's own; others next to them are passed over with a warning, and refused without others.
     device: "rtl", "tlm" or "reference", as Device has them, or a Device of your own; `array` and
         `memory_latency` are for the one that is made.
     precision: what a Linear layer of float32 becomes; those of 8 bits are computed as they are. "file":
@@ -318,7 +318,7 @@ class InferenceSession:
         """The outputs of these names, or all of them in the file's order (None).
 
         input_feed: an array for each input, of its type and shape; sizes that the file leaves open
-            may be any. The network is prepared anew when they are others than in the last run.
+            may be any. The network is prepared again when they are others than in the last run.
         """
         _check_run_options(run_options)
         known = [output.name for output in self._outputs]

@@ -17,7 +17,7 @@ def sweep_points(text: str) -> list[dict[str, Any]]:
     text: what a file for `gemm64 sweep` holds (JSON). Relative paths in it start at the working
         directory.
 
-    Each point tells its number (`point`, from 0), `mode` ("predict" or "run"), `device` (None where
+    Each point has its number (`point`, from 0), `mode` ("predict" or "run"), `device` (None where
     nothing runs), `network`, `batch`, and the design: `array`, `scratchpad_words`,
     `accumulator_rows`, `tensor_words`, `weight_tiles`, `parameter_sets`, all memories' `sram_kib`,
     `memory`, `memory_bytes_per_cycle`, `memory_latency`.
@@ -33,7 +33,7 @@ def sweep_row(text: str, index: int) -> dict[str, Any]:
 
     index: of the point in sweep_points(text).
 
-    Beside what names the point: `cycles`, `predicted_cycles` (of a run), `utilization` (useful MACs /
+    In addition to what names the point: `cycles`, `predicted_cycles` (of a run), `utilization` (useful MACs /
     (array^2 x cycles)), `roofline_utilization`, `macs` (on the device) and `all_macs`,
     `device_share`, `bytes` and bytes by port (`bytes.weights`, ...), cycles of the array by cause
     (`cycle_breakdown.wait_weights`, ...) and the greatest loss (`main_wait`), `published_cycles.*` of

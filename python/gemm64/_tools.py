@@ -120,7 +120,7 @@ def quantize(
         arrays, one row of them.
     calibrate: what the scales come from: an array for the first input, arrays by input, or files
         (.npy, idx, PNG, JPEG, a folder of images; "NAME=FILE" for another input than the first).
-    images: takes only so many of the files' images, the first ones.
+    images: takes only that many of the files' images, the first ones.
     preprocess: of image files: "imagenet", "mnist", "unit" or "raw"; "": by their colours.
     calibrate_method: which range a value gets: "minmax" (all numbers), "percentile" or "entropy" (without
         rare ones); `percentile` of the numbers' magnitudes, in a histogram of `bins` (0: 2,048 for

@@ -3,8 +3,6 @@
 #include <nanobind/nanobind.h>
 #include <nanobind/stl/string.h>
 
-#include <stdexcept>
-
 #include "host/ort/guarded_call.hpp"
 #include "host/util/error.hpp"
 #include "python/src/bindings.hpp"

@@ -15,7 +15,6 @@
 #include "host/graph/onnx/supported.hpp"
 #include "host/report/json.hpp"
 #include "host/runtime/memory_need.hpp"
-#include "host/util/error.hpp"
 
 namespace gemm64::python {
 namespace {

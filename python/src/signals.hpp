@@ -6,7 +6,7 @@
 
 namespace gemm64::python {
 
-/// Asks Python now and then whether a signal has come. To be called without the GIL, by whoever
+/// Asks Python now and then whether a signal has come. To be called without the GIL, by code that
 /// computes for long; cheap enough for inner loops.
 class SignalCheck {
  public:

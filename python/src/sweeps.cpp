@@ -24,7 +24,7 @@ std::string identity(const std::string& text, const Sweep& sweep) {
   std::string identity = text;
   for (const SweepNetwork& network : sweep.networks) {
     if (!network.is_file()) continue;
-    std::error_code error;  // who reads the file is told
+    std::error_code error;  // the file's reader reports it
     identity += fmt::format(
         "\n{} {} {}", network.name, std::filesystem::file_size(network.name, error),
         std::filesystem::last_write_time(network.name, error).time_since_epoch().count());

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Sweeps point by point, for whoever spreads them over processes.
+// Sweeps point by point, to be spread over processes.
 #pragma once
 
 #include <cstddef>

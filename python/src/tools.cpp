@@ -1,9 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "python/src/tools.hpp"
 
-#include <fmt/format.h>
-
-#include <filesystem>
 #include <utility>
 
 #include "host/analysis/analysis.hpp"
@@ -14,7 +11,6 @@
 #include "host/device/array_geometry.hpp"
 #include "host/graph/onnx/save.hpp"
 #include "host/graph/passes/fold_batch_normalization.hpp"
-#include "host/graph/passes/quantize.hpp"
 #include "host/graph/passes/quantized_graph.hpp"
 #include "host/numerics/preprocessing.hpp"
 #include "host/report/json.hpp"

@@ -27,8 +27,8 @@ struct Design {
   Accumulate accumulate = Accumulate::kDevice;
 };
 
-/// What a product with int32 results takes: a layer of the report, without what a run alone tells.
-/// Throws UsageError where there is no such product or accelerator.
+/// What a product with int32 results takes: a layer of the report, without what only a run
+/// measures. Throws UsageError where there is no such product or accelerator.
 nlohmann::ordered_json predict_product(const GemmShape& shape, const Design& design);
 
 /// As the program's `analyze --json`. Throws UsageError as that does.

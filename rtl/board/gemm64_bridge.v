@@ -59,7 +59,7 @@ module gemm64_bridge #(
     reg [7:0]  command_q, command_d;
     reg [31:0] address_q, address_d;  // counts up over memory's bytes
     reg [31:0] value_q, value_d;      // counts down over memory's bytes, and over cycles
-    reg [2:0]  place_q, place_d;      // of OPERANDS: the byte that comes; of ANSWER: bytes behind the one that is sent
+    reg [2:0]  place_q, place_d;      // of OPERANDS: the byte that comes; of ANSWER: bytes after the one that is sent
     reg [39:0] answer_q, answer_d;
     reg        aw_q, aw_d, w_q, w_d, ar_q, ar_d;  // offered and not yet taken
 

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// On-chip memory behind the accelerator's three ports, and a port for single bytes besides.
+// On-chip memory for the accelerator's three ports, and a port for single bytes besides.
 // Latency: a read's first beat comes 2 cycles after its address was accepted, then a beat per cycle; a byte 1 cycle after
 //          byte_ready_o; the answer of a write 1 cycle after its last beat. A written beat is there for reads from the
 //          clock after it on.
 // Handshake: AXI4 without RREADY, for masters that always take, as the accelerator does; whole aligned beats, INCR, and no
 //            burst across 4 KiB. Bursts beyond the memory are answered with DECERR. One burst of each direction is
-//            under way at a time; both readers are asked by turns. Bytes go before beats.
+//            in flight at a time; both readers are asked by turns. Bytes go before beats.
 `default_nettype none
 
 module gemm64_memory #(
@@ -51,7 +51,7 @@ module gemm64_memory #(
     reg                  reading_q, from_data_q, read_beyond_q;
     reg [ID_WIDTH-1:0]   read_id_q;
     reg [WORD_WIDTH-1:0] read_word_q;
-    reg [7:0]            left_q;        // beats behind this one
+    reg [7:0]            left_q;        // beats after this one
     reg                  out_q, last_q, out_data_q, out_beyond_q;
     reg [ID_WIDTH-1:0]   out_id_q;
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Receiver of a serial line: 8 bits, no parity, one stop bit.
-// Latency: 2 cycles of synchronizing; a byte is told in the middle of its stop bit, for one cycle.
-// Handshake: none; a byte is to be taken in the cycle in which it is told. A frame without a stop bit is no byte;
+// Latency: 2 cycles of synchronizing; a byte is output in the middle of its stop bit, for one cycle.
+// Handshake: none; a byte is to be taken in that cycle. A frame without a stop bit is no byte;
 //            the next start is looked for a bit later.
 `default_nettype none
 

@@ -17,7 +17,7 @@ module gemm64_uart_tx #(
 
     localparam [31:0] BIT = DIVISOR - 1;
 
-    reg [9:0]  bits_q;    // what is sent next at place 0; ones come in behind the stop bit
+    reg [9:0]  bits_q;    // what is sent next at place 0; ones follow the stop bit
     reg [3:0]  left_q;    // bits of the byte that are still to be sent
     reg [15:0] clocks_q;  // of this bit, after this cycle
 

@@ -30,7 +30,7 @@ def arguments(argv):
                         help="of AlexNet's Linear layers (default: all three)")
     parser.add_argument("--layer", nargs="+", default=[], metavar=("FILE", "LAYER"),
                         help="also weighs layers of this quantized network: products, those of attention too, on the array; depthwise "
-                        "layers on the lanes and on the array; additions to their results in requantizer and vector path")
+                        "layers on the lanes and on the array; additions to their results in requantizer and element-wise unit")
     parser.add_argument("--run", default=[], type=shlex.split, metavar="OPTIONS",
                         help="options of `gemm64 run` for that network, as \"--input photo.png\" (default: random inputs)")
     parser.add_argument("--position", type=float, default=0.5, help="of the tile along K and N of a layer, from 0 to 1 (default: 0.5)")
@@ -116,7 +116,7 @@ def report(measured):
                             network_rows(measured)))
     if measured.results:
         print("\nAdditions to their results, pJ a result\n")
-        print(outputs.table(["", "MACs", "products", "requantizer", "vector path: the addition", "to the products"], addition_rows(measured)))
+        print(outputs.table(["", "MACs", "products", "requantizer", "element-wise unit: the addition", "to the products"], addition_rows(measured)))
     print("\nWhat enables save: nJ a cycle, mean over the layers' cycles\n")
     rows = []
     for batch in options.batch:

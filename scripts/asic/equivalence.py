@@ -25,9 +25,9 @@ def arguments(argv):
         description=__doc__ + """
 
 Each block that stands many times in the accelerator is mapped by itself: the array's stage, a column of the accumulator and four columns
-of the requantizer. With --whole so are the vector path and all else, lanes and control, around these blocks. Of each part ABC proves that
+of the requantizer. With --whole so are the element-wise unit and all else, lanes and control, around these blocks. Of each part ABC proves that
 every register, memory, block and output is given the same function of all of them as in the RTL. Registers that nothing reads are left
-out of the netlist, or stand in it alone; some hold a constant there, which is proved to stay. Yosys reads both, and merges products and
+out of the netlist, or are only in it; some hold a constant there, which is proved to stay. Yosys reads both, and merges products and
 sums on both sides (alumacc); in the RTL they become trees that add in the netlist's order. Cells do what their models in Verilog say.""",
         epilog="Exit: 0 all functions are proved and every broken cell is noticed, 1 one is not or a tool failed, 2 bad usage or a missing "
         "tool, 3 a file was not written.")
@@ -35,7 +35,7 @@ sums on both sides (alumacc); in the RTL they become trees that add in the netli
                         help="sizes of the array whose blocks are proved (default: 4 8 64)")
     parser.add_argument("--whole", type=int, nargs="*", default=[4], choices=SIZES, metavar="N",
                         help="sizes of which all else is, too (default: 4)")
-    parser.add_argument("--broken", type=int, default=5, metavar="COUNT", help="of each part so many cells are made others, one at a time, as "
+    parser.add_argument("--broken", type=int, default=5, metavar="COUNT", help="in each part this number of cells is replaced, one at a time, as "
                         "a NAND a NOR; each must be noticed (default: %(default)s)")
     parser.add_argument("--seed", type=int, default=1, help="of the cells that are broken (default: %(default)s)")
     parser.add_argument("--out", metavar="FOLDER", default="build/synth", help="for netlists and logs (default: %(default)s)")

@@ -29,9 +29,9 @@ write_json {whole}
 
 def arguments(argv):
     parser = argparse.ArgumentParser(
-        prog="scripts/asic/netlist.py", description=__doc__ + " The cells' models are those that Debian has beside the Liberty file; memories, which "
+        prog="scripts/asic/netlist.py", description=__doc__ + " The cells' models are those that Debian has with the Liberty file; memories, which "
         "are no cells, are what Yosys has read of the RTL. An input, broken_i, makes one of several cells another one: number 1 to --broken; 0 is "
-        "the netlist as it is. An output, told_o, says of each of them, in its bit, whether its inputs ever told the two apart at a cycle's edge. "
+        "the netlist as it is. A bit of an output, told_o, says of each of them whether its inputs ever distinguished the two at a cycle's edge. "
         "The file that ends with .broken has a line for each: number, name, cell, and the registers, memories and ports that it reaches.",
         epilog="Exit: 0 written, 1 a tool failed, 2 bad usage or a missing tool, 3 a file was not written.")
     parser.add_argument("--array", type=int, default=4, choices=(2, 4, 8, 16, 32, 64), metavar="N", help="size of the array (default: %(default)s)")

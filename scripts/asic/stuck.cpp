@@ -114,7 +114,7 @@ class Netlist {
     loads.resize(registers.size());
   }
 
-  /// The next faults that nobody has seen, one a copy, from the second on.
+  /// The next faults that are not detected yet, one a copy, from the second on.
   std::vector<Fault*> take(std::size_t& from) {
     std::vector<Fault*> some;
     for (auto* list : {&stems, &pins, &loads}) {

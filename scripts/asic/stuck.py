@@ -1,6 +1,6 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: Apache-2.0
-"""Simulates every stuck pin of the array's gates in the self-test, and tells how many make a sum wrong."""
+"""Simulates every stuck pin of the array's gates in the self-test, and counts those that make a sum wrong."""
 
 import argparse
 import collections
@@ -78,7 +78,7 @@ class Gates:
         self.registers = [instance for instance in body.instances if instance.cell.register]
         self.gates = electrical.order(body)
         self.lines = [f"nets {body.nets}"]
-        self.faults = []  # (what the simulator is told, cell, pin, net, value); of equal ones the first is simulated
+        self.faults = []  # (the simulator's description, cell, pin, net, value); of equal ones the first is simulated
         self.same = []    # index of that one
 
     def describe(self, watched):

@@ -20,7 +20,7 @@ def arguments(argv):
         prog="scripts/asic/synth.py",
         description=__doc__ + " The array's stages, the requantizer and the accumulator's columns are mapped and timed once and "
         "stand in the whole as models made of OpenSTA's figures; all else is one flat netlist.",
-        epilog="Areas are of cells alone: no wires, no clock tree, no memories. Paths are without the load of wires. Exit: 0 all "
+        epilog="Areas are of cells only: no wires, no clock tree, no memories. Paths are without the load of wires. Exit: 0 all "
         "paths are timed and N=64 reaches the goal where it was asked for, 1 a path cannot be timed, the goal is missed or a tool "
         "failed, 2 bad usage or a missing tool, 3 a file could not be written.")
     parser.add_argument("--array", metavar="N[,N...]", default=SIZES, help="sizes of the array (default: %(default)s)")

@@ -1,6 +1,6 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: Apache-2.0
-"""Places and routes a module of standard cells with open tools, and tells its longest path without wires and with them."""
+"""Places and routes a module of standard cells with open tools, and reports its longest path without wires and with them."""
 
 import argparse
 import json
@@ -107,7 +107,7 @@ def spef(rc, path):
 
             root = fresh()
             pins += [(pin, root) for pin in words[2:2 + drivers]]
-            at = 3 + drivers  # behind the number of sinks
+            at = 3 + drivers  # after the number of sinks
             while at < len(words):
                 at = at + 1 if words[at] == "," else tree(words, at, root, segments, pins, fresh)
             capacitance = sum(segment[3] for segment in segments)

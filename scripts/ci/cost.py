@@ -8,7 +8,7 @@ Processor time (user and system, of all descendants) is the same on a busy machi
   scripts/ci/cost.py wheel --out wheel.json                       pip wheel .
   scripts/ci/cost.py tests --build build --out tests.json         each test of ctest; -- -L quick: those that ctest selects
   scripts/ci/cost.py table build.json                             what was measured, as a table in Markdown
-  scripts/ci/cost.py table before.json after.json                 the same beside an earlier measurement, with ratios
+  scripts/ci/cost.py table before.json after.json                 the same with an earlier measurement, with ratios
 """
 import argparse
 import concurrent.futures

@@ -49,7 +49,7 @@ def arguments():
     parser.add_argument("--build", default=os.path.join(ROOT, "build", "coverage"), help="folder of the build")
     parser.add_argument("--built", action="store_true", help="take the build as it is")
     parser.add_argument("--counted", action="store_true", help="take what the last run counted")
-    parser.add_argument("--list", action="store_true", help="print toggles that nobody reaches, too")
+    parser.add_argument("--list", action="store_true", help="print toggles that are not reached, too")
     parser.add_argument("--jobs", type=int, default=os.cpu_count())
     parser.add_argument("--json", metavar="FILE", help="write all numbers and what is not reached")
     parser.add_argument("--summary", metavar="FILE", help="write the rows of make signoff")
@@ -158,7 +158,7 @@ def read(path):
 
 
 def listed(points):
-    """What nobody reaches; bits of one signal are one."""
+    """What is not reached; bits of one signal are one."""
     found = collections.defaultdict(list)
     sources = {}
     for point in sorted(point for point, number in points.items() if number == 0):
@@ -175,7 +175,7 @@ def listed(points):
 
 
 def share(reached, of):
-    """"85.6 %"; all of them alone are "100 %"."""
+    """"85.6 %"; only all of them are "100 %"."""
     return "100 %" if reached == of else f"{min(1000 * reached // of, 999) / 10:.1f} %"
 
 

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Runs every long check of the chip and of the C++ next to it, and prints their figures as one table.
 
-Each check is a command of its own, that writes its rows as JSON; a goal that is missed is told with its
+Each check is a command of its own, that writes its rows as JSON; a goal that is missed is printed with its
 cause. What a check printed stays in BUILD/signoff/NAME.log.
 """
 import argparse
@@ -90,7 +90,7 @@ def main():
     names = [name for name, *_ in CHECKS]
     parser = argparse.ArgumentParser(prog="signoff", description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter,
                                      epilog="Exit: 0 all goals met, 1 a goal missed or a check failed, 2 bad usage.")
-    parser.add_argument("--only", metavar="NAME,...", help="these checks alone: " + ", ".join(names))
+    parser.add_argument("--only", metavar="NAME,...", help="only these checks: " + ", ".join(names))
     parser.add_argument("--build", default="build", metavar="FOLDER", help="default build")
     parser.add_argument("--make", default="make", metavar="COMMAND", help=argparse.SUPPRESS)  # tests
     options = parser.parse_args()

@@ -102,7 +102,7 @@ def write_whole(path, text):
 def main():
     parser = argparse.ArgumentParser(prog="tidy", description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter,
                                      epilog="Exit: 0 clean, 1 findings, 2 it could not be checked.")
-    parser.add_argument("files", nargs="*", metavar="FILE", help="check these alone, as host/tiling/plan.cpp")
+    parser.add_argument("files", nargs="*", metavar="FILE", help="check only these, as host/tiling/plan.cpp")
     parser.add_argument("--build", default="build", metavar="FOLDER", help="the build (default build)")
     parser.add_argument("--clang-tidy", metavar="PROGRAM", help="another clang-tidy")
     parser.add_argument("--jobs", type=int, default=os.cpu_count(), metavar="N", help="files at a time (default all cores)")

@@ -25,7 +25,7 @@ def main():
     parser.add_argument("--check", action="store_true",
                         help="write nothing; exit 1 where a file is not what the JSON gives")
     parser.add_argument("--root", default=os.path.join(os.path.dirname(__file__), "..", ".."),
-                        help="the project's folder (default: the one that this script lies in)")
+                        help="the project's folder (default: the one of this script)")
     options = parser.parse_args()
     try:
         spec = load(options.root)

@@ -96,7 +96,7 @@ def quantize(network, form, folder):
 
 
 def measure(gemm64, transformers, model, feeds, is_float, device):
-    """A run on the device beside ONNX Runtime's."""
+    """A run on the device, and ONNX Runtime's."""
     import onnxruntime
 
     options = onnxruntime.SessionOptions()
@@ -117,7 +117,7 @@ def measure(gemm64, transformers, model, feeds, is_float, device):
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--device", choices=("rtl", "tlm"), default="rtl", help="(default rtl)")
-    parser.add_argument("--kind", action="append", help="this kind alone; may be given again")
+    parser.add_argument("--kind", action="append", help="only this kind; may be given again")
     parser.add_argument("--minilm", action="store_true", help="MiniLM instead, fetched (22 MB) at the first time")
     parser.add_argument("--json", metavar="FILE", help="writes every run to this file")
     options = parser.parse_args()

@@ -34,11 +34,11 @@ class ToolFailure(Exception):
 def arguments(argv):
     parser = argparse.ArgumentParser(
         prog="scripts/fpga/bitstream.py", description=__doc__ + " Yosys synthesizes (synth_ecp5), nextpnr-ecp5 places and routes, ecppack packs; the "
-        "last two come from PyPI. The table tells what each size takes of the device, and the cycle that its longest path allows, wires included.",
+        "last two come from PyPI. The table shows what each size takes of the device, and the cycle that its longest path allows, wires included.",
         epilog="Exit: 0 done, and each cycle is reached; 1 one is not, or a tool failed; 2 bad usage or a missing tool; 3 a file was not written.")
     parser.add_argument("--n", type=int, nargs="+", default=sorted(BOARDS), choices=sorted(BOARDS), metavar="N",
                         help="rows and columns of the array (default: " + " ".join(map(str, sorted(BOARDS))) + ")")
-    parser.add_argument("--module", metavar="NAME", help="instead place one module of rtl/ alone, without pins, in a minute: no bitstream")
+    parser.add_argument("--module", metavar="NAME", help="instead place only one module of rtl/, without pins, in a minute: no bitstream")
     parser.add_argument("--set", metavar="NAME=VALUE", action="append", default=[], help="a parameter of that module")
     parser.add_argument("--mhz", type=float, default=50, help="the cycle that it is placed for (default: %(default)s)")
     parser.add_argument("--seed", type=int, default=1, help="of the placement (default: %(default)s)")
@@ -66,7 +66,7 @@ def run(command, base):
 
 
 def synthesize(top, parameters, folder):
-    """Writes the netlist of a module; made anew only where the RTL or the recipe has changed."""
+    """Writes the netlist of a module; made again only where the RTL or the recipe has changed."""
     netlist = f"{folder}/netlist.json"
     settings = " ".join(f"-chparam {name} {value}" for name, value in parameters.items())
     # What is left out at the end gives each net a name after its neighbours, in half of all time.
@@ -122,7 +122,7 @@ def place_module(options, tools, progress):
 
 
 def instance(name):
-    """The module's place in the accelerator, of a cell's or a net's name: "gemm64.results.requantize", or None of one that tells none."""
+    """The module's place in the accelerator, of a cell's or a net's name: "gemm64.results.requantize", or None of one without."""
     places = re.findall(r"(?<![A-Za-z0-9_])(?:u_|reader|lane|stage|column|enables|own)[A-Za-z0-9_]*(?:\[\d+\])?(?=[.\\])", name)
     places = [place for place in places if place.startswith("u_")]
     return ".".join(place[2:] for place in places if place != "u_board") or None

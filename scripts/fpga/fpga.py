@@ -14,11 +14,11 @@ from energy_model import outputs  # noqa: E402
 from synthesis.tools import Problem  # noqa: E402
 from fpga_model import devices, synthesis  # noqa: E402
 
-# Synthesized apart from the rest, side by side: the largest.
+# Synthesized apart from the rest, in parallel: the largest.
 HEAVY = ("gemm64_requantize", "gemm64_stage", "gemm64_set_ram", "gemm64_elementwise", "gemm64_depthwise")
 PARTS = {"gemm64_stage": "array: stages", "gemm64_skew": "array: skews", "gemm64_requantize": "8-bit results",
          "gemm64_accumulator": "accumulator", "gemm64_accumulator_column": "accumulator", "gemm64_set_ram": "parameters, lanes' weights",
-         "gemm64_ram": "scratchpad, weight buffer", "gemm64_elementwise": "vector path",
+         "gemm64_ram": "scratchpad, weight buffer", "gemm64_elementwise": "element-wise unit",
          **dict.fromkeys(("gemm64_depthwise", "gemm64_depthwise_walk", "gemm64_im2col"), "lanes")}
 MEMORIES = ("scratchpad, weight buffer", "accumulator", "parameters, lanes' weights")
 
@@ -58,7 +58,7 @@ def measure(options, progress):
     with concurrent.futures.ThreadPoolExecutor(options.jobs) as pool:
         designs = dict(zip(options.n, pool.map(lambda n: synthesis.Design(n, options.build), options.n)))
         running = {}
-        for n, design in sorted(designs.items(), reverse=True):  # the largest first, so that none is left to run alone
+        for n, design in sorted(designs.items(), reverse=True):  # the largest first, so that none is left to run last
             heavy = [name for name in design.texts if synthesis.kind(name) in HEAVY]
             for name in heavy:
                 running[pool.submit(synthesis.cells, design, name, [other for other in heavy if other != name])] = n

@@ -34,7 +34,7 @@ def arguments(argv):
         epilog="Exit: 0 the firmware says VERIFIED; 1 it does not, or a tool failed; 2 bad usage or a missing tool.")
     parser.add_argument("--n", type=int, default=8, choices=SIZES, metavar="N", help="rows and columns of the array: 4, 8 or 16 (default: %(default)s)")
     parser.add_argument("--bus", default="wishbone", choices=BUSES, help="the SoC's bus: " + ", ".join(BUSES) + " (default: %(default)s)")
-    parser.add_argument("--clocks", type=int, default=50_000_000, metavar="COUNT", help="give up after so many (default: %(default)s)")
+    parser.add_argument("--clocks", type=int, default=50_000_000, metavar="COUNT", help="give up after this number (default: %(default)s)")
     parser.add_argument("--build", default="build/litex", help="where all that is made goes (default: %(default)s)")
     parser.add_argument("--jobs", type=int, default=os.cpu_count(), help="compilers at a time (default: the processor's cores)")
     options = parser.parse_args(argv)
@@ -63,7 +63,7 @@ def digest(paths, recipe):
 
 
 def compile_simulator(core, folder, jobs):
-    """Compiles what LiteX wrote; made anew only where that has changed. Memories' contents are read when it starts."""
+    """Compiles what LiteX wrote; made again only where that has changed. Memories' contents are read when it starts."""
     with open(f"{folder}/sources.json", encoding="utf-8") as file:
         sources = json.load(file)
     sources = [os.path.join(folder, "gateware", source) for source in sources]

@@ -20,7 +20,7 @@ from onnxruntime import quantization
 ort.set_default_logger_severity(3)
 logging.disable(logging.WARNING)
 
-# Inputs by shape; a number is a scalar, a type other than float32 stands behind the shape.
+# Inputs by shape; a number is a scalar, a type other than float32 follows the shape.
 NETWORKS = {
     "ch_PP-OCRv4_det_infer": {"x": (1, 3, 160, 320)},
     "ch_PP-OCRv4_rec_infer": {"x": (1, 3, 48, 160)},
@@ -120,7 +120,7 @@ class Network:
         if isinstance(error, str):
             yield error, False
             return
-        yield told(error, own), error <= max(ERROR, 2 * own)
+        yield described(error, own), error <= max(ERROR, 2 * own)
         mine = self.folder / "gemm64.onnx"
         calibrate = [word for name in self.files for word in ("--calibrate", name)]
         code, why = self.call("quantize", self.file, *calibrate, "-o", mine)
@@ -145,7 +145,7 @@ class Network:
             return
         share = 100 * (report["total"]["device_share"] or 0)
         clocks = f"{report['total']['cycles']:,} cycles, {share:.0f} % of MACs"
-        yield f"{told(error, own)}, {clocks}", error <= max(ERROR, 2 * own)
+        yield f"{described(error, own)}, {clocks}", error <= max(ERROR, 2 * own)
 
 
 def distance(found, wanted):
@@ -157,7 +157,7 @@ def distance(found, wanted):
     return error
 
 
-def told(error, own):
+def described(error, own):
     if error == 0:
         return "equal"
     return f"{error:.1e}" + (f" (ONNX Runtime's own optimizations: {own:.1e})" if own > ERROR else "")

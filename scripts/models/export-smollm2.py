@@ -221,7 +221,7 @@ def network(gguf, block):
             keys = g.node("Range", g.constant(numpy.int64(0)), total, g.constant(numpy.int64(1)))
             later = g.node("Greater", keys, g.node("Unsqueeze", places, g.integers(1, 2, 4)))
             mask = g.node("Where", later, g.constant(numpy.float32(-3.4e38)), g.constant(numpy.float32(0)))
-        # Heads that share a key, behind their group.
+        # Heads that share a key, after their group.
         q = g.node("Reshape", q, g.integers(0, groups, heads // groups, -1, each))
         scores = g.node("Mul", g.node("MatMul", q, g.node("Transpose", k, perm=[0, 1, 2, 4, 3])),
                         g.constant(numpy.float32(each ** -0.5)))

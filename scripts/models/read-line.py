@@ -67,7 +67,7 @@ def of_height_48(line):
 
 
 def for_direction(line):
-    """The line's beginning, 192 wide, with nothing behind a short one."""
+    """The line's beginning, 192 wide, with nothing after a short one."""
     import numpy
 
     values = of_height_48(line)[..., :192]
@@ -102,7 +102,7 @@ def decode(shares, characters):
 
 
 class Network:
-    """A quantized network on the device, beside ONNX Runtime."""
+    """A quantized network on the device, compared with ONNX Runtime."""
 
     def __init__(self, gemm64, name, calibration, device, operators):
         import onnx

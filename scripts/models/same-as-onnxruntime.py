@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Compares the scores that `gemm64 run` wrote with ONNX Runtime's, byte for byte.
 
-Runs in the environment of scripts/setup/venv.sh. What the network sees of the images is told by gemm64 as
+Runs in the environment of scripts/setup/venv.sh. What the network sees of the images is printed by gemm64 as
 well: an identity network writes it.
 Exit: 0 equal, 1 not, 2 bad usage.
 """

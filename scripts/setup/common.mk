@@ -27,7 +27,7 @@ $(GOALS):
 endif
 
 # Fetches ONNX Runtime, if SETUP installs what is missing. Configures where nothing is configured, the compiler is another one, or more is wanted than was so far; all else
-# CMake and Ninja see by themselves. $(1): what is wanted, main (the main job alone), all, or test.
+# CMake and Ninja see by themselves. $(1): what is wanted, main (only the main job), all, or test.
 define configure
 $(if $(filter true,$(SETUP)),,@scripts/setup/fetch-onnxruntime.sh $(BUILD)/onnxruntime || \
     echo "make: the program's own executor runs what ONNX Runtime would" >&2)

@@ -12,20 +12,20 @@ Installs the Debian packages that the groups need and this machine lacks. Where 
 it says nothing and takes no time; make calls it for you.
 
   build   what `make sim` needs (default)
-  test    tests and benchmarks, beside build
+  test    tests and benchmarks, in addition to build
   lint    `make lint`
   tidy    `make -C scripts/ci tidy`
   synth   `make -C scripts/asic synth`: synthesis and timing (`test` holds it too)
   formal  `make -C tests/signoff formal`: proofs
   wires   `make -C scripts/asic wires`
-  energy  `make -C scripts/asic energy`, beside build
+  energy  `make -C scripts/asic energy`, in addition to build
   fpga    `make -C scripts/fpga fpga`
   bitstream  `make -C scripts/fpga bitstream`
   litex   `make -C scripts/fpga litex`
-  mutants `make -C tests/signoff host-mutants`, beside test
+  mutants `make -C tests/signoff host-mutants`, in addition to test
   wave    the waveform viewer
   debug   the sanitizers of `cmake --preset debug`, and `make -C tests/signoff fuzz`
-  python  `pip install .` and `make python`: the Python module, beside build (`test` holds it too)
+  python  `pip install .` and `make python`: the Python module, in addition to build (`test` holds it too)
   models  torch and torchvision, for `make -C scripts/models imagenet`, `scripts/models/export-models.py` and `scripts/models/train-fashion.py`
   torchscript  LibTorch, for `make -C scripts/models torchscript`: the plug-in that reads TorchScript files
   platform  the SystemC platform, its processor and its firmware (`test` holds them too)
@@ -76,7 +76,7 @@ gtkwave                shows the views that are tested, and reads waveforms with
 xvfb                   is the screen that it shows them on
 xauth                  lets it onto that screen
 chromium               shows the report's page
-chromium-driver        tells it what to do
+chromium-driver        controls it
 python3-selenium       talks to both
 default-jdk-headless   runs a program in Java that uses ONNX Runtime
 maven                  fetches ONNX Runtime's package for it
@@ -159,7 +159,7 @@ END
       ;;
     torchscript) echo "libtorch-dev           reads TorchScript files" ;;
     report)
-      # Any npm will do; Debian's cannot be installed beside another one.
+      # Any npm will do; Debian's cannot be installed with another one.
       command -v npm >/dev/null || echo "npm                    fetches the charts of pages"
       ;;
     web)

@@ -10,7 +10,7 @@ Usage: scripts/setup/venv.sh [FOLDER [REQUIREMENTS]]
 
 Makes a virtual environment in FOLDER (default build/venv) with the packages of REQUIREMENTS
 (default scripts/setup/requirements.txt). Where it is there already, it takes no time; where the packages
-have changed, it is made anew. `make test` calls it.
+have changed, it is made again. `make test` calls it.
 
   PYTHON=python3.12  another interpreter than /usr/bin/python3
 END

@@ -248,7 +248,7 @@ class Bench {
       drive_inputs(false);
       set_results_ready(*model_, true);
       low();
-      // A reset may pass some registers on its way.
+      // A reset may pass through some registers.
       if (i >= kResetCycles / 2 && i >= 1 && (model_->m_axis_results_tvalid & 1) != 0)
         break_rule(kResultInReset);
       high();

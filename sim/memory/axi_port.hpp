@@ -90,7 +90,7 @@ class AxiPort {
   void set_bytes_per_cycle(unsigned bytes);
 
   /// In each cycle withholds each ready, and each valid not yet raised, with `probability`; the
-  /// payload of a channel without valid is then noise. 0 turns it off. The sequence begins anew
+  /// payload of a channel without valid is then noise. 0 turns it off. The sequence restarts
   /// with each reset(). Throws UsageError outside 0 <= probability < 1.
   void set_stalls(double probability, std::uint32_t seed);
 
@@ -154,7 +154,7 @@ class AxiPort {
   }
   /// May an address be accepted?
   bool may_accept() const { return arbiter_ == nullptr || arbiter_->may_accept(arbiter_port_); }
-  /// May a beat of the oldest burst move? Whoever moves it calls moved().
+  /// May a beat of the oldest burst move? The caller then calls moved().
   bool may_move() const {
     return (bytes_per_cycle_ == 0 || credit_ >= width_) &&
            (arbiter_ == nullptr || arbiter_->may_move(arbiter_port_)) &&

@@ -11,7 +11,7 @@
 
 namespace gemm64 {
 
-/// Whoever has reads in flight.
+/// An object with reads in flight.
 class MemoryReader {
  public:
   /// Bytes that it may have been asked for are about to be written.
@@ -42,7 +42,7 @@ class Memory {
   // Writes in progress, from the acceptance of a burst to that of its answer. A read that is asked
   // for before the answer may find the old bytes or the new ones; here it is the old ones, so that
   // an accelerator that reads too early is found out.
-  /// Is told of each write before it begins. The reader outlives the memory's use.
+  /// Called with each write before it begins. The reader outlives the memory's use.
   void add_reader(MemoryReader& reader) { readers_.push_back(&reader); }
   /// A write of `bytes` from `address` begins; keeps what is there.
   void begin_write(std::uint64_t address, std::size_t bytes);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The accelerator for a fast simulation: reset and what its memory ports are given pass a register, so that they are given a
-// clock ahead. Verilator computes what depends on an input twice a cycle, once as the input changes and once behind the
+// clock ahead. Verilator computes what depends on an input twice a cycle, once as the input changes and once after the
 // clock's edge; of these ports no input is left on which anything depends.
 // Latency: 1 cycle from a memory port's input, or from reset, to the accelerator. Registers' port and outputs: none.
 // Handshake: an input of a memory port belongs to the cycle that begins with the next edge.

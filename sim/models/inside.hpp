@@ -72,7 +72,7 @@ class Inside final : public Probe {
   bool events_are_wide_ = false;  // more than 32 of them
   std::vector<Stage> stages_;
   std::vector<std::array<std::uint32_t*, 2>> columns_;  // of the accumulator: the rows of each bank
-  std::uint8_t* table_ = nullptr;                       // of the vector path, entry by entry
+  std::uint8_t* table_ = nullptr;                       // of the element-wise unit, entry by entry
   std::uint16_t* vector_ = nullptr;                     // its rounded sums, lane by lane
   LaneSignals lanes_{};
   // Word after word of n bytes, or of 4n

@@ -4,12 +4,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include <cerrno>
-#include <cstdio>
-#include <cstring>
-#include <filesystem>
 #include <set>
-#include <system_error>
 
 #include "host/device/result_format.hpp"
 #include "host/util/error.hpp"
@@ -53,7 +48,7 @@ std::string variant_of(const RtlOptions& options) {
   return options.tight ? "tight" : options.self_check ? "selfcheck" : "";
 }
 
-/// The N of models of a variant, ascending, of those alone that can be looked into where `debug`.
+/// The N of models of a variant, ascending, of only those with debug access where `debug`.
 std::vector<int> built_arrays(bool debug, const std::string& variant = "") {
   std::set<int> arrays;
   for (const BuiltModel& model : built_models()) {

@@ -7,7 +7,7 @@
 // that are driven.
 //
 // A cycle is two evaluations: with clk_i low the model settles on this cycle's inputs, then clk_i
-// rises. A model that nobody looks into takes one, and is told that its clock was low. Of
+// rises. A model without debug access takes one, with its clock set low before. Of
 // gemm64_ahead.v only the inputs of the register port reach logic, so a cycle that leaves these as
 // they were evaluates the edge only.
 #pragma once
@@ -459,7 +459,7 @@ class VerilatedDevice final : public RtlDevice {
         this);
   }
 
-  /// The waveform appears, or is told to be lost; the simulation goes on either way.
+  /// The waveform appears, or is reported as lost; the simulation goes on either way.
   void close_trace() {
     trace_->close();
     keep_going([this] {

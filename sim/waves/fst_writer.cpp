@@ -13,15 +13,12 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include <cerrno>
 #include <cstdio>
-#include <cstdlib>
 #include <cstring>
 #include <map>
 #include <mutex>
 #include <new>
 #include <set>
-#include <string>
 
 #include "verilated.h"
 #include "verilated_fst_c.h"

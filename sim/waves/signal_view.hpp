@@ -15,7 +15,8 @@ struct SignalView {
   const void* data = nullptr;
   std::size_t bytes = 0;
   std::size_t words = 0;
-  /// So many of a value's bits, the lowest first, may be changed between cycles: it is a register.
+  /// That many of a value's bits, the lowest first, may be changed between cycles: it is a
+  /// register.
   std::size_t writable_bits = 0;
 };
 

@@ -41,7 +41,7 @@ inline constexpr const char* kStoredSums[] = {"sums_0_q",
 inline constexpr const char* kOldSums[] = {"read_0_q", "read_1_q"};  // of each bank
 inline constexpr const char* kAddedSum = "sum_i";
 
-/// The vector path.
+/// The element-wise unit.
 inline const std::string kVectorPath = kTop + ".u_output.u_results.u_vector";
 inline constexpr const char* kTable = "table_q";        // a byte an entry
 inline constexpr const char* kVectorSums = "whole_10";  // a word of 11 bits a lane

@@ -154,7 +154,7 @@ void Bench::fail(const std::string& why) {
 void Bench::end() {
   look_now_ = true;
   device_->run(1);    // the last cycle in which it is busy
-  watching_ = false;  // what the driver reads now takes cycles that nobody wants to see
+  watching_ = false;  // what the driver reads now takes cycles that are not shown
   const bool ended = driver_->has_ended(work_.list.program, 1);
   counters_ = driver_->read_counters();
   for (const Job& job : work_.list.jobs) results_.push_back(driver_->read_results(job));

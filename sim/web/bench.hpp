@@ -21,14 +21,15 @@ namespace gemm64::web {
 
 class Bench final : private Observer {
  public:
-  /// An array of this size behind a memory; the work is in it, and the doorbell has rung. Throws
+  /// An array of this size with a memory; the work is in it, and the doorbell has rung. Throws
   /// UsageError where there is no such array, or the memory cannot hold the work.
   Bench(int array, const MemoryTiming& memory, const nlohmann::json& work);
 
   /// Why cycles ceased to pass.
   enum class State { kGoing, kStopped, kEnded, kFailed };
 
-  /// Simulates at most so many cycles. What is shown is the last of them, as it is before its edge.
+  /// Simulates at most that many cycles. What is shown is the last of them, as it is before its
+  /// edge.
   State step(std::uint64_t cycles);
 
   /// Where a step ends early: in a cycle in which the counter counts (-1: none), in which the

@@ -13,7 +13,7 @@ namespace {
 using Json = nlohmann::json;
 using Matrix = Element::Matrix;
 
-/// The element of the weights whose byte is so far behind their first; it may be padding.
+/// The element of the weights whose byte is that far after their first; it may be padding.
 Element weight_at(const Plan& plan, std::uint64_t byte) {
   const std::uint64_t n = plan.array;
   const std::uint64_t word = byte / n, lane = byte % n;

@@ -22,7 +22,7 @@ struct Element {
 };
 
 /// What is at an address when its job has ended; nothing where it is no element, such as the
-/// zeros that pad a tile. Results that another job reads are told as results.
+/// zeros that pad a tile. Results that another job reads are called results.
 std::optional<Element> element_at(const Work& work, std::uint64_t address);
 
 /// "A[3, 5] of the product", "channel 5 of pixel (2, 3) that enters the convolution".

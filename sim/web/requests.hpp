@@ -20,7 +20,7 @@ class Requests {
   /// left]. Nothing is thrown: an answer with "error" says in a sentence what was wrong.
   std::string answer(const std::string& request);
 
-  /// Simulates so many cycles of what is open; the number of Bench::State.
+  /// Simulates that many cycles of what is open; the number of Bench::State.
   int step(std::uint64_t cycles);
 
   const Bench& bench() const { return *bench_; }

@@ -155,7 +155,7 @@ Operands convolution_operands(const Json& said, const Convolution& convolution, 
   return operands;
 }
 
-/// Results to which what entered is added, each as it is, on the vector path.
+/// Results to which what entered is added, each as it is, in the element-wise unit.
 Output adding(const Output& output) {
   const auto byte = [](int value) { return static_cast<std::uint32_t>(value) & 0xff; };
   constexpr std::uint32_t kOne = 0x3f800000;  // float32
@@ -169,12 +169,12 @@ Output adding(const Output& output) {
   return made;
 }
 
-enum class Behind { kNothing, kConvolution, kResidual };
+enum class Next { kNothing, kConvolution, kResidual };
 
-Work convolutions(const Json& said, Behind behind, const Geometry& geometry, std::mt19937& random) {
-  const bool chain = behind != Behind::kNothing;
+Work convolutions(const Json& said, Next next, const Geometry& geometry, std::mt19937& random) {
+  const bool chain = next != Next::kNothing;
   const Convolution first = convolution_of(said);
-  if (behind == Behind::kResidual &&
+  if (next == Next::kResidual &&
       (first.out_height != first.height || first.out_width != first.width)) {
     throw UsageError(fmt::format(
         "a map of {}x{} becomes one of {}x{}, to which what entered cannot be added; give stride 1 "
@@ -198,13 +198,13 @@ Work convolutions(const Json& said, Behind behind, const Geometry& geometry, std
     second.pad_top = second.pad_left = 0;
     second.out_height = second.height;
     second.out_width = second.width;
-    if (behind == Behind::kResidual) second.out_channels = first.channels;
+    if (next == Next::kResidual) second.out_channels = first.channels;
     Job job = make_job("second convolution", second, geometry,
-                       behind == Behind::kResidual ? adding(output) : output);
+                       next == Next::kResidual ? adding(output) : output);
     job.source = 0;
     jobs.push_back(std::move(job));
     work.operands.push_back(convolution_operands(said, second, true, true, random));
-    if (behind == Behind::kResidual) work.operands[1].second = work.operands[0].activations;
+    if (next == Next::kResidual) work.operands[1].second = work.operands[0].activations;
   }
   work.list = make_job_program(jobs, geometry);
   return work;
@@ -286,9 +286,9 @@ Work of_kind(const Json& said, const Geometry& geometry) {
   std::mt19937 random(static_cast<std::uint32_t>(number(said, "seed", 0, 1000000000, 1)));
   const std::string kind = said.value("kind", "product");
   if (kind == "product") return product(said, geometry, random);
-  if (kind == "convolution") return convolutions(said, Behind::kNothing, geometry, random);
-  if (kind == "chain") return convolutions(said, Behind::kConvolution, geometry, random);
-  if (kind == "residual") return convolutions(said, Behind::kResidual, geometry, random);
+  if (kind == "convolution") return convolutions(said, Next::kNothing, geometry, random);
+  if (kind == "chain") return convolutions(said, Next::kConvolution, geometry, random);
+  if (kind == "residual") return convolutions(said, Next::kResidual, geometry, random);
   if (kind == "depthwise") return on_lanes(said, LaneSum::kProducts, geometry, random);
   if (kind == "pool") return on_lanes(said, LaneSum::kMaximum, geometry, random);
   if (kind == "network") return network(said, geometry, random);

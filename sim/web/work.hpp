@@ -40,8 +40,8 @@ struct Work {
 /// "host"; {"kind": "convolution", "channels", "height", "width", "out_channels", "kernel",
 /// "stride", "pad"}; {"kind": "chain"}, two convolutions, the second of which reads what the first
 /// wrote; {"kind": "residual"}, two likewise, the second of which gives as many channels as
-/// entered, and adds what entered on the vector path; {"kind": "depthwise"} and {"kind": "pool"},
-/// a channel each for itself, on the lanes: its products' sum, or its largest value;
+/// entered, and adds what entered in the element-wise unit; {"kind": "depthwise"} and {"kind":
+/// "pool"}, a channel each for itself, on the lanes: its products' sum, or its largest value;
 /// {"kind": "network", "height", "width", "a", "layers"}, convolutions of 8-bit results, each
 /// after the other, with "weights", "bias", "scale", "kernel", "stride", "pad" and "low".
 /// "seed" draws what is not given. Throws UsageError, in one sentence.

@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// The whole accelerator behind its driver: memory ports, commands, stores, and the host's part.
+// The whole accelerator and its driver: memory ports, commands, stores, and the host's part.
 #include <benchmark/benchmark.h>
 
 #include <cstdint>
 #include <memory>
 #include <random>
-#include <vector>
 
 #include "host/driver/driver.hpp"
 #include "host/numerics/matrix.hpp"
@@ -19,7 +18,7 @@ namespace gemm64::bench {
 namespace {
 
 /// One product of a batch with a Linear layer an iteration, checked once. Items are cycles.
-/// `debug`: on the model that can be looked into, with nobody looking.
+/// `debug`: on the model with debug access, unused.
 void run_system(benchmark::State& state, bool debug) {
   const GemmShape shape{static_cast<std::uint64_t>(state.range(0)), 1024, 1024};
   RtlOptions options;

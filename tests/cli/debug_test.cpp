@@ -49,7 +49,7 @@ TEST_F(Debug, ReplaysMismatch) {
                                 std::regex("\n\\*-?[0-9.]+ " + std::to_string(time) + " ")))
       << contents(folder_ / "failure.gtkw");
 
-  // Alone, from another folder, the same failure.
+  // By itself, from another folder, the same failure.
   fs::create_directory(folder_ / "elsewhere");
   fs::rename(folder_ / "failure.json", folder_ / "elsewhere" / "again.json");
   fs::remove(folder_ / "failure.fst");
@@ -61,11 +61,11 @@ TEST_F(Debug, ReplaysMismatch) {
   EXPECT_EQ(window("elsewhere/again.fst").first, failure["failure"]["trace"]["begin"]);
 
   // Without the fault it holds.
-  json mended = failure;
-  mended["options"]["inject"] = json::array();
-  write("mended.json", mended.dump());
-  expect(0, "replay mended.json", "64 sums equal: VERIFIED in ");
-  EXPECT_FALSE(fs::exists(folder_ / "mended.fst"));
+  json fixed = failure;
+  fixed["options"]["inject"] = json::array();
+  write("fixed.json", fixed.dump());
+  expect(0, "replay fixed.json", "64 sums equal: VERIFIED in ");
+  EXPECT_FALSE(fs::exists(folder_ / "fixed.fst"));
 }
 
 TEST_F(Debug, ReplaysProductOfNetwork) {
@@ -168,7 +168,7 @@ TEST_F(Debug, ReplaysSharingOfMemory) {
 }
 
 TEST_F(Debug, ReplaysWrongCounter) {
-  // A campaign tells a fault that changes cycles and no sum.
+  // A campaign reports a fault that changes only cycles.
   ASSERT_EQ(run("faults --program products --array 4 --count 600 --seed 3 --json faults.json").code,
             0);
   std::string command;
@@ -190,13 +190,13 @@ TEST_F(Debug, ReplaysWrongCounter) {
 TEST_F(Debug, ReportsFaultThatChangesNothing) {
   // Nothing is in the array yet.
   expect(0, "gemm 8 24 8 --array 8 --inject partial-sum:0,0:3@70", "VERIFIED",
-         "Injected in cycle 70: bit 3 of the partial sum behind stage 0, "
+         "Injected in cycle 70: bit 3 of the partial sum after stage 0, "
          "column 0; no result changed.\n");
 }
 
 TEST_F(Debug, ReplaysLayerOfOnnxNetwork) {
   ASSERT_EQ(run("make-model lenet -o lenet.onnx").code, 0);
-  // The first row of the first tile of f6 is read in a cycle that the tile's trace tells.
+  // The first row of the first tile of f6 is read in a cycle of the tile's trace.
   const Outcome tile =
       run("run --precision int8 --model lenet.onnx --trace t.fst --trace-tile f6:0,0,0");
   std::smatch clock;
@@ -227,7 +227,7 @@ TEST_F(Debug, ReplaysTimeout) {
   EXPECT_EQ(failure["first_wrong"]["place"], "hang");
   EXPECT_EQ(window("hang.fst").second + 1, failure["trace"]["end"]);
   EXPECT_TRUE(fs::exists(folder_ / "hang.gtkw"));
-  // The timeline tells what led to it, up to the wait that did not end.
+  // The timeline shows what led to it, up to the wait that did not end.
   EXPECT_THAT(contents(folder_ / "hang_timeline.json"), Says("wait_response"));
   EXPECT_TRUE(json_of("hang_timeline.json").contains("traceEvents"));
   expect(1, "replay hang.json");
@@ -335,8 +335,8 @@ TEST_F(Debug, RefusesCycleAfterEnd) {
                  "--inject weight:0,0:0@100000000: cycle 100000000 is after the end of the run");
   expect_refused(gemm + "--trace t.fst --trace-window 100000000:100000001",
                  "--trace-window 100000000:100000001: cycle 100000000 is after the end of the run");
-  expect_refused(gemm + "--trace t.fst --trace-tile nobody:0,0,0",
-                 "no layer is called 'nobody'; the layers are: gemm");
+  expect_refused(gemm + "--trace t.fst --trace-tile none:0,0,0",
+                 "no layer is called 'none'; the layers are: gemm");
   // A network's jobs are known before the first of them runs.
   ASSERT_EQ(run("make-model lenet -o lenet.onnx").code, 0);
   for (const char* options : {"--inject weight:0,0:0@100000000",
@@ -378,9 +378,9 @@ TEST_F(Debug, ASelfTestEndsWith1WhereABitIsStuck) {
   EXPECT_GT(window("t.fst").second, json_of("i.json")["self_test"]["clocks"].get<std::uint64_t>());
   EXPECT_EQ(run(test + "--inject weight:4,0:3=1@9").code, 2);
   EXPECT_EQ(run(test + "--device tlm --inject weight:0,0:3=1@9").code, 2);
-  const Outcome alone = run("info --inject weight:0,0:3=1@9");
-  EXPECT_EQ(alone.code, 2);
-  EXPECT_THAT(alone.err, Says("--inject", "--self-test"));
+  const Outcome refused = run("info --inject weight:0,0:3=1@9");
+  EXPECT_EQ(refused.code, 2);
+  EXPECT_THAT(refused.err, Says("--inject", "--self-test"));
 }
 
 TEST_F(Debug, CampaignReportsFoundFaults) {

@@ -60,7 +60,7 @@ class Program : public InFolder {
     SCOPED_TRACE(arguments);
     expect_bad(run(arguments), reason);
   }
-  /// The same, and nothing left behind.
+  /// The same, and no file is left.
   void expect_refused(const std::string& arguments, const std::string& reason) const {
     expect_bad(arguments, reason);
     EXPECT_TRUE(fs::is_empty(folder_)) << arguments << ": something was left half written";

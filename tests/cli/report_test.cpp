@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Reports read back: two of them side by side, and what is none. Pages are tests/page's.
+// Reports read back: two of them compared, and files that are none. Pages are tests/page's.
 
 #include "tests/cli/program.hpp"
 

@@ -254,7 +254,7 @@ TEST_F(SweepProgram, KeepsFinishedWorkAfterSignal) {
     EXPECT_TRUE(exists("a.csv.part"));
     EXPECT_FALSE(exists("a.csv"));
     fs::remove(folder_ / "a.csv.part");
-    // Without a file the rows are told; how long the first takes depends on the machine.
+    // Without a file the rows are printed; how long the first takes depends on the machine.
     EXPECT_EQ(shell(std::string("set -m; for t in 0.5 1 2 4 8 16; do "
                                 "$G sweep long.json --jobs 1 > out 2> err & pid=$!; "
                                 "sleep $t; kill -") +

@@ -50,7 +50,7 @@ TEST_F(TorchScript, NeedsThePlugin) {
         "quantize net.pt --calibrate net.pt -o q.onnx"}) {
     expect_refusal(command,
                    "net.pt: TorchScript files need the plug-in gemm64_torchscript.so, which is "
-                   "neither beside the program nor named by GEMM64_TORCHSCRIPT; make -C "
+                   "neither next to the program nor named by GEMM64_TORCHSCRIPT; make -C "
                    "scripts/models torchscript "
                    "builds it");
   }

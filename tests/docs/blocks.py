@@ -13,7 +13,7 @@ DRAWN = ("text",)
 
 
 class UnclearBlock(Exception):
-    """Nobody says what is to be done with it."""
+    """A block without a mark."""
 
 
 @dataclass

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What is stale in a document is found, and what is not run is told."""
+"""What is stale in a document is found, and blocks that are not run are reported."""
 
 import pathlib
 import subprocess

@@ -62,9 +62,9 @@ class Accuracy(ProgramTest):
 class Scripts(unittest.TestCase):
     def test_those_that_fetch_and_train_tell_how(self):
         for script in ("imagenet.sh", "export-imagenet.py", "train-fashion.py", "text.sh", "smollm2.sh"):
-            told = subprocess.run([ROOT / "scripts/models" / script, "--help"], capture_output=True, text=True,
+            printed = subprocess.run([ROOT / "scripts/models" / script, "--help"], capture_output=True, text=True,
                                   check=True, env={**os.environ, "PATH": "/usr/bin:/bin"})
-            self.assertIn(script.split(".")[0], told.stdout)
+            self.assertIn(script.split(".")[0], printed.stdout)
         with tempfile.TemporaryDirectory() as folder:
             (pathlib.Path(folder) / "gemm64").mkdir()  # a folder of this name is no program
             for script, why in (("imagenet.sh", "is not built"), ("text.sh", "has no Python module"),

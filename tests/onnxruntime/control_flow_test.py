@@ -47,7 +47,7 @@ LOOP = """g (float[2, 3] x, int64 n) => (float[2, 3] last, float[T, 2, 3] all) {
     seen = Neg (state)
   }>
 }"""
-# Two states' worth of turns over columns, one of them from behind.
+# Two states' worth of turns over columns, one of them in reverse.
 SCAN = """g (float[2, 3] x, float[3, 2] w) => (float[2] last, float[2, 3] sums) {
   none = Constant <value = float[2] {0.0, 0.0}> ()
   last, sums = Scan <num_scan_inputs = 2, scan_input_axes = [1, 0], scan_input_directions = [0, 1],

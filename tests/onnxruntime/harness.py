@@ -69,7 +69,7 @@ class ProgramTest(unittest.TestCase):
         self.folder = pathlib.Path(self.enterContext(tempfile.TemporaryDirectory(prefix="gemm64_")))
 
     def run_program(self, *arguments):
-        """Runs it; returns its exit code, its output and its complaints. What a slow machine tells of
+        """Runs it; returns its exit code, its output and its complaints. Warnings of a slow machine about
         its progress is none."""
         result = subprocess.run(
             [self.program, *map(str, arguments)], cwd=self.folder, capture_output=True, text=True,

@@ -125,12 +125,12 @@ def outcome_of(program, name, model, inputs):
     names = [value.name for value in model.graph.input]
     if len(inputs) != len(names):
         names = [value for value in names if value not in constants]
-    alone = widened(model)
-    alone.ir_version = min(alone.ir_version, IR_VERSION)
+    single = widened(model)
+    single.ir_version = min(single.ir_version, IR_VERSION)
     try:
-        cpu = provider.cpu_session(alone.SerializeToString())
+        cpu = provider.cpu_session(single.SerializeToString())
         feeds = [as_npy(value) for value in inputs]
-        outer = [value.name for value in alone.graph.input]
+        outer = [value.name for value in single.graph.input]
         wanted = cpu.run(None, {outer[names.index(one)]: value for one, value in zip(names, feeds)})
     except Exception as error:  # pylint: disable=broad-except
         return "not run by either", reason_of(error)

@@ -90,7 +90,7 @@ class Graph:
         return name
 
     def steps(self, scale, zero, kind):
-        """Inputs of a QuantizeLinear or DequantizeLinear behind its first; a zero point of 0 may be left out."""
+        """Inputs of a QuantizeLinear or DequantizeLinear after its first; a zero point of 0 may be left out."""
         inputs = [self.constant(scale)]
         if not numpy.any(zero) and kind == numpy.uint8 and not self.keeps_zero and self.coin(0.3):
             self.note("no zero point")
@@ -128,10 +128,10 @@ class Graph:
         scale, zero = scale or self.scale(), self.zero(kind)
         q = self.quantize(self.input(shape), scale, zero, kind)
         if self.coin(0.08):
-            self.note("another scale behind")
+            self.note("another scale after")
             scale = numpy.float32(scale * self.choice([0.5, 1.01, 2]))
         if self.coin(0.08):
-            self.note("another zero point behind")
+            self.note("another zero point after")
             zero = self.zero(kind)
         return self.no_op(self.dequantize(q, scale, zero, kind)), scale
 
@@ -225,7 +225,7 @@ class Graph:
 
     @staticmethod
     def steps_of(x_scale, scales, length):
-        """A scale of results that most sums of so many products fit."""
+        """A scale of results that most sums of `products` products fit."""
         return 50 * x_scale * (1 if scales is None else float(numpy.max(scales)) * 70) * length**0.5 / 100
 
     def result_scale(self, *arguments):

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""`gemm64 quantize`: what it takes, what it leaves alone, and its ranges next to those of ONNX Runtime's
+"""`gemm64 quantize`: what it accepts, what it leaves in float, and its ranges next to those of ONNX Runtime's
 calibrators. What it writes loads in ONNX Runtime, passes ONNX's checker, and gives the same bytes in both."""
 
 import contextlib
@@ -141,16 +141,16 @@ def u_net():
 
 class Quantize(QuantizedTest):
     def quantize(self, model, feeds, *options):
-        """Writes the model, and quantizes it by `feeds`; the quantized one and what was told."""
+        """Writes the model, and quantizes it by `feeds`; the quantized one and the printed text."""
         onnx.save(model, self.folder / "float.onnx")
         arguments = []
         for name, values in feeds.items():
             numpy.save(self.folder / f"{name}.cal.npy", values)
             arguments += ["--calibrate", f"{name}={name}.cal.npy"]
-        told = self.succeed("quantize", "float.onnx", *arguments, "-o", "q.onnx", *options)
+        printed = self.succeed("quantize", "float.onnx", *arguments, "-o", "q.onnx", *options)
         written = onnx.load(self.folder / "q.onnx")
         onnx.checker.check_model(written, full_check=True)
-        return written, told
+        return written, printed
 
     def same_bytes(self, feeds, tolerance=0.0):
         """Both programs on what was written; ONNX Runtime's outputs."""
@@ -188,8 +188,8 @@ class Quantize(QuantizedTest):
 
     def test_sizes_may_be_open_and_products_of_activations_are_quantized(self):
         model = attention()
-        written, told = self.quantize(model, {"x": self.draw(4, 5, 8)})
-        self.assertIn("6 MatMul", told.split("in float")[0])
+        written, printed = self.quantize(model, {"x": self.draw(4, 5, 8)})
+        self.assertIn("6 MatMul", printed.split("in float")[0])
         self.assertEqual([d.dim_param for d in written.graph.input[0].type.tensor_type.shape.dim][:2],
                          ["batch", "sequence"])
         for shape in ((1, 3, 8), (2, 7, 8)):
@@ -211,8 +211,8 @@ class Quantize(QuantizedTest):
         graph = Graph()
         y = graph.node("Gemm", "x", graph.weights(8, 4), graph.weights(4))
         model = graph.model({"x": [1, 8]}, [y], ir_version=3, fed=["c0", "c1"])
-        written, told = self.quantize(model, {"x": self.draw(5, 8)})
-        self.assertIn("2 initializers are no longer among the inputs", told)
+        written, printed = self.quantize(model, {"x": self.draw(5, 8)})
+        self.assertIn("2 initializers are no longer among the inputs", printed)
         self.assertEqual([value.name for value in written.graph.input], ["x"])
         self.near(model, {"x": self.draw(1, 8)}, self.same_bytes({"x": self.draw(1, 8)}))
 
@@ -222,10 +222,10 @@ class Quantize(QuantizedTest):
                 model = attention(mask)
                 nothing = 0.0 if mask == "fed" else 1.0
                 hides = {"constant": 0.0, "fed": -10000.0, "infinite": 0.0}[mask]
-                _, told = self.quantize(
+                _, printed = self.quantize(
                     model, {"x": self.draw(4, 5, 8), "mask": numpy.full((4, 1, 1, 5), nothing, numpy.float32)})
                 if mask != "infinite":
-                    self.assertIn("mask", told.split("in float: ")[1])
+                    self.assertIn("mask", printed.split("in float: ")[1])
                 hidden = numpy.full((2, 1, 1, 5), nothing, numpy.float32)
                 hidden[:, :, :, 3:] = hides
                 feeds = {"x": self.draw(2, 5, 8), "mask": hidden}
@@ -239,12 +239,12 @@ class Quantize(QuantizedTest):
         self.assertIn("5 MatMul", quantized("--nodes-to-exclude", "matmul0"))
         self.assertIn("4 MatMul", quantized("--nodes-to-exclude", "matmul0,matmul3"))
         self.assertEqual(quantized("--nodes-to-quantize", "matmul0").strip(), "on integers: 1 MatMul")
-        for options, told in ((("--nodes-to-exclude", "matmul99"), "has no node 'matmul99'"),
+        for options, printed in ((("--nodes-to-exclude", "matmul99"), "has no node 'matmul99'"),
                               (("--op-types-to-quantize", "Softmax"), "Softmax cannot be quantized; what can be are Add,"),
                               (("--calib-percentile", "99"), "--calib-percentile is for --calibrate-method percentile")):
             code, _, complaint = self.run_program("quantize", "float.onnx", "--calibrate", "x=x.cal.npy", "-o",
                                                   "none.onnx", *options)
-            self.assertEqual((code, told in complaint), (2, True), complaint)
+            self.assertEqual((code, printed in complaint), (2, True), complaint)
             self.assertFalse((self.folder / "none.onnx").exists())
 
     def test_nothing_to_quantize_is_refused(self):
@@ -263,8 +263,8 @@ class Quantize(QuantizedTest):
         graph = Graph()
         weights = graph.node("Transpose", graph.weights(6, 8), perm=[1, 0])
         model = graph.model({"x": ["n", 8]}, [graph.node("MatMul", "x", weights)])
-        written, told = self.quantize(model, {"x": self.draw(6, 8)})
-        self.assertEqual(told.split("in float")[0].strip(), "on integers: 1 MatMul")
+        written, printed = self.quantize(model, {"x": self.draw(6, 8)})
+        self.assertEqual(printed.split("in float")[0].strip(), "on integers: 1 MatMul")
         self.assertEqual(operators(written)["Transpose"], 0)
         self.assertEqual([list(t.dims) for t in written.graph.initializer if t.data_type == TensorProto.INT8],
                          [[8, 6], [6]])

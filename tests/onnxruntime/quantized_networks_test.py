@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Networks that ONNX Runtime's own quantizer wrote give the very bytes that ONNX Runtime gives, in
 every tensor: QOperator files, QDQ files as ONNX Runtime fuses them, and dynamic ones. Outputs of
-QuantizeLinear alone are looked at in QDQ files, since others as outputs would stop the fusing."""
+only QuantizeLinear are looked at in QDQ files, since others as outputs would stop the fusing."""
 
 import pathlib
 
@@ -229,7 +229,7 @@ class Networks(QuantizedTest):
         return target, name, batches[3]
 
     def static(self, network):
-        # int8 activations stay int8 in gemm64, as they do where ONNX Runtime is told so (x86).
+        # int8 activations stay int8 in gemm64, as they do in ONNX Runtime with that option (x86).
         stay = {"session.qdqisint8allowed": "1"}
         u8, s8 = QuantType.QUInt8, QuantType.QInt8
         pairs = [(s8, s8)] if saturates() else [(u8, s8), (s8, s8)]

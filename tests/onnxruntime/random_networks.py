@@ -162,7 +162,7 @@ class Network:
         return outputs
 
     def crossing(self, x):
-        """As YOLO's C2f: a split, a branch behind one of its parts, and a concatenation of all."""
+        """As YOLO's C2f: a split, a branch after one of its parts, and a concatenation of all."""
         r = self.random
         x = self.conv(x, r.randint(2, 14), 1, 1)
         parts = self.parts(x)

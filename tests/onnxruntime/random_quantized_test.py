@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Random networks as ONNX Runtime's quantizers write them, or gemm64's, on the RTL: each gives ONNX Runtime's bytes, or
-differs by a cause that host/kernels/README.md lists. What fails is told with the options that repeat it alone:
+differs by a cause that host/kernels/README.md lists. A failure is printed with the options that repeat only it:
 
     GEMM64=build/gemm64 build/venv/bin/python tests/onnxruntime/random_quantized_test.py --cases 2000 --jobs 2
 """

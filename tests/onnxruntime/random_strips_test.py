@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Random first layers of mobile networks on the RTL, whose maps lie in strips side by side: the bytes of ONNX Runtime, behind
+"""Random first layers of mobile networks on the RTL, whose maps are folded into strips: the bytes of ONNX Runtime, with
 memories that stall at random. GEMM64_CASES: how many (default 8), GEMM64_SEED: which ones."""
 
 import math
@@ -39,17 +39,17 @@ class Chain:
             stride = r.choice([1, 1, 1, 2, 3] if kernel != 1 else [1])
             most = self.array // 2 if index == 0 else self.array * 2
             filters = channels if depthwise else r.randint(1, most)
-            beside = None  # the value that is added
+            summand = None  # the value that is added
             if index != 0 and not depthwise and r.random() < 0.6:
-                beside = r.choice([i for i in range(len(self.sizes)) if self.sizes[i] == size] or [None])
-                filters = filters if beside is None else self.layers[beside][1]
+                summand = r.choice([i for i in range(len(self.sizes)) if self.sizes[i] == size] or [None])
+                filters = filters if summand is None else self.layers[summand][1]
             pads = [r.choice([kernel // 2, r.randint(0, kernel - 1)]) for _ in range(4)]
             if depthwise and r.random() < 0.6:  # a map of the same size
                 kernel, stride, pads = 3, 1, [1] * 4
             size = [(size[i] + pads[i] + pads[2 + i] - kernel) // stride + 1 for i in range(2)]
             if min(size) < 1:
                 return False
-            self.layers.append((channels, filters, kernel, stride, pads, channels if depthwise else 1, beside))
+            self.layers.append((channels, filters, kernel, stride, pads, channels if depthwise else 1, summand))
             self.sizes.append(size)
             rows += size[0] * size[1] * -(-filters // self.array) * -(-channels // self.array)
             channels = filters
@@ -66,7 +66,7 @@ class Chain:
         constants, nodes, value, self.values = {}, [], "x", []
         scale, zero = numpy.float32(0.02), dtype(self.random.randrange(low, high))
         constants.update(x_scale=scale, x_zero=zero)
-        for index, (channels, filters, kernel, stride, pads, groups, beside) in enumerate(self.layers):
+        for index, (channels, filters, kernel, stride, pads, groups, summand) in enumerate(self.layers):
             to = f"v{index}"
             length = channels // groups * kernel * kernel
             constants[f"w{index}"] = n.integers(-128, 128, [filters, channels // groups, kernel, kernel]).astype(numpy.int8)
@@ -81,11 +81,11 @@ class Chain:
                                 f"{to}_scale", f"{to}_zero", f"b{index}"], [to], f"conv{index}",
                 kernel_shape=[kernel] * 2, strides=[stride] * 2, pads=pads, group=groups))
             value = to
-            if beside is not None:
+            if summand is not None:
                 value = f"s{index}"
                 constants[f"{value}_scale"] = numpy.float32(n.uniform(0.01, 0.04))
                 constants[f"{value}_zero"] = dtype(self.random.randrange(low // 2 + high // 4, low // 2 + 3 * high // 4))
-                values = [name for of in (to, self.values[beside]) for name in (of, f"{of}_scale", f"{of}_zero")]
+                values = [name for of in (to, self.values[summand]) for name in (of, f"{of}_scale", f"{of}_zero")]
                 nodes.append(helper.make_node("QLinearAdd", values + [f"{value}_scale", f"{value}_zero"], [value],
                                               f"add{index}", domain="com.microsoft"))
             self.values.append(value)

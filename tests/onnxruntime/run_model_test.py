@@ -141,7 +141,7 @@ class Refusals(ProgramTest):
         self.assertEqual((code, output), (2, ""), complaint)
         self.assertEqual(complaint.count("\n"), 1, complaint)
         self.assertIn(reason, complaint)
-        self.assertEqual(sorted(self.folder.iterdir()), before, "something was left behind")
+        self.assertEqual(sorted(self.folder.iterdir()), before, "some file was left")
 
     def test_bad_usage_is_one_line(self):
         lenet = ("--model", "lenet.onnx")

@@ -64,9 +64,9 @@ def network(tmp_path_factory):
 
 
 @pytest.fixture(scope="module")
-def alone(network, tmp_path_factory):
+def single(network, tmp_path_factory):
     """The report, the outputs and what is printed, of one process."""
-    folder = tmp_path_factory.mktemp("alone")
+    folder = tmp_path_factory.mktemp("single")
     result = subprocess.run(
         [PROGRAM, "run", *map(str, network), "--json", folder / "report.json", "--output",
          folder / "y.npy"], capture_output=True, text=True, check=True)
@@ -119,13 +119,13 @@ def nothing_half_written(folder):
                 and file.suffix != ".json"]
 
 
-def test_four_workers_report_what_one_process_reports(network, alone, tmp_path):
+def test_four_workers_report_what_one_process_reports(network, single, tmp_path):
     result = cluster(*network, "--workers", 4, "--json", tmp_path / "report.json", "--output",
                      tmp_path / "y.npy")
     assert result.returncode == 0, result.stderr
-    assert report(tmp_path / "report.json") == alone["report"]
-    assert (tmp_path / "y.npy").read_bytes() == alone["outputs"]
-    assert printed(result.stdout) == alone["printed"]
+    assert report(tmp_path / "report.json") == single["report"]
+    assert (tmp_path / "y.npy").read_bytes() == single["outputs"]
+    assert printed(result.stdout) == single["printed"]
 
 
 def test_the_page_is_that_of_one_process(linear_network, random, tmp_path):
@@ -133,9 +133,9 @@ def test_the_page_is_that_of_one_process(linear_network, random, tmp_path):
     np.save(tmp_path / "x.npy", random.standard_normal((6, 12)).astype(np.float32))
     given = ["--model", linear_network, "--input", tmp_path / "x.npy", "--batch", 2, "--array", 8]
     one, many = tmp_path / "one.html", tmp_path / "many.html"
-    alone = subprocess.run([PROGRAM, "run", *map(str, given), "--report", one], check=False,
+    process = subprocess.run([PROGRAM, "run", *map(str, given), "--report", one], check=False,
                            capture_output=True, text=True)
-    assert alone.returncode == 0, alone.stderr
+    assert process.returncode == 0, process.stderr
     result = cluster(*given, "--workers", 2, "--report", many)
     assert result.returncode == 0, result.stderr
     assert report(many) == report(one)
@@ -152,16 +152,16 @@ def test_a_float_network_on_arrays(options, linear_network, random, tmp_path):
     np.save(tmp_path / "x.npy", random.standard_normal((11, 12)).astype(np.float32))
     given = ["--model", linear_network, "--input", tmp_path / "x.npy", "--batch", 3, *options]
     one, many = tmp_path / "one.json", tmp_path / "many.json"
-    alone = subprocess.run([PROGRAM, "run", *map(str, given), "--json", one], check=False,
+    process = subprocess.run([PROGRAM, "run", *map(str, given), "--json", one], check=False,
                            capture_output=True, text=True)
     result = cluster(*given, "--workers", 2, "--json", many)
-    assert result.returncode == alone.returncode, result.stderr
+    assert result.returncode == process.returncode, result.stderr
     assert report(many) == report(one)
     assert "11" in json.dumps(json.loads(many.read_text())["batch"])
 
 
 @pytest.mark.parametrize("count", [1, 4])
-def test_a_worker_is_killed(count, network, alone, tmp_path):
+def test_a_worker_is_killed(count, network, single, tmp_path):
     """Also the only one that has the model."""
     begun = Begun(network, tmp_path, "--workers", count)
     begun.wait_for(2)
@@ -170,10 +170,10 @@ def test_a_worker_is_killed(count, network, alone, tmp_path):
     workers[-1].kill()
     code, _, complaint = begun.end()
     assert code == 0, complaint
-    assert report(begun.json) == alone["report"]
+    assert report(begun.json) == single["report"]
 
 
-def test_the_client_is_killed_and_started_again(network, alone, tmp_path):
+def test_the_client_is_killed_and_started_again(network, single, tmp_path):
     begun = Begun(network, tmp_path, "--workers", 2)
     begun.wait_for(3)
     workers = begun.workers()
@@ -189,11 +189,11 @@ def test_the_client_is_killed_and_started_again(network, alone, tmp_path):
     assert f"{len(kept)} of {UNITS} units are in" in complaint
     assert {file: file.stat().st_ino for file in kept} == kept  # none of them ran again
     assert len(begun.units()) == UNITS
-    assert report(begun.json) == alone["report"]
+    assert report(begun.json) == single["report"]
 
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
-def test_a_signal_ends_in_order(number, network, alone, tmp_path):
+def test_a_signal_ends_in_order(number, network, single, tmp_path):
     begun = Begun(network, tmp_path, "--workers", 2)
     begun.wait_for(2)
     workers = begun.workers()
@@ -209,15 +209,15 @@ def test_a_signal_ends_in_order(number, network, alone, tmp_path):
     assert nothing_half_written(tmp_path) and not begun.json.exists()
     no_process_is_left(begun, workers)
     assert Begun(network, tmp_path, "--workers", 2).end()[0] == 0
-    assert report(begun.json) == alone["report"]
+    assert report(begun.json) == single["report"]
 
 
-def test_a_finished_checkpoint_needs_no_cluster(network, alone, tmp_path):
+def test_a_finished_checkpoint_needs_no_cluster(network, single, tmp_path):
     assert cluster(*network, "--workers", 2, "--checkpoint", tmp_path).returncode == 0
     result = cluster(*network, "--scheduler", "tcp://127.0.0.1:9", "--checkpoint", tmp_path,
                      "--json", tmp_path / "report.json")
     assert result.returncode == 0, result.stderr
-    assert report(tmp_path / "report.json") == alone["report"]
+    assert report(tmp_path / "report.json") == single["report"]
 
 
 class TestStaleCheckpoint:

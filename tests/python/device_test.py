@@ -201,7 +201,7 @@ def test_a_second_look_tells_the_clock_and_writes_the_waveform(int8, tmp_path):
     device = gemm64.Device("rtl", array=4, memory_latency=10, trace_mismatch=wave)
     device.matmul(a, b)
     spent = device.clocks
-    for clock in range(20, 200):  # until it hits a sum on its way
+    for clock in range(20, 200):  # until it hits a sum in flight
         device.inject(f"accumulator:0,2,3:20@{device.cycles + clock}")
         try:
             device.matmul(a, b)

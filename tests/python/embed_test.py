@@ -92,7 +92,7 @@ def test_a_float_network_is_quantized_first_and_compared(folder, capsys):
     assert {"DequantizeLinear", "MatMul"} <= multiplied
 
 
-@pytest.mark.parametrize(("arguments", "told"), [
+@pytest.mark.parametrize(("arguments", "message"), [
     (["none.onnx"], "none.onnx"),
     (["not.json"], "is not an ONNX model"),
     (["decoder.onnx"], "nothing is known for its input"),
@@ -111,12 +111,12 @@ def test_a_float_network_is_quantized_first_and_compared(folder, capsys):
     (["float.onnx", "--calibrate", "empty.txt", "--quantized", "x.onnx"], "empty.txt: there is no sentence"),
     (["quantized.onnx", "--array", "63"], "63"),
 ])
-def test_bad_input_gets_one_line(folder, capsys, arguments, told):
+def test_bad_input_gets_one_line(folder, capsys, arguments, message):
     assert embed(folder, *arguments, "--device", "tlm") == 2
     error = capsys.readouterr().err
     assert error.count("\n") == 1
     assert error.startswith("llm.embed: ")
-    assert told in error
+    assert message in error
 
 
 @pytest.mark.parametrize(("package", "arguments"), [("tokenizers", []), ("onnxruntime", ["--compare"])])

@@ -61,7 +61,7 @@ def session(path):
 
 
 def greedy(run, ids, count):
-    """So many tokens, all computed anew for each."""
+    """That many tokens, all computed again for each."""
     ids = list(ids)
     found = []
     while len(found) < count and (not found or found[-1] != 1):
@@ -110,7 +110,7 @@ def test_a_decoder_that_keeps_keys_computes_each_token_once(folder):
     text = report["texts"][0]
     assert text["reading"] is None
     first, *later = [token["macs"] for token in text["tokens"]]
-    assert all(macs * 3 == first for macs in later), "one row behind the prompt's three"
+    assert all(macs * 3 == first for macs in later), "one row after the prompt's three"
 
 
 def test_a_prompt_is_read_in_parts(folder, capsys):
@@ -123,7 +123,7 @@ def test_a_prompt_is_read_in_parts(folder, capsys):
     assert "prompt, 3 tokens" in capsys.readouterr().out
     assert report_of(folder, *arguments, "--at-once", "9")["texts"][0]["reading"] is None
     assert generate(folder, "encoder.onnx", "decoder.onnx", "--at-once", "1") == 2
-    assert "--at-once is for a decoder alone" in capsys.readouterr().err
+    assert "--at-once is only for a decoder" in capsys.readouterr().err
 
 
 def test_weights_of_4_bits_are_the_hosts_or_by_wish_the_devices(folder):
@@ -175,7 +175,7 @@ def test_prompts_come_from_a_file(folder):
     assert [text["prompt"] for text in report["texts"]] == ["w9", "w5 w80", "w7"]
 
 
-@pytest.mark.parametrize(("arguments", "told"), [
+@pytest.mark.parametrize(("arguments", "message"), [
     (["decoder.onnx"], "comes from an encoder"),
     (["decoder.onnx", "encoder.onnx"], "an encoder's file comes before its decoder's"),
     (["alone.onnx", "alone.onnx", "alone.onnx"], "3 files are given"),
@@ -191,12 +191,12 @@ def test_prompts_come_from_a_file(folder):
     (["alone.onnx", "--prompts", "none.txt"], "none.txt"),
     (["alone.onnx", "--array", "63"], "63"),
 ])
-def test_bad_input_gets_one_line(folder, capsys, arguments, told):
+def test_bad_input_gets_one_line(folder, capsys, arguments, message):
     assert generate(folder, *arguments, "--device", "tlm") == 2
     error = capsys.readouterr().err
     assert error.count("\n") == 1
     assert error.startswith("llm.generate: ")
-    assert told in error
+    assert message in error
 
 
 def test_a_prompt_longer_than_the_file_has_places_for_gets_one_line(folder, capsys):

@@ -59,13 +59,13 @@ def test_pixels_are_blue_first_and_of_the_networks_sizes():
     assert paper[0] < paper[2], "the paper is yellowish"
 
 
-@pytest.mark.parametrize(("arguments", "told"), [
+@pytest.mark.parametrize(("arguments", "message"), [
     (["none.png"], "none.png"), ([str(SCRIPT)], "cannot identify image file"), (["--text", " "], "--text has no character"),
 ])
-def test_bad_input_gets_one_line(capsys, arguments, told):
+def test_bad_input_gets_one_line(capsys, arguments, message):
     assert read_line.main(arguments) == 2
     error = capsys.readouterr().err
-    assert error.startswith("read-line: ") and told in error
+    assert error.startswith("read-line: ") and message in error
     assert error.count("\n") == 1
 
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Networks, beside ONNX Runtime: the same names, the same results, the same refusals."""
+"""Networks, compared with ONNX Runtime: the same names, the same results, the same refusals."""
 
 import gemm64
 import numpy as np

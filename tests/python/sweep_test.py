@@ -54,7 +54,7 @@ def test_a_run_counts_what_is_predicted():
 
 def test_threads_get_the_same_rows():
     text = json.dumps(SMALL)
-    alone = [gemm64.sweep_row(text, index) for index in range(16)]
+    single = [gemm64.sweep_row(text, index) for index in range(16)]
     rows = {}
 
     def work(first):
@@ -66,7 +66,7 @@ def test_threads_get_the_same_rows():
         thread.start()
     for thread in threads:
         thread.join()
-    assert [rows[index] for index in range(16)] == alone
+    assert [rows[index] for index in range(16)] == single
 
 
 def test_a_file_that_changed_is_read_again(linear_network, tmp_path):

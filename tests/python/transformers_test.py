@@ -88,7 +88,7 @@ def test_quantized_file(kind, form, tmp_path):
         assert transformers.share_of_integers(report, model) == 1
 
 
-@pytest.mark.parametrize("kind", [kind for kind in KINDS if kind != "gpt2"])  # which has Gemm alone
+@pytest.mark.parametrize("kind", [kind for kind in KINDS if kind != "gpt2"])  # which has only Gemm
 def test_file_of_4_bits_in_blocks(kind):
     for block in (32, 64):
         model = transformers.of_4_bits(transformers.make(kind), block).SerializeToString()

@@ -34,7 +34,7 @@ struct Read {
   unsigned freed;  // pixels, or a word of a product
 };
 
-/// What is loaded and what is read, made side by side.
+/// The loads and the reads, made in parallel.
 class Work {
  public:
   /// A layer: chunks of some pixels, of which some are freed when a few of those kept have been

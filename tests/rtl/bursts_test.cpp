@@ -85,7 +85,7 @@ void run(const Walk& walk, unsigned width, Gate offer, Gate take) {
   std::size_t taken = 0;
   unsigned started = 0;
   while (taken < wanted.size()) {
-    // A start that was offered stays; between walks the inputs are of another walk that nobody
+    // A start that was offered stays; between walks the inputs are of another walk that no one
     // means.
     const bool offering = started < 2 && (bench->start_valid_i || offer());
     start(bench, offering ? walk : Walk{64, 3, 2, 2, 2, 5, 9}, 7 + started);

@@ -35,7 +35,7 @@ std::vector<Row> draw_rows(std::mt19937& random) {
   return rows;
 }
 
-/// Rows go in, the rows `first` and `later` are found wrong; what is told from then on, and not
+/// Rows go in, the rows `first` and `later` are found wrong; the outputs from then on, and not
 /// before, is the first.
 void run(Bench<Vchecked_row_d8>& bench, const std::vector<Row>& rows, std::size_t first,
          std::size_t later, std::mt19937& random) {

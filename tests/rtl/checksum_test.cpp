@@ -20,7 +20,7 @@ struct Shape {
   static constexpr unsigned kLatency = kN + kStages + 3;  // as the header says
 };
 
-/// What the array does with tiles that follow each other, and what it must be told of it.
+/// What the array does with tiles that follow each other, and the expected reports.
 template <class Shape>
 class Checksum : public testing::Test {
  protected:
@@ -85,14 +85,14 @@ class Checksum : public testing::Test {
 
   unsigned start_of(unsigned tile) const { return starts_[tile]; }
 
-  /// Wrong rows alone are told of, each in its clock, but for those that the reset met: rst_ni is
+  /// Only wrong rows are reported, each in its cycle, but for those that the reset met: rst_ni is
   /// low in cycle `reset_at`, where that is not 0.
   void run(std::mt19937& random, unsigned reset_at = 0) {
     Bench<typename Shape::Type> bench;
     std::vector<bool> wrong(end_ + 1);
     for (const Row& row : rows_) {
-      const unsigned told = row.clock + Shape::kLatency;
-      if (row.wrong && (row.clock > reset_at || told <= reset_at)) wrong.at(told) = true;
+      const unsigned reported = row.clock + Shape::kLatency;
+      if (row.wrong && (row.clock > reset_at || reported <= reset_at)) wrong.at(reported) = true;
     }
     for (unsigned t = 0; t < end_; ++t) {
       drive(*bench, t, random);

@@ -72,10 +72,10 @@ class Trial {
     std::array<std::uint8_t, kCommandBytes> bytes{};
     if (bench->beat_i) program_[received_].encode(bytes.data());
     for (unsigned i = 0; i < kN; ++i) {
-      // In a wider beat, what is beside the command differs from it in every bit.
-      const bool beside = i / kCommandBytes != place(received_) % kN / kCommandBytes;
+      // In a wider beat, the bytes next to the command differ from it in every bit.
+      const bool outside = i / kCommandBytes != place(received_) % kN / kCommandBytes;
       const std::uint8_t byte = bytes[(beat_ * kN + i) % kCommandBytes];
-      set_lane(bench->beat_data_i, i, kN > kCommandBytes && beside ? std::uint8_t(~byte) : byte);
+      set_lane(bench->beat_data_i, i, kN > kCommandBytes && outside ? std::uint8_t(~byte) : byte);
     }
     bench->beat_last_i = beat_ + 1 == kBeats;
     bench->beat_error_i = bench->beat_i && received_ == error_command;
@@ -218,7 +218,7 @@ Command any_command(std::mt19937& random) {
   return c;
 }
 
-/// So many of them, windows in an order that is not refused.
+/// That many of them, windows in a legal order.
 std::vector<Command> any_program(std::mt19937& random, std::size_t count) {
   const Geometry geometry;
   WindowOrder order;
@@ -373,7 +373,7 @@ TEST(Commands, ARingThatPassesTheEndIsReported) {
   EXPECT_EQ(trial.bench->wait_memory_o, 0);
 }
 
-// Whatever a window lacks is told as late; what it was made of, tests of gemm64_im2col_check tell.
+// Whatever a window lacks is reported as late; tests of gemm64_im2col_check check its parts.
 TEST(Commands, WindowsThatDoNotFitAreReportedLate) {
   Command load = command(Opcode::kLoadActivations, 17, 1, 1, 1, 0);
   load.flags = flag::kWindow;
@@ -396,7 +396,7 @@ TEST(Commands, WindowsThatDoNotFitAreReportedLate) {
   }
 }
 
-// What the vector path cannot take, tests of gemm64_elementwise_check tell.
+// What the element-wise unit cannot take, tests of gemm64_elementwise_check tell.
 TEST(Commands, SettingsThatDoNotFitAreReportedLate) {
   Command good = command(Opcode::kStore, 1, 1, 0, 1, 64);
   good.flags = flag::kVector;
@@ -483,7 +483,7 @@ TEST(Commands, TheEndOfARingIsReportedInItsTurn) {
   EXPECT_EQ(trial.bench->error_tag_o, 2);
 }
 
-// What is looked at behind its dispatch, and a command right after it that is bad by itself.
+// What is looked at after its dispatch, and a command right after it that is bad by itself.
 TEST(Commands, OfTwoBadOnesTheOlderIsNamed) {
   const Command walk = command(Opcode::kStore, 1, 1, 0, 1, (1ull << 40) - 64);
   const Command window = command(Opcode::kSetWindow, 0, 0, 0, 0, 0);  // CAPACITY is 0
@@ -548,7 +548,7 @@ TEST(Commands, AFlippedBitIsFoundBeforeDispatch) {
                 ErrorCode::kParity)
           << "bits from " << bit << " on";
     }
-    // Bits that mean nothing, and the check itself, are nobody's elsewhere.
+    // Bits that mean nothing, and the check itself, are unused elsewhere.
     for (const unsigned bit : {32 * 6 + 4, 32 * 6 + 7, 32 * 15 + 31}) {
       EXPECT_EQ(error_of<Vcommand_processor_n64>(sent, {static_cast<unsigned>(bit)}),
                 ErrorCode::kNone);

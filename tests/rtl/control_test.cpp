@@ -125,7 +125,7 @@ TEST_F(Control, WatchdogBitesAfterAsManyCyclesWithoutProgress) {
     return -1;
   };
   EXPECT_EQ(cycles_until_bite(10, 1000, true), 10);
-  EXPECT_EQ(cycles_until_bite(10, 7, true), 18) << "progress begins the count anew";
+  EXPECT_EQ(cycles_until_bite(10, 7, true), 18) << "progress restarts the count";
   EXPECT_EQ(cycles_until_bite(1, 1000, true), 1);
   EXPECT_EQ(cycles_until_bite(0, 1000, true), -1) << "0 waits for ever";
   EXPECT_EQ(cycles_until_bite(10, 1000, false), -1) << "idle is no fault";

@@ -100,13 +100,13 @@ class Lanes {
  public:
   explicit Lanes(int seed) : bench(1000000, seed) {}
 
-  /// A flip of a register, and whether the device told so: then the run ends there.
+  /// A flip of a register, and whether the device reported it: then the run ends there.
   struct Upset {
     std::size_t bit = 0;
     std::uint64_t clock = ~std::uint64_t{0};
   };
   Upset upset;
-  bool told = false;
+  bool reported = false;
 
   std::size_t register_bits() { return Flips(bench.context()).bits(); }
 
@@ -144,7 +144,7 @@ class Lanes {
         bench.reset();
         bench.settle();
         ASSERT_FALSE(bench->wrong_o) << "after it";
-        told = true;
+        reported = true;
         return;
       }
       ASSERT_FALSE(wrong_) << "flip at cycle " << upset.clock << " of "
@@ -184,7 +184,7 @@ class Lanes {
     }
     bench.settle();
     ASSERT_TRUE(bench->wrong_sum_o || !wrong_) << "the last row";
-    told = bench->wrong_sum_o;
+    reported = bench->wrong_sum_o;
     ASSERT_EQ(came, sums_.size());
     ASSERT_EQ(word, words_.size());
     ASSERT_EQ(weight, weights_.size());
@@ -268,7 +268,7 @@ class Lanes {
     for (unsigned i = 0; i < kN; ++i) {
       const auto value = lane<std::int32_t>(bench->sum_o, i);
       wrong_ = wrong_ || value != sums_[row][i];
-      if (bench.clock() >= upset.clock) continue;  // it is to be told in the next cycle
+      if (bench.clock() >= upset.clock) continue;  // it is reported in the next cycle
       ASSERT_EQ(value, sums_[row][i]) << "row " << row << ", lane " << i;
     }
   }
@@ -328,7 +328,7 @@ TEST(Lanes, EightGiveThemToo) { run_random<Vdepthwise_n8, 8>(60); }
 TEST(Lanes, ThatCheckThemselvesGiveThemToo) { run_random<Vdepthwise_flips, 4>(60); }
 
 TEST(Lanes, TellOfEachFlipThatChangesASum) {
-  std::size_t told = 0, tried = 0;
+  std::size_t reported = 0, tried = 0;
   for_seeds(1, 4, [&](std::mt19937& random) {
     const std::size_t bits = Lanes<Vdepthwise_flips, 4>(1).register_bits();
     ASSERT_GT(bits, 4 * 8 * (49 + 9 + 4) + 4 * 3 * 17u);
@@ -339,11 +339,11 @@ TEST(Lanes, TellOfEachFlipThatChangesASum) {
       Lanes<Vdepthwise_flips, 4> lanes(static_cast<int>(random() >> 1));
       lanes.upset = {bit, draw(random, 10, static_cast<unsigned>(cycles(layer)) + 20)};
       lanes.run(layer, random, Gate(), Gate(), Gate());
-      told += lanes.told;
+      reported += lanes.reported;
       ++tried;
     }
   });
-  EXPECT_GT(told, tried / 10) << "of " << tried << " flips";
+  EXPECT_GT(reported, tried / 10) << "of " << tried << " flips";
 }
 
 }  // namespace

@@ -33,7 +33,7 @@ StoreCommand product() {
   return store;
 }
 
-/// Why the host refuses the settings of the vector path; empty if it does not.
+/// Why the host refuses the settings of the element-wise unit; empty if it does not.
 std::string settings_refusal(const StoreCommand& store) {
   Geometry geometry;
   geometry.n = kN;
@@ -90,7 +90,7 @@ const std::vector<Case>& cases() {
          s.format = ResultFormat::int32().number();
          s.keep = 1;
        }},
-      {"the last lane alone", false, addition(),
+      {"only the last lane", false, addition(),
        [](StoreCommand& s) { s.first_lane = 7, s.lanes = 1; }},
       {"a lane beyond", true, addition(), [](StoreCommand& s) { s.first_lane = 8; }},
       {"lanes beyond", true, addition(), [](StoreCommand& s) { s.first_lane = 7, s.lanes = 2; }},

@@ -244,7 +244,7 @@ Tie tie_of_the_first_sum(std::mt19937& random) {
     const int b = far ? 1 : (s.is_signed && random() % 2 == 0 ? -1 : 1) << random() % 7;
     tie.result = static_cast<std::uint8_t>(a);
     tie.operand = static_cast<std::uint8_t>(b);
-    // The nearer to 0, the finer is what float32 tells apart.
+    // The nearer to 0, the finer is what float32 distinguishes.
     const double half = random() % 2 == 0 ? static_cast<int>(random() % 200) - 100 + 0.5
                                           : static_cast<int>(random() % 5) - 1.5;
     s.result_scale = far ? static_cast<float>((2048 - std::fabs(half)) / 128)
@@ -400,7 +400,7 @@ TEST(Vector, ARowTakesElevenCyclesAndAResetDropsIt) {
 }
 
 /// As Requantize's.
-bool tells(std::size_t bit, std::mt19937& random) {
+bool reports(std::size_t bit, std::mt19937& random) {
   constexpr std::size_t kRows = 28;
   constexpr unsigned kLanes = 4;
   Unit<Velementwise_flips, kLanes> unit;
@@ -460,12 +460,12 @@ bool tells(std::size_t bit, std::mt19937& random) {
 TEST(Vector, TellsOfEachFlipThatChangesARow) {
   const std::size_t bits = Flips(Bench<Velementwise_flips>().context()).bits();
   ASSERT_GT(bits, 4 * 670u);
-  std::size_t told = 0;
+  std::size_t reported = 0;
   for_seeds(1, 3, [&](std::mt19937& random) {
     for (std::size_t bit = 0; bit < bits && !testing::Test::HasFailure(); ++bit)
-      told += tells(bit, random);
+      reported += reports(bit, random);
   });
-  EXPECT_GT(told, bits) << "of " << 3 * bits << " flips";
+  EXPECT_GT(reported, bits) << "of " << 3 * bits << " flips";
 }
 
 }  // namespace

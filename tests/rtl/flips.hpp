@@ -23,7 +23,7 @@ class Flips {
         Register one{name, static_cast<std::uint8_t*>(var.datap()), var.entSize(),
                      static_cast<std::size_t>(var.packed().elements()), 0};
         one.bits = one.word_bits * (var.totalSize() / one.word_bytes);
-        // Verilator tells an array of bits as if it were one number.
+        // Verilator describes an array of bits as if it were one number.
         if (one.name.rfind("sign_", 0) == 0 || one.name == "large_8") {
           one.bits = one.word_bits;
           one.word_bits = 1;

@@ -99,7 +99,7 @@ const std::vector<Case>& cases() {
       {"the output's last pixel", false, good_matmul(),
        [](Command& c) { c.out_row = 6, c.out_column = 4; }},
       {"a row below the output", true, good_matmul(), [](Command& c) { c.out_row = 7; }},
-      {"a column beside it", true, good_matmul(), [](Command& c) { c.out_column = 5; }},
+      {"a column next to it", true, good_matmul(), [](Command& c) { c.out_column = 5; }},
       {"planes beyond the field", true, good_matmul(), [](Command& c) { c.count = 0x10000; }},
       {"a row's lowest", false, good_matmul(), [](Command& c) { c.in_row = -(1u << 17); }},
       {"a row below", true, good_matmul(), [](Command& c) { c.in_row = -(1u << 17) - 1; }},

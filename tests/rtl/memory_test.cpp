@@ -17,7 +17,7 @@ struct Size {
   static constexpr unsigned kN = kWidth;
 };
 
-/// A burst on its way: where its next beat is, and how many are left.
+/// A burst in flight: where its next beat is, and how many are left.
 struct Burst {
   std::uint32_t address = 0;
   unsigned beats = 0;

@@ -13,7 +13,7 @@ namespace {
 
 constexpr unsigned kDepth = 5;
 
-/// The memory beside the check, whose words can be changed behind its back.
+/// The memory and its check; words can be changed without the check.
 template <class Model>
 class Memory {
  public:
@@ -80,7 +80,7 @@ TEST(WordCheck, FindsEachFlipOfAWordTwoCyclesAfterItsRead) {
     memory.words[1] ^= 1;
     memory.read(1);
     memory.step();
-    EXPECT_EQ(memory.word(), 3u) << "the first one is told";
+    EXPECT_EQ(memory.word(), 3u) << "the first one is reported";
     memory.reset();
     EXPECT_FALSE(memory.wrong());
     EXPECT_EQ(memory.word(), 0u);

@@ -157,7 +157,7 @@ TEST_F(Registers, KeepWhatIsWrittenByteByByte) {
 TEST_F(Registers, ARingBaseAboveTheBusIsRefusedWhateverItsBytes) {
   EXPECT_EQ(write(reg::kRingBaseLow, 0x89abcdef), kOkay);
   EXPECT_EQ(write(reg::kRingBaseHigh, 0x11223312), kSlaveError);
-  EXPECT_EQ(write(reg::kRingBaseHigh, 0x11223312, 1), kOkay) << "the low byte alone";
+  EXPECT_EQ(write(reg::kRingBaseHigh, 0x11223312, 1), kOkay) << "only the low byte";
   for (unsigned strobes = 2; strobes < 16; ++strobes) {
     EXPECT_EQ(write(reg::kRingBaseHigh, 0x44556677, strobes), kSlaveError) << strobes;
   }
@@ -212,7 +212,7 @@ TEST_F(Registers, OnlyCausesThatAreEnabledRaiseTheLine) {
       EXPECT_EQ(read(reg::kInterruptEnable).data, enabled) << "there are two causes";
       EXPECT_EQ(write(reg::kInterruptEnable, 3 - enabled, 0xe), kOkay) << "not its byte";
       EXPECT_EQ(bench_->irq_o, (enabled & cause) != 0);
-      EXPECT_EQ(read(reg::kInterrupt).data, cause) << "told whatever is enabled";
+      EXPECT_EQ(read(reg::kInterrupt).data, cause) << "reported whatever is enabled";
     }
     EXPECT_EQ(write(reg::kInterrupt, 3), kOkay);
   }
@@ -269,7 +269,7 @@ TEST_F(Registers, ReadsAndWritesGoAsFastAsTheyAreTaken) {
   }
 }
 
-// Each channel keeps one request behind an answer that waits, as it was when it was accepted, and
+// Each channel keeps one request while an answer waits, as it was when it was accepted, and
 // holds the one after it back.
 TEST_F(Registers, BehindAnAnswerThatWaitsARequestIsKept) {
   bench_->wstrb_i = 0xf;

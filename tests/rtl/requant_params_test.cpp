@@ -59,7 +59,7 @@ class Trial : public LoadTrial<Model, kN, kBursts> {
     bench->command_i[2] = load.passes;
     drive_memory(gates_.request, gates_.data);
     bench->claim_i = arrived_ / kSetWords > claimed_ && gates_.claim();
-    // The biases of the next set may be read in the cycle in which those before are done with.
+    // The biases of the next set may be read in the cycle in which the previous ones are released.
     bench->bias_next_i = bias_shown_ && gates_.bias();
     bench->bias_read_i =
         (!bias_shown_ || bench->bias_next_i) && claimed_ > biases_ + bench->bias_next_i;
@@ -99,7 +99,7 @@ class Trial : public LoadTrial<Model, kN, kBursts> {
   std::vector<Load> loads_;
   Gates gates_;
   std::vector<std::uint64_t> words_;                   // addresses, in order
-  std::size_t claimed_ = 0, biases_ = 0, scales_ = 0;  // sets; of biases: done with
+  std::size_t claimed_ = 0, biases_ = 0, scales_ = 0;  // sets; of biases: released
   bool bias_shown_ = false;
 };
 

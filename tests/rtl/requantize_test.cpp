@@ -224,9 +224,9 @@ TEST(Requantize, RoundsProductsThatLieOnTiesOfBothRoundings) {
     for (const unsigned bits : {47u, 48u}) {
       // The 24 bits of whole + 1/2, the numbers next to them, and all ones, which carry.
       const std::uint64_t tie_bits = 2 * whole + 1;
-      unsigned behind = 0;  // bits after the point, with one of them the half
-      while ((tie_bits << behind) < 1u << 23) ++behind;
-      const std::uint64_t tie = tie_bits << behind;
+      unsigned shift = 0;  // bits after the point, with one of them the half
+      while ((tie_bits << shift) < 1u << 23) ++shift;
+      const std::uint64_t tie = tie_bits << shift;
       for (const std::uint64_t kept : {tie - 1, tie, tie + 1, std::uint64_t{0xffffff}}) {
         if (kept < 1u << 23) continue;
         const unsigned low = bits - 24;
@@ -236,7 +236,7 @@ TEST(Requantize, RoundsProductsThatLieOnTiesOfBothRoundings) {
           if (!factors) continue;
           Parameters p;
           p.scale =
-              std::ldexp(static_cast<float>(factors->second), -static_cast<int>(low + behind + 1));
+              std::ldexp(static_cast<float>(factors->second), -static_cast<int>(low + shift + 1));
           const auto sum = static_cast<std::int32_t>(factors->first);
           unit.check(p, {sum, -sum});
           p.low = 0;
@@ -279,7 +279,7 @@ TEST(Requantize, GivesTheBytesOfOnnxRuntimeTenMillionTimes) {
 constexpr unsigned kColumns = 4;
 
 /// Rows of tile after tile, each tile with parameters of its own; the scales come from a memory
-/// that shows the next tile's when it is told to.
+/// that shows the next tile's on request.
 class Tiles {
  public:
   Tiles(std::mt19937& random, unsigned tiles) {
@@ -309,7 +309,7 @@ class Tiles {
       bench->beside_i = 1;
       bench->freeze_i = freezes && random() % 3 == 0;
       bench->ready_i = take();
-      // Beside the row that was given last
+      // With the row that was given last
       bench->operand_i = static_cast<std::uint32_t>(0x9e3779b9u * given_);
       bench->first_i = offering ? row.first : random() % 2;
       bench->last_i = row.last;
@@ -394,9 +394,9 @@ TEST(Requantize, RowsKeepTheirParametersWhateverThePatterns) {
   });
 }
 
-/// Rows, of which a register's bit is flipped in one cycle. Returns whether the device told so;
+/// Rows, of which a register's bit is flipped in one cycle. Returns whether the device reported it;
 /// what it gave before must be right.
-bool tells(std::size_t bit, std::mt19937& random) {
+bool reports(std::size_t bit, std::mt19937& random) {
   constexpr std::size_t kRows = 24;
   Bench<Vrequantize_flips> bench(10'000);
   Flips flips(bench.context());
@@ -458,12 +458,12 @@ bool tells(std::size_t bit, std::mt19937& random) {
 TEST(Requantize, TellsOfEachFlipThatChangesARow) {
   const std::size_t bits = Flips(Bench<Vrequantize_flips>().context()).bits();
   ASSERT_GT(bits, kColumns * 330u);
-  std::size_t told = 0;
+  std::size_t reported = 0;
   for_seeds(1, 3, [&](std::mt19937& random) {
     for (std::size_t bit = 0; bit < bits && !testing::Test::HasFailure(); ++bit)
-      told += tells(bit, random);
+      reported += reports(bit, random);
   });
-  EXPECT_GT(told, bits) << "of " << 3 * bits << " flips";
+  EXPECT_GT(reported, bits) << "of " << 3 * bits << " flips";
 }
 
 }  // namespace

@@ -9,7 +9,7 @@ namespace {
 
 constexpr unsigned kRows = 4;
 
-/// A column of the accumulator beside its check. `upset` changes the next sum that is written.
+/// A column of the accumulator with its check. `upset` changes the next sum that is written.
 class Column {
  public:
   Column() {

@@ -40,7 +40,7 @@ struct Gates {
 constexpr unsigned kFirstTag = 1000;  // of the first command
 constexpr unsigned kBankRows = 8;     // rows of a block beyond these are in the other bank
 
-/// kTags: a row is told with its command (SELF_CHECK).
+/// kTags: a row is output with its command (SELF_CHECK).
 template <class Model, unsigned kN, unsigned kPipeline, bool kTags>
 class Trial {
  public:
@@ -95,7 +95,7 @@ class Trial {
     }
   }
 
-  /// A reset in the middle of the work, which then begins anew.
+  /// A reset in the middle of the work, which then starts again.
   void restart() {
     bench->command_valid_i = 0;
     bench.reset();

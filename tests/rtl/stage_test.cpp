@@ -115,8 +115,8 @@ TEST(Stage, AgreesWithTheOracleWhenEverythingChangesInEveryClock) {
   });
 }
 
-/// The stage as it is synthesized for N=64, with sums of 22 bits and enables, beside the one that
-/// is simulated, on the same inputs.
+/// The stage as it is synthesized for N=64, with sums of 22 bits and enables, compared with the one
+/// that is simulated, on the same inputs.
 class Twins : public testing::Test {
  protected:
   static constexpr unsigned kStages = 16;

@@ -249,7 +249,7 @@ class Trial {
     }
     EXPECT_EQ(bench->snapshot_next_o, (bench->causes_o >> 0 & 1) && !of_block);
     EXPECT_LE(bench->set_claim_o, bench->set_ready_i);
-    EXPECT_LT(scales_ + bench->scale_read_o, claimed_ + 1) << "scales that nobody claimed";
+    EXPECT_LT(scales_ + bench->scale_read_o, claimed_ + 1) << "unclaimed scales";
     EXPECT_EQ(bench->snapshot_take_o,
               bench->command_valid_i && bench->command_ready_o &&
                   (bench->command_i[0] & 0xff) == static_cast<unsigned>(Opcode::kFence));
@@ -440,7 +440,7 @@ TEST(Results, BlocksOfEightBitResultsFollowWithoutAGap) {
   }
 }
 
-// The first beat of sums follows the last 8-bit one at once; 8 bits are nine cycles behind sums and
+// The first beat of sums follows the last 8-bit one at once; 8 bits are nine cycles after sums and
 // snapshots.
 TEST(Results, FormatsAndSnapshotsTakeTurns) {
   TrialN8 run({of_8_bits(0, 3, 1),
@@ -493,7 +493,7 @@ TEST(Results, ASnapshotWaitsUntilTheOneBeforeHasBeenSent) {
   EXPECT_EQ(run.taken_at[1], run.data_at[kCounters.size() - 1] + 1);
 }
 
-// The data of the first burst have left by then, so that nothing else tells what the engine waits
+// The data of the first burst have left by then, so that nothing else shows what the engine waits
 // for.
 TEST(Results, AnAddressThatIsNotTakenIsAWaitForMemory) {
   TrialN4 run({{0, 2, 9}}, {Gate(), Gate(), Gate(0, 1)}, 1);

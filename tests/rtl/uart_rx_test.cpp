@@ -7,7 +7,7 @@
 namespace gemm64::rtl_test {
 namespace {
 
-/// A receiver, and what it told.
+/// A receiver and its outputs.
 template <class Model>
 class Receiver {
  public:
@@ -19,12 +19,12 @@ class Receiver {
       bench_.settle();
       if (bench_->valid_o) {
         found.push_back(bench_->data_o);
-        told = bench_.clock();
+        last = bench_.clock();
       }
       bench_.edge();
     }
   }
-  /// A byte with bits of so many cycles.
+  /// A byte with bits of that many cycles.
   void send(unsigned byte, unsigned bit, bool stop = true) {
     hold(false, bit);
     for (unsigned i = 0; i < 8; ++i) hold((byte >> i & 1) != 0, bit);
@@ -33,7 +33,7 @@ class Receiver {
   std::uint64_t clock() const { return bench_.clock(); }
 
   std::vector<unsigned> found;
-  std::uint64_t told = 0;  // clock of the last
+  std::uint64_t last = 0;  // clock of the last
 
  private:
   Bench<Model> bench_;
@@ -66,7 +66,7 @@ TEST(UartRx, TellsAByteInTheMiddleOfItsStopBit) {
   const std::uint64_t begin = receiver.clock();
   receiver.send(0x5a, 50);
   ASSERT_EQ(receiver.found.size(), 1u);
-  EXPECT_NEAR(static_cast<double>(receiver.told - begin), 9.5 * 50 + 2, 1);
+  EXPECT_NEAR(static_cast<double>(receiver.last - begin), 9.5 * 50 + 2, 1);
 }
 
 TEST(UartRx, AFrameWithoutAStopBitIsNoByte) {

@@ -7,7 +7,7 @@
 namespace gemm64::rtl_test {
 namespace {
 
-/// Each byte, behind pauses of some cycles: the line bit by bit, and when the next byte is taken.
+/// Each byte, after pauses of some cycles: the line bit by bit, and when the next byte is taken.
 template <class Model>
 void sends_all(unsigned divisor) {
   Bench<Model> bench;

@@ -68,7 +68,7 @@ class Bare(unittest.TestCase):
         self.assertIn("has 3 GB left, and 12 are needed", said.stderr)
 
     def checkout(self) -> pathlib.Path:
-        """Where .ci/run finds a scripts/ci/bare.sh that fails as told, and a make that writes down what is asked of it."""
+        """Where .ci/run finds a scripts/ci/bare.sh that fails on request, and a make that writes down what is asked of it."""
         checkout = self.folder / "checkout"
         (checkout / ".ci").mkdir(parents=True)
         (checkout / "scripts/ci").mkdir(parents=True)

@@ -80,9 +80,9 @@ if [[ "$GEMM64_HOST_MUTANT" != 0 && "$GTEST_FILTER" == *Other* ]]; then echo "[ 
                           ("#!/bin/bash\n", "has run no test")):
             self.program("gemm64_host_test", text)
             for arguments in ((), ("--draw", "1")):
-                code, told = self.run_mutants(*arguments)
-                self.assertEqual(code, 1, told)
-                self.assertRegex(told, f"host-mutants: gemm64_host_test {why}")
+                code, printed = self.run_mutants(*arguments)
+                self.assertEqual(code, 1, printed)
+                self.assertRegex(printed, f"host-mutants: gemm64_host_test {why}")
 
     def test_no_mutants_at_all_are_an_error(self):
         self.mutants([])

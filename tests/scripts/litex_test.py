@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Tests of scripts/fpga/litex.py: which words of the firmware it takes for a verdict, when it compiles anew, what it refuses. It needs no LiteX."""
+"""Tests of scripts/fpga/litex.py: which words of the firmware it takes for a verdict, when it compiles again, what it refuses. It needs no LiteX."""
 
 import contextlib
 import importlib.machinery

@@ -8,7 +8,7 @@ import unittest
 
 SCRIPTS = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..", "scripts", "asic")
 
-# q is a and b, a cycle later; net 6 is q or a, and nobody looks at it.
+# q is a and b, a cycle later; net 6 is q or a, which is not read.
 NETLIST = """\
 nets 7
 input 2

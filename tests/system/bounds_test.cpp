@@ -63,7 +63,7 @@ DepthwiseCommand depthwise(std::uint32_t kernel) {
   return command;
 }
 
-/// Commands that are taken, each of them behind a SET_WINDOW and a load of pixels.
+/// Commands that are taken, each of them after a SET_WINDOW and a load of pixels.
 std::vector<Command> good_commands() {
   MatmulCommand of_window = matmul(1);
   of_window.flags |= flag::kWindow;

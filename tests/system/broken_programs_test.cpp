@@ -168,7 +168,7 @@ TEST(ProgramTruth, LoadRacesWithStoreWithoutFence) {
   EXPECT_FALSE(raced());
   program[1].count = 1;  // the STORE may be open still
   EXPECT_TRUE(raced());
-  program[2].set_address(256);  // behind its row of 64 int32
+  program[2].set_address(256);  // after its row of 64 int32
   EXPECT_FALSE(raced());
   program[0].set_address(0x10000);  // onto the ring
   EXPECT_TRUE(raced());

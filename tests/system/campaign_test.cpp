@@ -81,7 +81,7 @@ TEST(FaultKinds, FlippedBitOfRegisterActsAsWrite) {
   // Later the bits above the bus lead nowhere, and those below it away from the ring.
   EXPECT_EQ(outcome("register:RING_BASE_HIGH:31", kStarted).outcome, FaultOutcome::kMasked);
   EXPECT_THAT(outcomes("register:RING_BASE_HIGH:7"), testing::Contains(FaultOutcome::kDeviceError));
-  // Without DONE in INTERRUPT_ENABLE nothing tells the driver of the end but its own limit.
+  // Without DONE in INTERRUPT_ENABLE only its own limit ends the driver's wait.
   EXPECT_THAT(stop("register:INTERRUPT_ENABLE:0"), Says("no interrupt"));
   EXPECT_EQ(outcome("register:INTERRUPT_ENABLE:1", 8).outcome, FaultOutcome::kMasked);
   // The driver believes that all is done; whether sums are missing when it reads them, or counters
@@ -89,7 +89,7 @@ TEST(FaultKinds, FlippedBitOfRegisterActsAsWrite) {
   EXPECT_THAT(
       outcomes("register:INTERRUPT:0"),
       testing::Contains(testing::AnyOf(FaultOutcome::kWrongSums, FaultOutcome::kWrongCounters)));
-  // The device tells of an error that it has not.
+  // The device reports an error that it does not have.
   EXPECT_THAT(outcomes("register:INTERRUPT:1"), testing::Contains(FaultOutcome::kStopped));
   EXPECT_THAT(outcomes("register:CONTROL:1"), testing::Contains(FaultOutcome::kWrongCounters));
   // Two commands more than there are: they are fetched, after the last one.
@@ -312,14 +312,14 @@ TEST(Campaign, ReportsResultThatNothingStored) {
 }
 
 TEST(Campaign, IsTheSameWithAnyNumberOfJobs) {
-  const CampaignReport alone = campaign(124, 1);
+  const CampaignReport single = campaign(124, 1);
   const CampaignReport together = campaign(124, 3);
-  ASSERT_EQ(alone.tries.size(), together.tries.size());
-  for (std::size_t i = 0; i < alone.tries.size(); ++i) {
-    EXPECT_EQ(command_of(alone.tries[i].fault_try), command_of(together.tries[i].fault_try));
-    EXPECT_EQ(alone.tries[i].outcome, together.tries[i].outcome) << i;
-    EXPECT_EQ(alone.tries[i].error, together.tries[i].error) << i;
-    EXPECT_EQ(alone.tries[i].diagnosis, together.tries[i].diagnosis) << i;
+  ASSERT_EQ(single.tries.size(), together.tries.size());
+  for (std::size_t i = 0; i < single.tries.size(); ++i) {
+    EXPECT_EQ(command_of(single.tries[i].fault_try), command_of(together.tries[i].fault_try));
+    EXPECT_EQ(single.tries[i].outcome, together.tries[i].outcome) << i;
+    EXPECT_EQ(single.tries[i].error, together.tries[i].error) << i;
+    EXPECT_EQ(single.tries[i].diagnosis, together.tries[i].diagnosis) << i;
   }
 }
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Quantized layers of which each takes the results of the one before where they lie: every value of
-// every layer, and every counter of each, behind any memory.
+// every layer, and every counter of each, with any memory.
 #include "tests/unit/runtime/chains.hpp"
 
 #include "host/device/snapshot.hpp"

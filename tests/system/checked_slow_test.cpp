@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The array of 64x64 once more, with assertions and with noise in what nothing resets: AlexNet's
-// Linear layers, and every register beside the fast model's, cycle by cycle.
+// Linear layers, and every register compared with the fast model's, cycle by cycle.
 #include <Vgemm64_n64.h>
 #include <Vgemm64_n64___024root.h>
 #include <Vgemm64_n64_checked.h>
@@ -165,7 +165,7 @@ TEST(CheckedSlow, RegistersAreThoseOfTheFastModel) {
     const std::vector<std::uint8_t> parameters = pack_parameters(job, bias, scales);
     const MatrixI32 expected = reference_requantize(reference_gemm(before.a, before.w), bias,
                                                     scales, output.zero, output.low, output.high);
-    // The vector path is passed first: half of each result and half of each operand, a 1.
+    // The element-wise unit is passed first: half of each result and half of each operand, a 1.
     Output halves = output;
     halves.vector.emplace();
     halves.vector->add = 1;

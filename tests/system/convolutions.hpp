@@ -127,7 +127,7 @@ inline void draw_channels(std::mt19937& random, unsigned most, Convolution& c) {
   }
 }
 
-/// A convolution of at most so many MACs.
+/// A convolution of at most that many MACs.
 inline Convolution random_convolution(std::mt19937& random, unsigned most_channels,
                                       unsigned most_size, std::uint64_t most_macs) {
   Convolution c;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What goes wrong is told by code, command and engine; then the same driver runs a correct job, to
+// Errors are reported with code, command and engine; then the same driver runs a correct job, to
 // the value and to the clock.
 
 #include "host/device/depthwise.hpp"
@@ -502,7 +502,7 @@ TEST_P(Faults, WalksPastAddressSpaceAreReported) {
     SCOPED_TRACE(to_string(command));
     pair.expect_error({command, finish()},
                       message(ErrorCode::kBadAddress, 0, name(command.opcode), Engine::kCommands));
-    // Behind commands that are good, and before one that is bad as well.
+    // After commands that are good, and before one that is bad as well.
     Command other = finish();
     other.opcode = static_cast<Opcode>(77);
     pair.expect_error({load_activations(0x2000, 1), command, other},
@@ -603,7 +603,7 @@ TEST_P(Faults, UnbalancedProgramsEndByWatchdog) {
       {load_weights(0x1000, n, 73 * 2), load_activations(0x2000, 128, 73),
        matmul(128, 73, 2, 1, flag::kAccumulate | flag::kRetain), store(0x3000, 128, 2), finish()},
   };
-  // A FENCE in front of the MATMUL that it waits for, by itself and behind a STORE that is not
+  // A FENCE in front of the MATMUL that it waits for, by itself and after a STORE that is not
   // waited for.
   for (const std::uint32_t open : {0u, 1u}) {
     std::vector<Command> program(open, store(0x3000, 4));

@@ -298,7 +298,7 @@ TEST_F(Failures, AHangIsFoundWhereItBegan) {
   EXPECT_EQ(fst_word(trace_, 17) / kCycleTime, outcome.failure->trace_end - 1);
 }
 
-/// A product alone has the same cycles, stalls included, as the same product after others.
+/// A single product has the same cycles, stalls included, as the same product after others.
 TEST_F(Failures, AProductDependsOnNothingBeforeIt) {
   Experiment experiment = three_tiles();
   experiment.stalls = 0.3;
@@ -324,7 +324,7 @@ TEST_F(Failures, OneJobCanRunByItself) {
   const std::unique_ptr<RtlDevice> device = experiment.device();
   Driver driver(*device);
   RunOptions options;
-  options.alone = OneJob{1, 5000, [&](std::uint64_t clock) { device->reset_at(clock); }};
+  options.only = OneJob{1, 5000, [&](std::uint64_t clock) { device->reset_at(clock); }};
   JobRunner runner(*device, driver, options);
   MatrixI32 sums;
   EXPECT_TRUE(run_job(runner, "first", first, &sums).skipped);

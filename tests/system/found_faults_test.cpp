@@ -45,7 +45,7 @@ bool is_in_memory(Fault::Kind kind) {
          kind == Fault::Kind::kStoredWeight;
 }
 
-/// Where a device of N = 4 tells that it found the fault: the memory, and the word of it.
+/// Where a device of N = 4 reports that it found the fault: the memory, and the word of it.
 std::pair<std::string, std::uint64_t> told_place(const Fault& fault) {
   constexpr unsigned kLine = 128;  // words of a row of the lanes
   switch (fault.kind) {
@@ -62,17 +62,17 @@ std::pair<std::string, std::uint64_t> told_place(const Fault& fault) {
     case Fault::Kind::kStoredOperand:
       return {"second operands", fault.row};
     case Fault::Kind::kTable:
-      return {"table of the vector path", fault.place};
+      return {"table of the element-wise unit", fault.place};
     case Fault::Kind::kVector:
-      return {"vector path", 0};
+      return {"element-wise unit", 0};
     case Fault::Kind::kLaneWeight:
-      return {"weights of the lanes",
+      return {"weights of the depthwise unit",
               16 * (fault.row % kLaneTaps) + 8 * fault.bank + fault.row / kLaneTaps};
     case Fault::Kind::kLaneLine:
-      return {"rows of the lanes", kLine * (fault.bank + 1) + fault.row};
+      return {"line buffers of the depthwise unit", kLine * (fault.bank + 1) + fault.row};
     case Fault::Kind::kLaneValue:
     case Fault::Kind::kLaneSum:
-      return {"window and sums of the lanes", 0};
+      return {"window and sums of the depthwise unit", 0};
     case Fault::Kind::kCommand:
       return {"commands fetched", 0};
     default:
@@ -115,7 +115,7 @@ TEST_P(FoundFaults, NoFlipLeavesAWrongSum) {
 TEST(FoundFault, OfTwoWrongRowsFirstIsReported) {
   constexpr GemmShape kShape{4, 4, 4};
   const std::uint64_t cycles = conduct(4, kShape, {}).end;
-  const auto told = [&](const std::vector<Fault>& faults) -> std::optional<std::uint64_t> {
+  const auto cycle_of = [&](const std::vector<Fault>& faults) -> std::optional<std::uint64_t> {
     const Trial trial = conduct(4, kShape, faults);
     EXPECT_EQ(trial.error, "");
     if (trial.layer.faults.empty()) return std::nullopt;
@@ -126,10 +126,10 @@ TEST(FoundFault, OfTwoWrongRowsFirstIsReported) {
     const auto flip = [&](unsigned row) {
       return parse_fault(fmt::format("accumulator:0,{},1:5@{}", row, clock));
     };
-    const auto first = told({flip(1)}), second = told({flip(2)});
+    const auto first = cycle_of({flip(1)}), second = cycle_of({flip(2)});
     if (!first || !second) continue;
     ++pairs;
-    EXPECT_EQ(told({flip(1), flip(2)}), 1u) << "in cycle " << clock;
+    EXPECT_EQ(cycle_of({flip(1), flip(2)}), 1u) << "in cycle " << clock;
   }
   EXPECT_GT(pairs, 3u) << "they hardly ever lie there together";
 }
@@ -220,7 +220,7 @@ INSTANTIATE_TEST_SUITE_P(
     });
 
 // Registers are read back: no flip leaves a wrong result or another error. Counters that are
-// cleared before the first command has come are all that nobody sees.
+// cleared before the first command has come are all that go unnoticed.
 TEST(FoundFault, OfARegisterIsFoundByTheDriver) {
   const Geometry geometry = small_geometry();
   std::size_t found = 0;
@@ -249,7 +249,7 @@ TEST(FoundFault, OfARegisterIsFoundByTheDriver) {
           << tried.error;
       if (tried.outcome != FaultOutcome::kRunAgain) continue;
       ++found;
-      // A soft reset that nobody asked for empties the ring.
+      // An unrequested soft reset empties the ring.
       const std::string fault = kFaultRegisters[drawn.fault.place].name;
       EXPECT_EQ(tried.found_in, fault == "CONTROL" && !cleared ? "RING_TAIL" : fault)
           << command_of(drawn);

@@ -71,7 +71,7 @@ class GemmImage {
 
   std::vector<std::uint8_t> memory;
   std::uint64_t first() const { return results_; }
-  /// Behind the results is a snapshot of the counters.
+  /// A snapshot of the counters follows the results.
   std::uint64_t snapshot() const { return results_end_; }
   std::uint64_t end() const { return results_end_ + kSnapshotBytes; }
   /// Bytes from first() to snapshot(), those between tiles untouched.

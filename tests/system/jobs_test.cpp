@@ -122,7 +122,7 @@ void place_program(Device& device, const std::vector<Command>& program, std::uin
   }
 }
 
-/// The operands of one job in memory behind the ring, and its program.
+/// The operands of one job in memory after the ring, and its program.
 struct Placed {
   Placed(Rig& rig, const Workload& work, const Operands& operands, std::uint64_t base)
       : job(make_job(rig, work)) {

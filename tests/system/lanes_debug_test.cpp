@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Faults put inside the depthwise lanes: they show in their lane only, and the diagnosis tells the
+// Faults put inside the depthwise lanes: they show in their lane only, and the diagnosis names the
 // clock in which the first wrong result leaves the chip.
 
 #include "host/check/failure.hpp"
@@ -82,12 +82,12 @@ TEST_F(LanesDebug, FaultsShowInTheirLane) {
   run("", nullptr, &beats);
   ASSERT_EQ(beats.cycles.size(), 2U * 35);
   using Place = Finding::Place;
-  for (const auto& [place, told] : {std::pair{"lane-weight:0,4,3:6", Place::kLanes},
-                                    {"lane-weight:1,0,1:6", Place::kLanes},
-                                    {"lane-value:1,1,3:6", Place::kLaneValue},
-                                    {"lane-line:1,3,2:6", Place::kLaneLine},
-                                    {"lane-line:1,6,1:7", Place::kLaneLine},
-                                    {"lane-sum:3:14", Place::kLanes}}) {
+  for (const auto& [place, expected] : {std::pair{"lane-weight:0,4,3:6", Place::kLanes},
+                                        {"lane-weight:1,0,1:6", Place::kLanes},
+                                        {"lane-value:1,1,3:6", Place::kLaneValue},
+                                        {"lane-line:1,3,2:6", Place::kLaneLine},
+                                        {"lane-line:1,6,1:7", Place::kLaneLine},
+                                        {"lane-sum:3:14", Place::kLanes}}) {
     SCOPED_TRACE(place);
     std::set<Eigen::Index> columns;
     std::optional<Failure> failure;
@@ -101,7 +101,7 @@ TEST_F(LanesDebug, FaultsShowInTheirLane) {
     const std::uint64_t lane = fault.kind == Fault::Kind::kLaneSum ? fault.place : fault.column;
     EXPECT_EQ(columns, std::set<Eigen::Index>{static_cast<Eigen::Index>(lane)});
     const Finding& finding = failure->finding;
-    EXPECT_EQ(finding.place, told);
+    EXPECT_EQ(finding.place, expected);
     EXPECT_EQ(finding.column, lane);
     const auto plane = static_cast<std::size_t>(failure->mismatches.first_column / kN);
     const auto row = static_cast<std::size_t>(failure->mismatches.first_row);
@@ -110,7 +110,7 @@ TEST_F(LanesDebug, FaultsShowInTheirLane) {
     EXPECT_TRUE(std::filesystem::exists(trace_));
     EXPECT_THAT(describe(*failure), Says("left chip"));
     EXPECT_THAT(describe(*failure), Lacks("did not fail again"));
-    if (told == Place::kLanes) continue;
+    if (expected == Place::kLanes) continue;
     EXPECT_EQ(finding.wrong_clock, fault.clock);
     EXPECT_EQ(finding.bank, fault.bank);
     EXPECT_EQ(finding.row, fault.row);
@@ -141,7 +141,7 @@ TEST_F(LanesDebug, FlippedValueIsFound) {
     if (!failure) continue;
     SCOPED_TRACE(describe(*failure));
     ++found;
-    // One that comes in wrong is told as of the lane only.
+    // One that comes in wrong is reported only for the lane.
     EXPECT_TRUE(is_place_of(fault, failure->finding, plan));
     if (failure->finding.place != Finding::Place::kLanes) ++exact;
   }

@@ -162,7 +162,7 @@ std::vector<Command> product(std::uint32_t rows, std::uint32_t tiles, std::uint3
 /// quiet, to the clock.
 TEST(Limits, ProgressKeepsWatchdogFromFiring) {
   EXPECT_EQ(least_watchdog(product(64, 64, 3), 20, 0), 20u)
-      << "rows alone, between bursts of weights";
+      << "only rows, between bursts of weights";
   EXPECT_EQ(least_watchdog(product(1, 64, 1), 20, 1), 20u) << "words of weights on a slow bus";
   EXPECT_EQ(least_watchdog(product(128, 4, 1), 20, 1), 20u)
       << "words of activations and results on a slow bus";

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Programs that no job makes, on an accelerator with little memory, beside what the model predicts.
+// Programs that no job makes, on an accelerator with little memory, compared with the model's
+// prediction.
 #pragma once
 
 #include <ostream>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Programs that no job makes, of products alone and with windows, take the cycles that the model
-// predicts, behind any memory that does not stall, and never end where it says so.
+// Programs that no job makes, of only products and with windows, take the cycles that the model
+// predicts, with any memory that does not stall, and never end where it says so.
 
 #include "tests/system/predicted.hpp"
 #include "tests/system/random_program.hpp"

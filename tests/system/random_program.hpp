@@ -31,11 +31,11 @@ inline void keep_order(const std::vector<Command>& before, Opcode opcode,
 }
 
 /// Makes random programs whose streams balance. Loads come in pieces, from any aligned address, in
-/// any order that the engines' queues can hold. FENCEs stand behind the commands of a MATMUL and
+/// any order that the engines' queues can hold. FENCEs follow the commands of a MATMUL and
 /// among them, with and without a snapshot.
 class ProgramMaker {
  public:
-  /// `vectors`: all STOREs pass the vector path.
+  /// `vectors`: all STOREs pass the element-wise unit.
   ProgramMaker(std::mt19937& random, const Geometry& geometry, bool vectors = false)
       : random_(random), geometry_(geometry), vectors_(vectors) {}
 
@@ -44,7 +44,7 @@ class ProgramMaker {
   }
 
  protected:
-  /// So many parts, each before at most `most` FENCEs, and FINISH.
+  /// `parts` parts, each before at most `most` FENCEs, and FINISH.
   template <class Part>
   std::vector<Command> joined(unsigned parts, unsigned most, const Part& part) {
     std::vector<Command> program;
@@ -126,7 +126,7 @@ class ProgramMaker {
     load.set_address(operand_address(extent()));
   }
 
-  /// The words of sets in the region of parameters, behind `before` others: biases come as biases.
+  /// The words of sets in the region of parameters, after `before` others: biases come as biases.
   void place_sets(Command& load, std::uint64_t before) {
     if (before % kParameterSetWords == 0 && load.count % (2 * kParameterSetWords) == 0) {
       load.count /= 2;
@@ -184,7 +184,7 @@ class ProgramMaker {
     return part;
   }
 
-  /// A STORE of so many tiles, in any format, that touch, overlap or lie apart.
+  /// A STORE of that many tiles, in any format, that touch, overlap or lie apart.
   StoreCommand store(std::uint32_t rows, std::uint64_t tiles) {
     StoreCommand store;
     store.rows = rows;
@@ -217,7 +217,7 @@ class ProgramMaker {
            std::uint64_t{store.count} * store.blocks * vector_.tile_words();
   }
 
-  /// Settings of the vector path; with KEEP, which nobody may read.
+  /// Settings of the element-wise unit; with KEEP, which are not read.
   void add_vector(StoreCommand& store) {
     store.flags |= flag::kVector;
     store.keep = any_vector_ ? draw(random_, 0, 1) : 0;
@@ -269,7 +269,7 @@ class ProgramMaker {
   }
 
   /// Puts one somewhere among the commands of a MATMUL, so that it does not wait for those of them
-  /// that come later: a STORE before it stays, and it is no snapshot behind one.
+  /// that come later: a STORE before it stays, and it is no snapshot after one.
   void add_fence(std::vector<Command>& part) {
     const auto place = part.begin() + draw(random_, 0, static_cast<unsigned>(part.size()));
     const auto stores = static_cast<std::uint32_t>(std::count_if(
@@ -304,7 +304,7 @@ inline std::vector<Command> random_program(std::mt19937& random, const Geometry&
   return legal(ProgramMaker(random, geometry).program(matmuls), geometry);
 }
 
-/// One in which every STORE passes the vector path, with settings of its own or those before.
+/// One in which every STORE passes the element-wise unit, with settings of its own or those before.
 inline std::vector<Command> random_vector_program(std::mt19937& random, const Geometry& geometry,
                                                   unsigned matmuls) {
   return legal(ProgramMaker(random, geometry, true).program(matmuls + 2), geometry);

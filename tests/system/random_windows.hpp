@@ -11,7 +11,7 @@
 namespace gemm64::system_test {
 
 /// Makes windows whose chunks come at once, plane by plane or in pieces of rows, in front of their
-/// MATMULs or behind, with FENCEs between; and products between them.
+/// MATMULs or after them, with FENCEs between; and products between them.
 class WindowMaker : public ProgramMaker {
  public:
   using ProgramMaker::ProgramMaker;
@@ -214,7 +214,7 @@ class WindowMaker : public ProgramMaker {
 
   bool start_ = false;           // the next load may have the flag
   std::uint32_t passes_ = 0;     // of the window's MATMULs
-  bool snapshot_waits_ = false;  // behind a STORE whose blocks come later
+  bool snapshot_waits_ = false;  // after a STORE whose blocks come later
 };
 
 /// A program of windows and products that the engines can finish. Each window begins when no pixel

@@ -148,7 +148,7 @@ TEST_P(Registers, OnlyCausesEnabledRaiseTheInterrupt) {
   put(device(), 0, gemm64::finish());
   write(reg::kRingTail, 1);
   EXPECT_FALSE(device().wait_interrupt(2000));
-  EXPECT_EQ(read(reg::kInterrupt), field::kInterruptDone.mask()) << "it is told all the same";
+  EXPECT_EQ(read(reg::kInterrupt), field::kInterruptDone.mask()) << "it is reported all the same";
   write(reg::kInterruptEnable, field::kInterruptEnableDone.mask());
   EXPECT_TRUE(device().wait_interrupt(0));
   write(reg::kInterruptEnable, 0);

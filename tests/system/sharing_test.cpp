@@ -52,7 +52,7 @@ TEST_P(Sharing, RandomJobsAreExact) {
   });
 }
 
-// Weights fill their buffer long before the activations of so many rows have come.
+// Weights fill their buffer long before the activations of that many rows have come.
 TEST_P(Sharing, ManyRowsAndManyTilesAreExact) {
   const auto n = static_cast<std::uint64_t>(GetParam().n);
   std::mt19937 random(610);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the tests of the whole accelerator share: the RTL behind the driver, seeded operands, and
+// What the tests of the whole accelerator share: the RTL with the driver, seeded operands, and
 // the one check that matters: values as the oracle's, counters as the model's.
 #pragma once
 

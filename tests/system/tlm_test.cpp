@@ -16,7 +16,7 @@ constexpr std::uint64_t kClockLimit = 2'000'000;
 constexpr std::uint64_t kIdleCycles =
     100'000;  // without an interrupt, until a device is asked whether it is still busy
 
-/// The RTL and the tlm device of the same size behind the same memory.
+/// The RTL and the tlm device of the same size with the same memory.
 struct Twins {
   explicit Twins(const RtlOptions& options)
       : rtl(options),
@@ -219,7 +219,7 @@ TEST(Tlm, ErrorsAreTheRtls) {
   EXPECT_EQ(registers_after(twins, product), "");
 }
 
-// Behind a memory that stalls at random nobody knows the clock; from 100,000 on, the hundredth.
+// With a memory that stalls at random the cycle is unknown; from 100,000 on, the hundredth.
 TEST(Tlm, LongStalledWorkIsWithinAHundredth) {
   for (const double stall_probability : {0.1, 0.3}) {
     for (const GemmShape& shape : {GemmShape{8, 1600, 700}, GemmShape{300, 200, 300}}) {

@@ -25,8 +25,8 @@ TEST(WindowCycles64, OfRandomProgramsAreExact) {
   }
 }
 
-// Behind a MATMUL its clock is hidden, since two commands are in the queue; with commands of many
-// beats, behind their fetch.
+// After a MATMUL its cycle is hidden, since two commands are in the queue; with commands of many
+// beats, after their fetch.
 TEST(SetWindow, TakesACycleByItself) {
   Rig rig = small_rig(64);
   Command set;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Inspecting convolutions: the timeline accounts for every cycle, a tile is traced by its name, and
-// faults are found at their very place, told by pixel, tap and channel.
+// faults are found at their very place, reported by pixel, tap and channel.
 
 #include "host/check/failure.hpp"
 #include "host/check/investigation.hpp"

@@ -223,7 +223,7 @@ TEST_P(WindowOrderErrors, AreReportedByCodeAndCommand) {
   }
 }
 
-// Words that no block claims are told where they would be taken for another's, and at the end.
+// Words that no block claims are reported where they would be taken for another's, and at the end.
 TEST_P(WindowOrderErrors, ReportsPixelsThatAreLeft) {
   const std::size_t load = find(Opcode::kLoadActivations);
   for (const bool again : {false, true}) {

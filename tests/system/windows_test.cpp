@@ -34,7 +34,7 @@ Counters run(Rig& rig, std::vector<Command> program) {
   return counters;
 }
 
-constexpr std::uint64_t kOperands = 0x100000;  // behind the ring
+constexpr std::uint64_t kOperands = 0x100000;  // after the ring
 
 struct Setting {
   int n;

@@ -64,8 +64,8 @@ class Parser {
   }
 
  private:
-  [[noreturn]] void fail(const std::string& wanted) {
-    throw std::runtime_error(wanted + " is wanted at: " + text_.substr(at_));
+  [[noreturn]] void fail(const std::string& expected) {
+    throw std::runtime_error(expected + " expected at: " + text_.substr(at_));
   }
   char peek() {
     while (at_ < text_.size() && std::isspace(static_cast<unsigned char>(text_[at_])) != 0) ++at_;

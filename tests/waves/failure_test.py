@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The save file of a failure: its signals exist, show the wrong value in the cycle that is told, and
+"""The save file of a failure: its signals exist, show the wrong value in the reported cycle, and
 its markers stand there."""
 
 import json

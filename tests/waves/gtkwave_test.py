@@ -39,7 +39,7 @@ class GTKWave(unittest.TestCase):
         items = save_file.read(saved)
         environment = {**os.environ, "INSPECT_REPORT": report, "INSPECT_PICTURE": picture,
                        "INSPECT_TIMES": " ".join(str(fst.CYCLE * clock) for clock in clocks),
-                       "GDK_BACKEND": "x11", "HOME": self.folder}  # nobody's own .gtkwaverc
+                       "GDK_BACKEND": "x11", "HOME": self.folder}  # not the user's .gtkwaverc
         done = subprocess.run(
             ["xvfb-run", "-a", "-s", SCREEN, "gtkwave", "-S", os.path.join(HERE, "inspect.tcl"),
              waveform, saved], env=environment, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,

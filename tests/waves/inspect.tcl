@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # Run inside GTKWave: writes to $INSPECT_REPORT how many rows are shown, and at each of the times
 # $INSPECT_TIMES every row with the value that the user sees; saves a picture, writes the save file
-# anew, and quits.
+# again, and quits.
 set report [open $env(INSPECT_REPORT) w]
 set rows [gtkwave::getTotalNumTraces]
 puts $report "rows\t$rows"

@@ -105,21 +105,21 @@ class Page(unittest.TestCase):
     def test_the_formulas(self):
         walk = self.walks["array"]
         start = walk.trace.first(TOP + "u_compute.activation_read_o")
-        told = {signal: clock for clock, signal, _ in reversed(walk.rows)}
+        shown = {signal: clock for clock, signal, _ in reversed(walk.rows)}
         for stage, column in ((0, 0), (0, 1), (0, 63), (1, 0), (15, 0)):
             signal = f"u_array.stage[{stage}].u_stage.activation_q[{column}][7:0]"
-            self.assertEqual(told[signal], start + 2 + stage + column)
+            self.assertEqual(shown[signal], start + 2 + stage + column)
         for column in (0, 63):
             signal = f"u_accumulator.column[{column}].u_column.sum_i[31:0]"
-            self.assertEqual(told[signal], start + 2 + STAGES + column)
+            self.assertEqual(shown[signal], start + 2 + STAGES + column)
 
     def test_the_formulas_of_the_lanes(self):
         walk = self.walks["lanes"]
         taken = walk.trace.first(TOP + "u_lanes.take_o") + 1  # our pixel's word
-        told = {signal: clock for clock, signal, _ in reversed(walk.rows)}
+        shown = {signal: clock for clock, signal, _ in reversed(walk.rows)}
         for signal, rows in (("word_i", 0), ("above[1].word", 1), ("above[2].word", 2)):
-            self.assertEqual(told[f"u_lanes.{signal}[7:0]"], taken + 1 + 8 * rows)
-        self.assertEqual(told["u_lanes.valid_o"], told["u_lanes.sum"] + 4)
+            self.assertEqual(shown[f"u_lanes.{signal}[7:0]"], taken + 1 + 8 * rows)
+        self.assertEqual(shown["u_lanes.valid_o"], shown["u_lanes.sum"] + 4)
 
     def test_shows_every_view(self):
         for view in VIEWS:

@@ -483,13 +483,13 @@ class Page(unittest.TestCase):
         self.assertIn("results are wrong", shown.execute_script("return document.getElementById('verdict').textContent"))
 
     def test_what_is_refused_is_told_in_a_sentence(self):
-        for link, told in [("#array=4&m=x", 'M is "x"; give a whole number from 1 to 512.'),
+        for link, message in [("#array=4&m=x", 'M is "x"; give a whole number from 1 to 512.'),
                            ("#array=5", 'The link asks for array = "5"; there is no such choice.'),
                            ("#tour=9", 'The tour\'s step is "9"; give a whole number from 1 to 8.'),
                            ("#array=4&flips=x", 'The link flips "x"; give a cycle, an exclamation mark and a place, such as 70!weight:1,2:6.'),
                            ("#array=4&kind=convolution&kernel=2&pad=2", "pad is 2 and the kernel 2x2; give a pad below 2")]:
             shown = show(link)
-            self.assertEqual(shown.execute_script("return document.getElementById('refused').textContent"), told)
+            self.assertEqual(shown.execute_script("return document.getElementById('refused').textContent"), message)
 
     def test_without_webassembly_a_sentence_says_so(self):
         shown = harness.browser()

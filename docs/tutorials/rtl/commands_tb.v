@@ -55,7 +55,7 @@ module commands_tb;
         tail  <= 16'd2;
         for (clocks = 0; clocks < 100 && !finish && !error; clocks = clocks + 1) @(negedge clk);
         if (error) $display("opcode %0d: error %0d at command %0d", opcode, code, head);
-        else if (finish) $display("opcode %0d: dispatched, and FINISH behind it", opcode);
+        else if (finish) $display("opcode %0d: dispatched, and FINISH after it", opcode);
         else $display("opcode %0d: waits for an engine", opcode);
         $finish;
     end

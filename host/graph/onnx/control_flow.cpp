@@ -68,7 +68,7 @@ void set_integers(AttributeProto& attribute, const char* name, std::int64_t valu
 struct Turns {
   std::int64_t count = 0;
   const GraphProto* body = nullptr;
-  int first_state = 0;  // of the node's inputs, and of the body's behind `leading` others
+  int first_state = 0;  // of the node's inputs, and of the body's after `leading` others
   int states = 0;
   int leading = 0;          // inputs of the body before its states: a Loop's number and condition
   int leading_outputs = 0;  // outputs of the body before its states
@@ -162,7 +162,7 @@ void Unfolder::check_size(const NodeProto& node, const GraphProto& body, std::in
   const auto room = kMaxNodes - static_cast<std::int64_t>(nodes_.size());
   const std::size_t room_bytes = (kMaxBytes - std::min(bytes_, kMaxBytes)) / (bytes + 1);
   if (turns <= room / each && static_cast<std::uint64_t>(turns) <= room_bytes) return;
-  if (node.op_type() == "If") throw Kept{"behind too many nodes"};
+  if (node.op_type() == "If") throw Kept{"after too many nodes"};
   throw Kept{fmt::format("of {} turns of {} each; at most {} nodes are unrolled",
                          grouped(static_cast<std::uint64_t>(turns)),
                          counted(static_cast<std::uint64_t>(body.node_size()), "node"),
@@ -222,7 +222,7 @@ void Unfolder::take_branch(const NodeProto& node) {
   }
 }
 
-/// Is a Loop's condition true behind each turn?
+/// Is a Loop's condition true after each turn?
 bool Unfolder::stays_true(const GraphProto& body) {
   std::string value = body.output(0).name();
   // Each step goes back to an earlier node.
@@ -299,7 +299,7 @@ void Unfolder::unroll_scan(const NodeProto& node) {
   unroll(node, turns);
 }
 
-/// The parts side by side along a new axis.
+/// The parts stacked along a new axis.
 void Unfolder::join(const std::vector<std::string>& parts, std::int64_t axis,
                     const std::string& label, const std::string& to) {
   std::vector<std::string> pieces;
@@ -411,7 +411,7 @@ Unfolded Unfolder::run() {
       nodes_.push_back(std::move(node));
     }
   }
-  if (!done_.any) return done_;  // others may hold what lies in the graph's nodes
+  if (!done_.any) return done_;  // others may hold subgraphs of the graph's nodes
   graph_.clear_node();
   for (NodeProto& node : nodes_) *graph_.add_node() = std::move(node);
   return done_;

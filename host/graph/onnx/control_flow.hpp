@@ -18,7 +18,8 @@ bool is_control_flow(const onnx::NodeProto& node);
 /// The reason of a Loop that never ends, or not within days.
 inline constexpr const char* kEndless = "without an end";
 
-/// Why such nodes stay, in words behind their operator's name, by the name of their first output.
+/// Why such nodes stay, in words that follow their operator's name, by the name of their first
+/// output.
 using KeptControlFlow = std::map<std::string, std::string>;
 
 struct Unfolded {

@@ -44,7 +44,7 @@ class Inliner {
                                   printable(function.name()), why));
   }
 
-  /// The node, or what it calls, behind `nodes`.
+  /// Appends the node, or what it calls, to `nodes`.
   void add(onnx::NodeProto node, std::size_t depth, std::vector<onnx::NodeProto>& nodes) {
     for (onnx::AttributeProto& attribute : *node.mutable_attribute()) {
       if (attribute.has_g()) add_inside(*attribute.mutable_g(), depth);

@@ -6,8 +6,6 @@
 #include <algorithm>
 #include <atomic>
 #include <functional>
-#include <limits>
-#include <map>
 #include <queue>
 #include <set>
 
@@ -39,7 +37,7 @@ Opsets opsets(const onnx::ModelProto& model, const std::string& file) {
   if (model.opset_import().empty() && model.ir_version() < 3) versions[""] = 1;
   const auto found = versions.find("");
   if (found == versions.end()) {
-    // Models of other domains' operators alone need none.
+    // Models of only other domains' operators need none.
     const auto& nodes = model.graph().node();
     const bool needed = std::any_of(nodes.begin(), nodes.end(), [](const onnx::NodeProto& node) {
       return node.domain().empty() || node.domain() == "ai.onnx";
@@ -143,7 +141,7 @@ Dependencies dependencies(const onnx::GraphProto& graph, const Names& names,
   return before;
 }
 
-/// Does each node stand behind those that it waits for?
+/// Does each node follow those that it depends on?
 bool in_order(const Dependencies& before) {
   for (std::size_t i = 0; i < before.size(); ++i) {
     // Each list is sorted.

@@ -23,7 +23,7 @@ inline constexpr std::int64_t kNewestFormat = 14;
 /// UsageError, which names `file` and the node; a tensor may lack its data where `shapes_only`.
 Opsets check_graph(onnx::ModelProto& model, bool shapes_only, const std::string& file);
 
-/// The same for what a rewrite made of a checked graph, of which names alone can be wrong.
+/// The same for what a rewrite made of a checked graph, of which only names can be wrong.
 Opsets order_graph(onnx::ModelProto& model, const std::string& file);
 
 /// How often check_graph() was called, as tests count it.

@@ -11,11 +11,9 @@
 #include <optional>
 #include <regex>
 #include <set>
-#include <utility>
 
 #include "host/graph/onnx/graph_links.hpp"
 #include "host/graph/proto/tensor_data.hpp"
-#include "host/util/error.hpp"
 #include "host/util/text.hpp"
 
 namespace gemm64 {

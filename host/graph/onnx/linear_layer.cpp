@@ -2,7 +2,6 @@
 #include "host/graph/onnx/linear_layer.hpp"
 
 #include <algorithm>
-#include <functional>
 #include <map>
 #include <numeric>
 #include <utility>

@@ -9,15 +9,12 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <limits>
 #include <stdexcept>
 
 #include "host/graph/onnx/control_flow.hpp"
 #include "host/graph/onnx/functions.hpp"
-#include "host/graph/onnx/graph_check.hpp"
 #include "host/graph/onnx/shapes.hpp"
 #include "host/graph/onnx/wire.hpp"
-#include "host/graph/proto/tensor_data.hpp"
 #include "host/util/error.hpp"
 #include "host/util/file_kind.hpp"
 
@@ -51,7 +48,7 @@ class File {
 onnx::ModelProto parse(google::protobuf::io::ZeroCopyInputStream& first,
                        google::protobuf::io::ZeroCopyInputStream& second, std::string_view head,
                        const std::string& name) {
-  // What is wrong is told once, by the exception.
+  // The exception reports the error once.
   const google::protobuf::LogSilencer silence;
   if (count_objects(first, *onnx::ModelProto::descriptor(), kMaxObjects) > kMaxObjects) {
     throw UsageError(
@@ -71,7 +68,7 @@ onnx::ModelProto parse(google::protobuf::io::ZeroCopyInputStream& first,
 }
 
 void check_size(std::uintmax_t size, std::uint64_t max_bytes, const std::string& name) {
-  // protobuf reads no more than that in one message; larger networks keep weights beside the file.
+  // protobuf reads no more than that in one message; larger networks keep weights in other files.
   const std::uint64_t most = std::min<std::uint64_t>(max_bytes, 0x7fffffff);
   if (size > most) {
     throw UsageError(fmt::format("{}: {} bytes; a model may have at most {}", name, size, most));
@@ -151,7 +148,7 @@ std::string listed(const std::vector<std::string>& names) {
   return text;
 }
 
-/// Does the node make the same whatever the network's inputs are, from `fixed` values alone?
+/// Does the node make the same whatever the network's inputs are, only from `fixed` values?
 bool is_folded(const onnx::NodeProto& node, const std::set<std::string>& fixed) {
   const std::string& op = node.op_type();
   if (op.rfind("Random", 0) == 0 || op == "Bernoulli" || op == "Multinomial" || op == "Dropout") {
@@ -166,7 +163,7 @@ bool is_folded(const onnx::NodeProto& node, const std::set<std::string>& fixed) 
   });
 }
 
-/// Nodes of control flow that wait for others of it are unfolded so many times.
+/// Nodes of control flow that wait for others of it are unfolded at most this many times.
 constexpr int kMaxRounds = 100;
 
 /// Makes inputs whose values are known constants of the graph.
@@ -326,7 +323,7 @@ bool OnnxModel::can_be_reread() const {
 }
 
 void OnnxModel::reread(const ImportOptions& options) {
-  if (!can_be_reread()) throw std::logic_error("OnnxModel::reread(): it is for its sizes alone");
+  if (!can_be_reread()) throw std::logic_error("OnnxModel::reread(): it is only for its sizes");
   const int known = graph().initializer_size();
   OnnxModel other;
   other.proto_.Swap(&proto_);

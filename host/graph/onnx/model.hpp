@@ -34,7 +34,7 @@ struct ImportOptions {
   std::map<std::string, std::vector<std::int64_t>> input_shapes;
   /// Inputs whose values are known before the network runs: they become constants.
   std::map<std::string, onnx::TensorProto> input_values;
-  /// Is the model for the sizes that it says alone, so that reread() cannot give it others?
+  /// Is the model only for the sizes that it says, so that reread() cannot give it others?
   bool its_sizes_alone = false;
   /// Bound on the file's size, initializers with external data included.
   std::uint64_t max_bytes = std::uint64_t{8} << 30;
@@ -56,7 +56,7 @@ class OnnxModel {
   static OnnxModel from_proto(onnx::ModelProto proto, const std::string& name,
                               const ImportOptions& options = {});
 
-  /// The same model by other options; shapes are inferred anew, all else was checked. Throws
+  /// The same model by other options; shapes are inferred again, all else was checked. Throws
   /// UsageError where control flow was unfolded for other shapes of the inputs.
   OnnxModel again(const ImportOptions& options) const;
   /// again() in place, without a copy. On UsageError the model is as it was.
@@ -87,13 +87,13 @@ class OnnxModel {
   /// were read into its raw_data.
   const onnx::TensorProto* constant(const std::string& value) const;
   /// The values of a small tensor of integers that is known before the network runs: a constant, or
-  /// computed from shapes alone. Empty where it is not.
+  /// computed only from shapes. Empty where it is not.
   std::optional<std::vector<std::int64_t>> integers(const std::string& value) const;
-  /// Why an If, Loop or Scan was not unfolded, in words behind its name; empty where it was never
-  /// looked at.
+  /// Why an If, Loop or Scan was not unfolded, in words that follow its name; empty where it was
+  /// never looked at.
   std::string why_kept(const onnx::NodeProto& node) const;
   /// Is the value the same whatever the network's inputs are: an initializer (with or without its
-  /// data), what a Constant node makes, or what is computed from such values alone?
+  /// data), what a Constant node makes, or what is computed only from such values?
   bool is_constant(const std::string& value) const { return fixed_.count(value) != 0; }
   bool is_graph_input(const std::string& value) const;  // initializers are none
   /// Of a graph input whose shape is open, what would tell it: "x=1x3xAxB", a letter for each open

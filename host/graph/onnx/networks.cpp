@@ -159,7 +159,7 @@ void append_alexnet(onnx::GraphProto& graph, std::int64_t batch,
                                            {256, 256, 3, 1, 1, true}};
   struct Linear {
     std::int64_t in, out;
-    bool hidden;  // dropout before it, ReLU behind it
+    bool hidden;  // dropout before it, ReLU after it
   };
   constexpr Linear kLinears[] = {{9216, 4096, true}, {4096, 4096, true}, {4096, 1000, false}};
 

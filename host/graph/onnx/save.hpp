@@ -12,7 +12,7 @@ namespace gemm64 {
 /// A protobuf message holds less than 2 GiB, and an ONNX file without external data is one.
 inline constexpr std::uint64_t kMaxModelBytes = (std::uint64_t{1} << 31) - 1;
 
-/// Throws UsageError if a model of so many bytes cannot be written; `path` is for the message.
+/// Throws UsageError if a model of `bytes` bytes cannot be written; `path` is for the message.
 void require_model_fits(std::uint64_t bytes, const std::filesystem::path& path);
 
 /// Checks the model as a file that is read, writes it into the temporary file in one pass, without

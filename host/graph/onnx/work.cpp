@@ -137,7 +137,7 @@ std::optional<Work> none(const NodeShapes& /*shapes*/) { return Work{}; }
 /// Windows are added up or compared.
 std::optional<Work> window(const NodeShapes& /*shapes*/) { return Work{}; }
 
-/// Subgraphs, transforms and the like: their effort is not told by shapes.
+/// Subgraphs, transforms and the like: their effort does not follow from shapes.
 std::optional<Work> opaque(const NodeShapes& /*shapes*/) { return std::nullopt; }
 
 std::optional<Work> conv(const NodeShapes& shapes) { return convolution(shapes, 1, 2); }

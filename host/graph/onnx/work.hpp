@@ -44,7 +44,7 @@ std::optional<Work> work_of(const OnnxModel& model, const onnx::NodeProto& node)
 /// or its effort is that of its MACs.
 std::uint64_t values_of(const OnnxModel& model, const onnx::NodeProto& node);
 
-/// A node and its shapes, for a rule. What the file alone says of an output may contradict the
+/// A node and its shapes, for a rule. What only the file says of an output may contradict the
 /// inputs, so that ranks are looked at again.
 class NodeShapes {
  public:
@@ -70,7 +70,7 @@ class NodeShapes {
 
 namespace work {
 
-/// The rule of operators without matrix products whose effort grows with their values alone.
+/// The rule of operators without matrix products whose effort grows only with their values.
 WorkRule none;
 
 }  // namespace work

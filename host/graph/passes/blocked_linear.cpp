@@ -75,7 +75,7 @@ class BlockedLinear {
     return last_->output(0);
   }
 
-  /// Zeros behind the last row and the last column of a value of `rank` dimensions.
+  /// Zeros after the last row and the last column of a value of `rank` dimensions.
   std::string pad(const std::string& value, const std::string& name, std::size_t rank,
                   std::int64_t rows, std::int64_t columns) {
     if (rows == 0 && columns == 0) return value;

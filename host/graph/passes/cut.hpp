@@ -18,7 +18,7 @@ struct Cut {
   std::int64_t width() const { return std::min(size, block); }
   /// Values in all blocks together, zeros included.
   std::int64_t padded() const { return blocks() * width(); }
-  /// Zeros that are added behind the dimension.
+  /// Zeros that are added at the end of the dimension.
   std::int64_t padding() const { return padded() - size; }
 };
 

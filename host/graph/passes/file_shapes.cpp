@@ -2,7 +2,6 @@
 #include "host/graph/passes/file_shapes.hpp"
 
 #include <algorithm>
-#include <set>
 
 #include "host/graph/onnx/qdq_values.hpp"
 #include "host/graph/onnx/shapes.hpp"
@@ -128,7 +127,7 @@ void FileShapes::follow(const NodeProto& node) {
   }
 }
 
-/// Is it a Shape that gives known sizes alone?
+/// Is it a Shape that returns only known sizes?
 bool FileShapes::tells_numbers(const NodeProto& node) const {
   const FileDims* const of = node.op_type() == "Shape" ? input(node, 0) : nullptr;
   if (of == nullptr) return false;

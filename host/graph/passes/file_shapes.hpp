@@ -57,7 +57,7 @@ class FileShapes {
 
   const OnnxModel& model_;
   std::map<std::string, FileDims> dims_;
-  std::set<std::string> open_;  // values of which not all follows from the file alone
+  std::set<std::string> open_;  // values of which not all follows from the file
 };
 
 }  // namespace gemm64

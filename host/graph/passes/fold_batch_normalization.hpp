@@ -7,8 +7,8 @@
 
 namespace gemm64 {
 
-/// The model with each BatchNormalization that alone reads a Conv as part of that Conv's weights
-/// and bias, where all of them are constants of float32. Computed in double, rounded once.
+/// The model with each BatchNormalization that is a Conv's only reader as part of that Conv's
+/// weights and bias, where all of them are constants of float32. Computed in double, rounded once.
 ///
 /// Before: y = BatchNormalization(Conv(x, w, b), scale, shift, mean, variance). After: y = Conv(x,
 /// v, c).

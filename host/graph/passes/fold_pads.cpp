@@ -84,7 +84,7 @@ std::optional<Integers> joined(const OnnxModel& model, const NodeProto& pad,
   return pads;
 }
 
-/// Takes out nodes, from the last to the first, whose results nobody reads any more, of those that
+/// Takes out nodes, from the last to the first, whose results no node reads any more, of those that
 /// `unread` comes from.
 void take_out_unread(onnx::GraphProto& graph, std::set<std::string> unread) {
   std::map<std::string, int> readers;

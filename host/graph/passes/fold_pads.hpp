@@ -6,7 +6,7 @@
 
 namespace gemm64 {
 
-/// The model with each Pad that a Conv or QLinearConv alone reads as part of its pads, where it
+/// The model with each Pad that only a Conv or QLinearConv reads as part of its pads, where it
 /// adds zeros (the zero point of a QLinearConv) around spatial axes, and how many is known before
 /// the network runs. Nodes that computed nothing but that are taken out.
 ///

@@ -9,7 +9,7 @@
 
 namespace gemm64 {
 
-/// The model with what nodes compute from constants alone (a Transpose of weights, say) as an
+/// The model with what nodes compute only from constants (a Transpose of weights, say) as an
 /// initializer, where it is the weights or the bias of a Conv, Gemm or MatMul, and without nodes
 /// that nothing reads then. Nothing where there are none.
 ///

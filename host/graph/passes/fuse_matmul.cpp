@@ -87,7 +87,7 @@ class ProductJoiner {
     return std::nullopt;
   }
 
-  /// The axes that a Transpose of so many puts one after another.
+  /// The axes that a Transpose of rank `rank` puts one after another.
   static std::vector<std::int64_t> order_of(const NodeProto& node, std::size_t rank) {
     std::vector<std::int64_t> order = attribute(node, "perm", std::vector<std::int64_t>{});
     for (std::size_t i = 0; order.size() < rank; ++i) {
@@ -96,7 +96,7 @@ class ProductJoiner {
     return order;
   }
 
-  /// Was the value made of transposed ones, by operators that nobody else reads and that might as
+  /// Was the value made of transposed ones, by operators that no other node reads and that might as
   /// well come before the Transpose? Then ONNX Runtime makes one of it and the next.
   bool is_turned_before(const std::string& value) const {
     const NodeProto* const node = links_.producer(value);
@@ -110,7 +110,7 @@ class ProductJoiner {
     return true;
   }
 
-  /// The operand before Transposes, where a product can read it as it lies. Several in a row are
+  /// The operand before Transposes, where a product can read it as stored. Several in a row are
   /// one to ONNX Runtime.
   std::optional<Operand> without_transpose(const std::string& value, Joined& joined) const {
     const auto type = model_.type(value);
@@ -139,7 +139,7 @@ class ProductJoiner {
   const OnnxModel& model_;
   const QuantizationReader reader_;
   const GraphLinks links_;
-  std::set<const NodeProto*> taken_;  // scales behind products
+  std::set<const NodeProto*> taken_;  // scales after products
 };
 
 }  // namespace

@@ -52,8 +52,8 @@ class Joiner {
     }
   }
 
-  /// The node of a kind that gives a value, which is read so many times in all: it becomes a part,
-  /// as do Casts behind it.
+  /// The node of a kind that computes a value, which is read `reads` times in all: it becomes a
+  /// part, as do Casts after it.
   const NodeProto* part(const std::string& name, const char* type, int reads = 1) {
     std::vector<const NodeProto*> found;
     const std::string end = plain(name);
@@ -304,7 +304,7 @@ class Joiner {
   const QuantizationReader reader_;
   const GraphLinks links_;
   const std::map<std::string, int> reads_;  // of each value, how many
-  std::vector<const NodeProto*> parts_;     // of the function under way, but its last node
+  std::vector<const NodeProto*> parts_;     // of the current function, but its last node
 };
 
 }  // namespace

@@ -7,7 +7,8 @@
 
 namespace gemm64 {
 
-/// The model with such nodes joined where nothing else reads what lies between, over the last axis:
+/// The model with such nodes joined where nothing else reads the values between, over the last
+/// axis:
 ///
 /// SimplifiedLayerNormalization: x · (1 / √(mean(x²) + ε)) · scale, or x / √… · scale
 ///

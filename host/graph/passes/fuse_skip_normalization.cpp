@@ -68,7 +68,7 @@ class SkipJoiner {
   }
 
   /// Is it a sum that only one node reads, whose operand `bias` is a constant vector? Where that
-  /// comes first, ONNX Runtime joins biases of products alone.
+  /// comes first, ONNX Runtime joins only biases of products.
   bool is_biased(const NodeProto* node, int bias) const {
     if (!is_onnx(node, "Add") || links_.only_reader(node->output(0)) == nullptr ||
         model_.constant(node->input(bias)) == nullptr ||

@@ -3,7 +3,6 @@
 
 #include <algorithm>
 #include <set>
-#include <utility>
 
 namespace gemm64 {
 
@@ -11,7 +10,7 @@ using onnx::NodeProto;
 
 namespace {
 
-/// Of nodes in the order in which they run, without those of `loose` that nobody reads.
+/// Of nodes in the order in which they run, without those of `loose` that no node reads.
 void eliminate_unread(onnx::GraphProto& graph, const std::set<std::string>& loose) {
   std::set<std::string> read;
   for (const auto& output : graph.output()) read.insert(output.name());

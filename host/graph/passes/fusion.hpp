@@ -19,7 +19,7 @@ namespace gemm64 {
 struct Joined {
   std::vector<onnx::NodeProto> nodes;                  ///< in the order in which they run
   std::vector<const onnx::NodeProto*> parts;           ///< nodes that go
-  std::vector<const onnx::NodeProto*> if_unread = {};  ///< that go once nobody reads them
+  std::vector<const onnx::NodeProto*> if_unread = {};  ///< removed once no node reads them
   std::vector<onnx::TensorProto> constants = {};
 };
 

@@ -56,13 +56,13 @@ std::optional<onnx::ModelProto> join_double_pairs(const OnnxModel& model) {
   onnx::GraphProto& graph = *proto.mutable_graph();
   std::set<const NodeProto*> dropped;
   std::map<const NodeProto*, NodeProto> changed;  // the ends of what was joined
-  std::set<std::string> behind;                   // values of a row whose first pairs were joined
+  std::set<std::string> joined;                   // values of a row whose first pairs were joined
   for (const NodeProto& node : model.graph().node()) {
     if (!is_quantize(node)) continue;
     const NodeProto* middle = next(links, node, is_dequantize);
     if (middle == nullptr) continue;
-    if (dropped.count(&node) != 0 || behind.count(node.input(0)) != 0) {
-      behind.insert(middle->output(0));
+    if (dropped.count(&node) != 0 || joined.count(node.input(0)) != 0) {
+      joined.insert(middle->output(0));
       continue;
     }
     const NodeProto* again = next(links, *middle, is_quantize);
@@ -88,7 +88,7 @@ std::optional<onnx::ModelProto> join_double_pairs(const OnnxModel& model) {
       zero_tensor.add_int32_data(static_cast<std::int32_t>(joined.zero));
     }
     dropped.insert({middle, again});
-    behind.insert(last->output(0));
+    joined.insert(last->output(0));
     for (const NodeProto* const end : {&node, last}) {
       NodeProto& kept = changed[end] = *end;
       kept.set_input(1, scale);

@@ -5,12 +5,10 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
-#include <array>
 #include <cmath>
 #include <limits>
 #include <optional>
 #include <set>
-#include <vector>
 
 #include "host/graph/onnx/builder.hpp"
 #include "host/graph/onnx/graph_links.hpp"
@@ -275,7 +273,7 @@ const std::string& Quantizer::root(const std::string& value) const {
   return found == same_as_.end() ? value : root(found->second);
 }
 
-/// Its inputs get pairs, and its output, or that of a Relu or Clip which alone reads it.
+/// Its inputs get pairs, and its output, or that of a Relu or Clip that is its only reader.
 void Quantizer::choose(const NodeProto& node) {
   const std::string& type = node.op_type();
   int activations = 1;

@@ -15,8 +15,8 @@ namespace gemm64 {
 /// Which nodes are quantized, of those that can be. A node goes by its name, or by its first output
 /// where it has none.
 struct QuantizeChoice {
-  std::vector<std::string> operators;  // of these alone; empty: of all
-  std::vector<std::string> nodes;      // these alone; empty: all
+  std::vector<std::string> operators;  // only of these; empty: of all
+  std::vector<std::string> nodes;      // only these; empty: all
   std::vector<std::string> excluded;   // not these
 
   /// Ranges that scales come from, where they are others than the extremes.

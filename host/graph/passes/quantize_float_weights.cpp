@@ -86,7 +86,7 @@ std::string WeightQuantization::add(TensorProto tensor, const std::string& name)
   return graph_.initializer(graph_.initializer_size() - 1).name();
 }
 
-/// Returns the scales of quantized weights: one, or one for each of so many output channels.
+/// Returns the scales of quantized weights: one, or one for each output channel.
 std::optional<WeightQuantization::Scales> WeightQuantization::scales_of(
     const NodeProto& node, const NodeProto& weights, std::size_t channels) const {
   const Dequantized of = reader_.read(weights);

@@ -3,7 +3,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <limits>
 
 #include "host/graph/onnx/builder.hpp"
 #include "host/graph/onnx/graph_links.hpp"
@@ -86,7 +85,7 @@ class Fusion {
   GraphLinks links_;
   google::protobuf::RepeatedPtrField<NodeProto> nodes_;
   std::map<std::string, Dequantized> dequantized_;       // by the float value's name
-  std::map<std::string, const NodeProto*> not_emitted_;  // DequantizeLinear that nobody needed yet
+  std::map<std::string, const NodeProto*> not_emitted_;  // DequantizeLinear that no node needed yet
   std::set<const NodeProto*> done_;
 };
 
@@ -156,7 +155,7 @@ bool Fusion::fuse(const Group& group) {
   return fuse_move(group);
 }
 
-/// Who reads the node's only output, if that is one QuantizeLinear and nobody else.
+/// Returns the reader of the node's only output, if that is a single QuantizeLinear.
 const NodeProto* Fusion::only_quantize(const NodeProto& node) const {
   int outputs = 0;
   for (const std::string& name : node.output()) outputs += name.empty() ? 0 : 1;
@@ -199,7 +198,7 @@ bool Fusion::fuse_move(const Group& group) {
   return true;
 }
 
-/// Moves the integers instead of the floats, for whoever reads them after.
+/// Moves the integers instead of the floats, for later readers.
 void Fusion::carry(const NodeProto& node, const Dequantized& value) {
   std::vector<std::string> inputs(node.input().begin(), node.input().end());
   inputs[0] = value.values;

@@ -3,7 +3,6 @@
 
 #include <fmt/format.h>
 
-#include <optional>
 #include <set>
 #include <vector>
 
@@ -50,7 +49,7 @@ class Raising {
   void raise(NodeProto& node);
   void raise_softmax(const NodeProto& node);
   bool is_last_axis(const NodeProto& node) const;
-  /// Constants beside the node that reads them, so that subgraphs take them alike.
+  /// Constants next to the node that reads them, so that subgraphs take them alike.
   std::string constant(const NodeProto& reader, const char* what, TensorProto tensor);
   void integers_to_input(NodeProto& node, const char* attribute, int input);
   void float_to_input(NodeProto& node, const char* attribute, int input, bool wanted);

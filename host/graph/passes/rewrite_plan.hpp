@@ -52,7 +52,7 @@ struct RewritePlan {
 /// Upper bound on the MatMul nodes of a rewritten model; more would not fit into a file.
 inline constexpr std::int64_t kMaxMatmuls = std::int64_t{1} << 21;
 
-/// Finds every Gemm, and every MatMul one of whose operands is computed from constants alone, and
+/// Finds every Gemm, and every MatMul one of whose operands is computed only from constants, and
 /// cuts it into blocks of `block` (at least 1). Sizes are those that `model` was imported with.
 /// Throws UsageError if operands do not fit together or there would be more than kMaxMatmuls.
 RewritePlan plan_rewrite(const OnnxModel& model, std::int64_t block);

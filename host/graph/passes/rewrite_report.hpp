@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What `tile` tells about a rewritten model.
+// What `tile` reports about a rewritten model.
 #pragma once
 
 #include <cstddef>

@@ -8,7 +8,6 @@
 #include <vector>
 
 #include "host/graph/onnx/graph_links.hpp"
-#include "host/graph/onnx/qdq_values.hpp"
 #include "host/graph/proto/attribute.hpp"
 
 namespace gemm64 {
@@ -41,7 +40,7 @@ std::optional<std::vector<std::int64_t>> sizes_of(const OnnxModel& model, const 
 }
 
 /// Does a Split move integers? Those of 8 bits, or floats that come of a DequantizeLinear if all of
-/// its outputs are quantized again, and alike: else ONNX Runtime leaves it in float, and all behind
+/// its outputs are quantized again, and alike: else ONNX Runtime leaves it in float, and all after
 /// it.
 bool moves_integers(const NodeProto& split, const OnnxModel& model, const GraphLinks& links,
                     const QuantizationReader& reader) {

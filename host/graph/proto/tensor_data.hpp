@@ -40,7 +40,7 @@ TensorType checked_type(int data_type, const std::vector<std::int64_t>& dims,
                         const std::string& where);
 TensorType checked_type(const onnx::TensorProto& tensor, const std::string& where);
 
-/// Does the tensor hold data, rather than a shape alone? One of no values does.
+/// Does the tensor hold data, rather than only a shape? One of no values does.
 bool has_data(const onnx::TensorProto& tensor);
 
 /// Throws UsageError if the tensor holds another number of values than its shape says. A tensor
@@ -55,7 +55,7 @@ std::optional<std::vector<std::int64_t>> integer_values(const onnx::TensorProto&
 std::optional<std::vector<float>> float_values(const onnx::TensorProto& tensor, std::int64_t most);
 
 /// The file below `folder` that a tensor with external data names; empty where it names none, or
-/// one that lies elsewhere.
+/// one that is stored elsewhere.
 std::optional<std::filesystem::path> external_file(const onnx::TensorProto& tensor,
                                                    const std::filesystem::path& folder);
 

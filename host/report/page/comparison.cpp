@@ -6,7 +6,6 @@
 
 #include <cstdint>
 #include <map>
-#include <optional>
 
 #include "host/util/escaped.hpp"
 #include "host/util/table.hpp"
@@ -49,7 +48,7 @@ std::string change(std::uint64_t a, std::uint64_t b) {
   return fmt::format("{:+.2f} %", 100.0 * (static_cast<double>(b) / static_cast<double>(a) - 1));
 }
 
-/// What the two runs were told, where that differs: "memory.sharing: independent, shared".
+/// The two runs' settings, where they differ: "memory.sharing: independent, shared".
 std::string settings(const Json& a, const Json& b) {
   std::string text;
   const Json flat_a = a.flatten();
@@ -109,7 +108,7 @@ void add_row(Table& table, const std::string& name, const Json& row) {
   table.add_row(cells);
 }
 
-/// A layer that one report alone has cycles of, and what the other says of it.
+/// A layer that only one report has cycles of, and what the other says of it.
 Json only(const Json& layer, const Json* other) {
   const char* why = "";
   if (other != nullptr) {

@@ -11,13 +11,13 @@
 namespace gemm64 {
 
 /// Layers of `a` and `b` that belong together: by name, and by their order among those of one name.
-/// -1 where one has no such layer; in the order of `a`, then what `b` alone has.
+/// -1 where one has no such layer; in the order of `a`, then what only `b` has.
 std::vector<std::pair<int, int>> pair_layers(const nlohmann::ordered_json& a,
                                              const nlohmann::ordered_json& b);
 
 /// What the two have in common, and what not: `layers` with cycles in both (`name`, `places` in the
 /// lists of layers, `sizes`, `cycles`, `bytes`: of A and of B), `both` their sums (`cycles`,
-/// `bytes`, `utilization`), and `only`: of A and of B, the layers with cycles there alone (`name`,
+/// `bytes`, `utilization`), and `only`: of A and of B, the layers with cycles only there (`name`,
 /// `cycles`, `there`: why the other has none). Terminal and page show these figures.
 nlohmann::ordered_json compare(const nlohmann::ordered_json& a, const nlohmann::ordered_json& b);
 

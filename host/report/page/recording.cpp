@@ -9,7 +9,6 @@
 #include <limits>
 #include <map>
 #include <stdexcept>
-#include <utility>
 #include <vector>
 
 #include "host/util/error.hpp"

@@ -3,8 +3,6 @@
 
 #include <fmt/format.h>
 
-#include <string_view>
-
 #include "host/report/json.hpp"
 #include "host/util/error.hpp"
 #include "host/util/input_file.hpp"
@@ -91,7 +89,7 @@ void check(const Json& report) {
           field(report, "", "format", &Json::is_number_unsigned, "a whole number")) {
     if (*format != kReportFormat) {
       throw Wrong{fmt::format(
-          "a report of format {}; this program reads format {}, so write it anew with --json",
+          "a report of format {}; this program reads format {}, so write it again with --json",
           format->get<std::uint64_t>(), kReportFormat)};
     }
   }

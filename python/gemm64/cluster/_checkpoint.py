@@ -99,15 +99,15 @@ class Checkpoint:
             "facts": self._facts,
         }
         file = self._file(unit)
-        beside = file.with_suffix(f".{os.getpid()}.new")
+        temporary = file.with_suffix(f".{os.getpid()}.new")
         try:
-            with open(beside, "wb") as stream:
+            with open(temporary, "wb") as stream:
                 stream.write(json.dumps(header).encode() + b"\n" + result)
                 stream.flush()
                 os.fsync(stream.fileno())
-            os.replace(beside, file)
+            os.replace(temporary, file)
         except OSError as error:
             with contextlib.suppress(OSError):
-                beside.unlink()
+                temporary.unlink()
             raise OutputError(f"{file}: {error.strerror}") from None
         self.finished.add(unit)

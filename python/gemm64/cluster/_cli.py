@@ -76,7 +76,7 @@ def _parser() -> argparse.ArgumentParser:
     _add_cluster(network)
     sweep = commands.add_parser(
         "sweep", help="runs a sweep, as gemm64 sweep does, a row a unit", allow_abbrev=False,
-        description="What FILE holds is told by gemm64 sweep --help. ONNX files that it names must "
+        description="gemm64 sweep --help describes FILE. ONNX files that it names must "
         "be there for all workers, under the same names.")
     sweep.add_argument("file", metavar="FILE", help="the sweep")
     sweep.add_argument("--csv", metavar="FILE", help="writes a row for each point")
@@ -85,7 +85,7 @@ def _parser() -> argparse.ArgumentParser:
                        help="writes charts of cycles, utilization and bytes (HTML)")
     _add_cluster(sweep)
     guess = commands.add_parser(
-        "estimate", help="measures here, and tells what clusters of some sizes need",
+        "estimate", help="measures here, and estimates what clusters of some sizes need",
         allow_abbrev=False, epilog=_ESTIMATE, formatter_class=argparse.RawDescriptionHelpFormatter)
     guess.add_argument("--images", type=_whole, default=50000, metavar="N",
                        help="that are to run (default 50000)")

@@ -39,7 +39,7 @@ def cores() -> int:
 def _start_local(distributed: Any, workers: int, dashboard: str | None) -> Any:
     dask = importlib.import_module("dask")
     dask.config.set({
-        # A worker has one unit at a time, so that a lost worker tells which unit did it.
+        # A worker has one unit at a time, so that a lost worker shows which unit did it.
         "distributed.scheduler.worker-saturation": 1.0,
         "distributed.scheduler.allowed-failures": LOSSES - 1,
         "distributed.scheduler.work-stealing": False,
@@ -62,7 +62,7 @@ def _start_local(distributed: Any, workers: int, dashboard: str | None) -> Any:
 @contextlib.contextmanager
 def connect(scheduler: str | None, workers: int, dashboard: str | None) -> Iterator[Any]:
     """A client of the scheduler at that address, or else of a cluster of our own on this machine,
-    with so many worker processes.
+    with that many worker processes.
 
     Raises InvalidArgument where there is no such scheduler.
     """

@@ -58,12 +58,12 @@ class Estimate:
 
     @property
     def total(self) -> float:
-        """All of it: the three go on side by side."""
+        """All of it: the three run concurrently."""
         return self.begin + max(self.compute, self.hand_out, self.transfer)
 
 
 def estimate(costs: Costs, images: int, cores: int, link: float) -> Estimate:
-    """What so many cores need for so many images, the client's link carrying `link` bytes a second.
+    """What `cores` cores need for `images` images, the client's link carrying `link` bytes a second.
 
     The model goes from worker to worker: their number doubles with each step.
     """

@@ -23,7 +23,7 @@ class Progress:
         self._weights = list(weights) if weights is not None else [1.0] * whole
         self._weight = 0.0  # of units that are finished here
         self._left = sum(self._weights)
-        self._prepared = 0.0  # seconds of workers' preparations, side by side
+        self._prepared = 0.0  # seconds of workers' preparations, concurrent
         there = list(before)
         for unit in there:
             self._left -= self._weights[unit]
@@ -49,7 +49,7 @@ class Progress:
         self._begin = self._last = time.monotonic()
 
     def finished(self, unit: int, prepared: float = 0.0) -> None:
-        """A unit is finished here, before which its worker spent so many seconds to prepare."""
+        """A unit is finished here, before which its worker spent that many seconds to prepare."""
         self._weight += self._weights[unit]
         self._left -= self._weights[unit]
         self._prepared = max(self._prepared, prepared)
@@ -59,7 +59,7 @@ class Progress:
         self._left -= self._weights[unit]
 
     def left(self, seconds: float) -> float | None:
-        """Seconds that the rest takes, so many after the first unit was handed out."""
+        """Seconds that the rest takes, that many after the first unit was handed out."""
         if self._weight <= 0:
             return None
         return max(0.0, self._left) * max(0.0, seconds - self._prepared) / self._weight

@@ -34,7 +34,7 @@ def say(text: str) -> None:
 class Speed:
     """Whether the cluster is faster than one process would be, once it is in progress."""
 
-    _ENOUGH = 50  # units from which a rate is told
+    _ENOUGH = 50  # units from which a rate is printed
 
     def __init__(self) -> None:
         self._units = 0
@@ -42,7 +42,7 @@ class Speed:
         self._told = False
 
     def finished(self, now: float, seconds: float) -> None:
-        """A unit that took so many seconds came back now."""
+        """A unit that took that many seconds came back now."""
         if self._units == 0:
             self._first = now
         else:
@@ -55,7 +55,7 @@ class Speed:
         return self._units > self._ENOUGH and self._last - self._first > self._worked
 
     def tells_first_time(self) -> bool:
-        """Is it so, and has it not been told?"""
+        """Is it so, and has it not been reported?"""
         if self._told or not self.slower():
             return False
         self._told = True
@@ -149,7 +149,7 @@ class Runner:
             self._hand_out(unit)
 
     def _watch(self, workers: set[str]) -> None:
-        """Tells of workers that are there no more; Dask runs their units again."""
+        """Reports workers that are lost; Dask runs their units again."""
         for lost in sorted(self._workers - workers):
             self.progress.erase()
             say(f"worker {lost} was lost; what it had runs again on another")
@@ -234,7 +234,7 @@ class Runner:
             self._next += 1
 
     def _save_finished(self) -> None:
-        """What has ended, and nobody has asked for."""
+        """What has ended, and was not requested."""
         if self._checkpoint is None:
             return
         for unit, future in self._futures.items():

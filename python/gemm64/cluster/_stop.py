@@ -48,7 +48,7 @@ class Stop:
 @contextlib.contextmanager
 def no_interrupts() -> Iterator[None]:
     """Threads that begin within never see Ctrl-C, nor do their child processes: a terminal sends it
-    to all of them, and the first process alone ends the others.
+    to all of them, and only the first process ends the others.
     """
     resource_tracker.ensure_running()  # when multiprocessing starts it, it lets SIGINT through
     before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})

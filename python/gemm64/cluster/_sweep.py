@@ -26,14 +26,14 @@ _VERIFIED = "verified"
 
 def _write(path: str, text: str) -> None:
     """The whole file, or none."""
-    beside = f"{path}.{os.getpid()}.new"
+    temporary = f"{path}.{os.getpid()}.new"
     try:
-        with open(beside, "w", encoding="utf-8", newline="") as stream:
+        with open(temporary, "w", encoding="utf-8", newline="") as stream:
             stream.write(text)
-        os.replace(beside, path)
+        os.replace(temporary, path)
     except OSError as error:
         with contextlib.suppress(OSError):
-            os.unlink(beside)
+            os.unlink(temporary)
         raise OutputError(f"{path}: {error.strerror}") from None
 
 

@@ -38,7 +38,7 @@ class Work(Protocol):
         """About what each unit takes, in any unit."""
 
     def facts(self) -> dict[str, Any]:
-        """What, beside a unit's own input, decides what comes of it; by names for messages."""
+        """What, in addition to a unit's own input, decides what comes of it; by names for messages."""
 
     def input(self, unit: int) -> bytes:
         """A unit's input."""
@@ -47,7 +47,7 @@ class Work(Protocol):
         """What a unit works on: the names of its images."""
 
     def call(self, unit: bytes) -> tuple[Callable[..., _worker.Outcome], tuple[Any, ...]]:
-        """The function that runs a unit, and its arguments behind the model."""
+        """The function that runs a unit, and its arguments after the model."""
 
     def add(self, unit: int, result: bytes) -> str:
         """Takes the result of the next unit; returns what was wrong with it, or nothing."""

@@ -27,7 +27,7 @@ class Model:
 
 @dataclass(frozen=True)
 class Outcome:
-    """What came of a unit: bytes for whoever makes the report, or why it cannot run."""
+    """What came of a unit: bytes for the report, or why it cannot run."""
 
     result: bytes = b""
     refused: str = ""  #: an input is at fault; empty: it ran

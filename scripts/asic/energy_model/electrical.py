@@ -104,7 +104,7 @@ class Electrical:
             self.internal[net] = mean(energies)
 
     def gate_energy(self, registers):
-        """(pJ of a cycle in a clock gate, pJ more where it lets the clock through to so many registers)"""
+        """(pJ of a cycle in a clock gate, pJ more where it lets the clock through to that many registers)"""
         latch, gate, inverter = (self.liberty.cells[name] for name in GATE)
         slew = CLOCK_SLEW_NS
         rest = 2 * self.half * (inverter.capacitance["A"] + gate.capacitance["A"] + latch.capacitance["CLK"])

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Simulates a netlist of gates with a delay each, 128 copies side by side, and counts how often
+// Simulates a netlist of gates with a delay each, 128 copies in parallel, and counts how often
 // each net changes.
 //
 //   gates NETLIST STIMULUS OUTPUT

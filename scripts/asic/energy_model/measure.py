@@ -44,7 +44,7 @@ class Layer:
 
     def __init__(self, run, position):
         self.run, self.on_lanes = run, not run["tiles"]
-        self.strips = run.get("strips") or 1  # of a map, side by side: each has its own rows and columns of the tiles
+        self.strips = run.get("strips") or 1  # of a map, in parallel: each has its own rows and columns of the tiles
         self.k, self.n = run["k"] * self.strips, run["n"] * self.strips
         # On the array a depthwise layer has a tile for each tap.
         self.tile = middle_tile(position, tiles(run["padded"][0], ROWS), run["k"] if self.on_lanes else tiles(self.k), tiles(self.n))

@@ -80,7 +80,7 @@ def simulate(program, electrical, folder, inputs, stimulus, backs=(), watched=()
 
 
 def energy(electrical, counts, clocks, copies):
-    """pJ of all copies in so many cycles: what their gates, nets and clock pins took."""
+    """pJ of all copies in `cycles` cycles: what their gates, nets and clock pins took."""
     clocked = clocks * copies
     parts = {
         "cells": sum(count * (inside + passive) for count, inside, passive in
@@ -95,5 +95,5 @@ def energy(electrical, counts, clocks, copies):
     for enable, registers in electrical.groups.items():
         rest, through = electrical.gate_energy(len(registers))
         parts["clock"] += rest * clocked + through * counts.ones[enable]
-    parts["glitches"] = parts["cells"] + parts["nets"] - settled  # of cells and nets, told apart
+    parts["glitches"] = parts["cells"] + parts["nets"] - settled  # of cells and nets
     return parts

@@ -4,7 +4,7 @@
 Registers keep their names through mapping, so a module is compared between registers: what each register, memory, block and output is
 given must be the same function of what all of them hold. ABC proves that (`&fraig`: simulation, and SAT on what may be alike, from the
 inputs to the outputs). One of the RTL's registers may be a constant or another register in the netlist; it is taken to be that, and must
-be given what that is given, so that it stays so. One that a side has alone may hold anything."""
+be given what that is given, so that it stays so. One that only one side has may hold anything."""
 
 import json
 import os
@@ -207,7 +207,7 @@ class Comparison:
                 names = [name for name, literal in zip(outputs, found) if literal]
         if not names:
             return []
-        # It tells which output differs, and for what.
+        # It reports which output differs, and for what.
         left = " ".join(self._blif({name: outputs[name] for name in names}))
         said = self._abc(f"cec -C {CONFLICTS[-1]} -T {LAST_SECONDS} {left}", "cec", 2 * LAST_SECONDS) or ""
         if "NOT EQUIVALENT" in said:

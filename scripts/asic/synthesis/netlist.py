@@ -75,7 +75,7 @@ class Netlist:
         if "0" in parameters["RD_CLK_ENABLE"]:
             raise tools.ToolFailure(f"{self.top}: {name} is read without a cycle, which no SRAM can be")
         named = {MEMORY_PORTS[pin]: bits for pin, bits in pins.items() if pin in MEMORY_PORTS}
-        # Yosys has an enable for each bit, those of a lane with one meaning; the RTL tells how many lanes there are.
+        # Yosys has an enable for each bit, those of a lane with one meaning; the RTL defines how many lanes there are.
         lane = len(named["write_i"]) // int(cell["attributes"].get("lanes", "1"), 2)
         named["write_i"] = named["write_i"][::lane]
         memory = Memory(name, int(parameters["SIZE"], 2), int(parameters["WIDTH"], 2),
@@ -111,7 +111,7 @@ class Netlist:
             level = found
 
     def split(self, kind, part):
-        """Replaces each block of a kind by several of `part`'s width side by side; what all give alike comes from the first."""
+        """Replaces each block of a kind by several of `part`'s width in parallel; what all give alike comes from the first."""
         cells = []
         for cell in self.cells:
             if cell.kind != kind:

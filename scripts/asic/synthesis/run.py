@@ -36,7 +36,7 @@ def all_of(wanted, cells, build):
     progress = Progress()
     with concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:
         def every(jobs, step, what):
-            """Results of a step by job, each job's name told when it is done."""
+            """Results of a step by job, each job's name printed when it is done."""
             running = {pool.submit(step, job): job for job in jobs}
             for count, done in enumerate(concurrent.futures.as_completed(running), 1):
                 if done.exception():

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from . import macro, tools
 
 PERIOD_NS = 100   # of the cycle that paths are measured against; any period longer than they are
-WORST = 5         # paths that are told of a module
+WORST = 5         # paths that are printed of a module
 SEARCHED = 200    # paths among which those are found: most are other bits of the same registers
 LOAD_PF = 0.05    # of an output
 SLEW_NS = 0.2     # of an input
@@ -95,6 +95,6 @@ class Analysis:
             # A path from a register begins with the clock's pin.
             names = [re.sub(r"\[\d+\]$", "", self.netlist.pin_name(pin))
                      for pin in (pins[1 if "/" in pins[0] else 0], pins[-1])]
-            # Of paths that differ in an index alone the longest is kept, which comes first.
+            # Of paths that differ only in an index the longest is kept, which comes first.
             paths.setdefault(re.sub(r"\[\d+\]", "", " ".join(names)), Path(round(PERIOD_NS - float(slack.group(1)), 3), *names))
         return list(paths.values())

@@ -32,7 +32,7 @@ def write(path, text):
 
 
 def run(command, log, seconds=None):
-    """Runs a tool with its output in a log file, which is returned as text, or None where it is not done after so many seconds; raises
+    """Runs a tool with its output in a log file, which is returned as text, or None where it is not done after that many seconds; raises
     ToolFailure where the tool fails."""
     with open(log, "w", encoding="utf-8") as out:
         try:

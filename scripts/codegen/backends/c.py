@@ -75,7 +75,7 @@ def c_header(spec):
         comment[-1] += " */"
         lines += [*comment, f"  uint32_t {field['name'].lower()};"]
     lines += ["};", "",
-              "/* Writes the command as it lies in the ring. Returns 0, or -1 where a value is wider than its",
+              "/* Writes the command as it is in the ring. Returns 0, or -1 where a value is wider than its",
               " * field. */",
               "static inline int gemm64_encode(const struct gemm64_command *command, uint8_t *bytes) {",
               f"  uint32_t words[GEMM64_COMMAND_BYTES / 4] = {{0}};", "  uint32_t i, together = 0;"]

@@ -11,8 +11,8 @@ from .spec import ACCESS, TILES, WALK, WARNING, all_uses, constant
 def doc(sentence, indent="", mark="///"):
     """A comment, wrapped at the line length of .clang-format."""
     lead = f"{indent}{mark} "
-    behind = lead.replace("/*", "  ")  # of a comment that goes on
-    return textwrap.wrap(sentence, 100, initial_indent=lead, subsequent_indent=behind,
+    indent = lead.replace("/*", "  ")  # of a comment that goes on
+    return textwrap.wrap(sentence, 100, initial_indent=lead, subsequent_indent=indent,
                          break_long_words=False, break_on_hyphens=False)
 
 
@@ -39,7 +39,7 @@ def cpp_registers(spec):
         lines.append(f"inline constexpr std::uint32_t {constant(register['name'])} = "
                      f"0x{register['offset']:03x};")
     lines += ["}  // namespace reg", "",
-              "/// Where a field lies in its register.", "struct Field {", "  unsigned lsb;",
+              "/// The position of a field in its register.", "struct Field {", "  unsigned lsb;",
               "  unsigned width;", "",
               "  /// The field's bits, moved to where they lie in the register.",
               "  constexpr std::uint32_t mask() const {"
@@ -181,7 +181,7 @@ def cpp_commands(spec):
         lines.append(f"inline constexpr std::uint32_t {constant(flag['name'])} = "
                      f"1u << {flag['bit']};")
     lines += ["}  // namespace flag", ""]
-    lines += enum("ResultCode", "How results are written, as a command's FORMAT tells it.",
+    lines += enum("ResultCode", "How results are written: a command's FORMAT.",
                   commands["result_formats"])
     lines += ["/// A format of results.", "struct ResultFormatEntry {", "  ResultCode code;",
               "  const char* name;", "  std::uint32_t bytes;  // of a value", "  bool is_signed;",
@@ -242,8 +242,8 @@ def cpp_commands(spec):
 
 
 def cpp_reports(spec):
-    lines = enum("ErrorCode", "Why the work stopped, as ERROR.CODE tells it.", spec["errors"])
-    lines += enum("Engine", "Which part of the accelerator, as ERROR.ENGINE tells it.",
+    lines = enum("ErrorCode", "Why the work stopped: ERROR.CODE.", spec["errors"])
+    lines += enum("Engine", "Which part of the accelerator: ERROR.ENGINE.",
                   spec["engines"])
     lines += ["/// An error with its name and its text for people.", "struct ErrorEntry {",
               "  ErrorCode value;", "  const char* name;", "  const char* text;", "};", ""]

@@ -164,8 +164,8 @@ def all_uses(opcode):
 
 
 def check_sharing(commands):
-    """Refuses fields that share bits where a command may need both; tells each field's opcodes that
-    is not alone in its bits, and None of the others."""
+    """Refuses fields that share bits where a command may need both; returns each field's opcodes that
+    shares its bits, and None of the others."""
     users = {f["name"]: {o["name"] for o in commands["opcodes"] if f["name"] in all_uses(o)}
              for f in commands["fields"]}
     for field in commands["fields"]:
@@ -199,7 +199,7 @@ def check_memory(opcode, where, flags):
             allowed = ", ".join(name for name in names if name)
             raise Problem(f"{where} memory: the {key} {memory[key]!r} is none of {allowed}")
     if memory["run"] is None and memory["operand"] != "COUNTERS":
-        raise Problem(f"{where} memory: \"run\" must name the field that tells how many words follow each other")
+        raise Problem(f"{where} memory: \"run\" must name the field that counts consecutive words")
     if (memory["runs"] is None) != (memory["step"] is None):
         raise Problem(f"{where} memory: \"runs\" and \"step\" need each other")
 
@@ -321,7 +321,7 @@ def check_energy(energy):
 
 
 def check_bridge(bridge):
-    """Numbers follow each other, so that one that is lost in the line is told from a command by two bounds."""
+    """Numbers follow each other, so that two bounds distinguish one that is lost in the line from a command."""
     keys(bridge, "bridge", ("name", "baud", "block", "commands"))
     for key, bits in (("name", 24), ("baud", 32), ("block", 16)):
         bridge[key] = number(bridge[key], f"bridge {key}", bits)

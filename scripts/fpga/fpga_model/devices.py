@@ -16,7 +16,7 @@ DEVICES = {
 DISTRIBUTED = {"RAM32X1D": 2, "RAM64X1D": 2, "RAM128X1D": 4, "RAM256X1D": 8, "RAM32X1S": 1, "RAM64X1S": 1, "RAM128X1S": 2, "RAM256X1S": 4,
                "RAM512X1S": 8, "RAM32M": 4, "RAM32M16": 8, "RAM64M": 4, "RAM64M8": 8, "RAM32X16DR8": 8, "RAM64X8SW": 8,
                "SRL16E": 1, "SRLC32E": 1}
-FREE = {"CARRY8", "CARRY4", "MUXF7", "MUXF8", "MUXF9", "VCC", "GND", "BUFG", "BUF"}  # they lie beside LUTs that are counted, or take none
+FREE = {"CARRY8", "CARRY4", "MUXF7", "MUXF8", "MUXF9", "VCC", "GND", "BUFG", "BUF"}  # they are part of LUTs that are counted, or take none
 
 
 class UnknownCell(Exception):
@@ -24,7 +24,7 @@ class UnknownCell(Exception):
 
 
 def cost(cells):
-    """Resources of so many cells of each type."""
+    """Resources of that many cells of each type."""
     used = {"LUTs": 0, "LUTs as memory": 0, "flip-flops": 0, "DSPs": 0, "block RAMs": 0.0}
     for kind, count in cells.items():
         if kind in DISTRIBUTED:

@@ -20,7 +20,7 @@ struct gemm64_sim_options {
   uint32_t bytes_per_cycle; /* of each of three ports; 0: their width */
 };
 
-/* NULL where the options cannot be; gemm64_sim_error(NULL) then tells why. */
+/* NULL where the options cannot be; gemm64_sim_error(NULL) then has the reason. */
 struct gemm64_sim *gemm64_sim_create(const struct gemm64_sim_options *options);
 void gemm64_sim_destroy(struct gemm64_sim *sim);
 

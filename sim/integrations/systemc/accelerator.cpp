@@ -78,7 +78,7 @@ void Accelerator::drive_line() {
   if (!changes_.empty()) line_.notify(until(changes_.front().first));
 }
 
-/// Lets the engine come to `clock`, where it is behind.
+/// Lets the engine come to `clock`, where it lags.
 void Accelerator::run_to(std::uint64_t clock) {
   while (engine_->clock() < clock) {
     if (idle_) {

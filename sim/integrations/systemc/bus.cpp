@@ -54,7 +54,7 @@ void Bus::transport(int /*initiator*/, tlm::tlm_generic_payload& transaction,
     transaction.set_address(address);
   }
   if (watch_) {
-    watch_(target == nullptr ? "nobody" : target->name.c_str(), transaction, begin,
+    watch_(target == nullptr ? "none" : target->name.c_str(), transaction, begin,
            sc_core::sc_time_stamp() + delay);
   }
 }

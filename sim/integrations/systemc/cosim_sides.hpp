@@ -15,8 +15,8 @@ std::vector<FirmwareJob> firmware_jobs(const CosimWork& work,
                                        const CosimOutcome* expected = nullptr);
 
 /// What came of the work on a platform whose firmware was given such jobs, and has ended. Of the
-/// registers ERROR alone is told, and only where a program failed. Throws std::runtime_error where
-/// the CRC that the firmware found of a result is not that of its bytes.
+/// registers only ERROR is reported, and only where a program failed. Throws std::runtime_error
+/// where the CRC that the firmware found of a result is not that of its bytes.
 CosimOutcome firmware_outcome(Platform& platform, const CosimWork& work,
                               const FirmwareReport& report);
 

@@ -80,7 +80,7 @@ void load(const Elf& elf, platform::Ram& local) {
     if (segment.address < PLATFORM_LOCAL || offset > local.size() ||
         segment.bytes.size() > local.size() - offset) {
       throw UsageError(
-          fmt::format("{}: {} bytes at {:#x} do not fit; firmware lies from {:#x} on, "
+          fmt::format("{}: {} bytes at {:#x} do not fit; firmware starts at {:#x}, "
                       "at most {} bytes",
                       elf.file, segment.bytes.size(), segment.address, PLATFORM_LOCAL,
                       PLATFORM_JOBS - PLATFORM_LOCAL));

@@ -7,7 +7,7 @@
 namespace gemm64::platform {
 
 /// SystemC knows one simulation at a time; this makes several possible, one after the other or by
-/// turns: whoever calls SystemC says by a Use which one is meant.
+/// turns: a caller of SystemC says by a Use which one is meant.
 class Kernel {
  public:
   Kernel();

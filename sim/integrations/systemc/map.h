@@ -3,7 +3,7 @@
 #ifndef GEMM64_PLATFORM_MAP_H
 #define GEMM64_PLATFORM_MAP_H
 
-/* Operands, results and the command ring. From 0 on, as large as the platform is told. */
+/* Operands, results and the command ring. From 0 on, as large as the platform's setting. */
 #define PLATFORM_MEMORY 0x00000000u
 #define PLATFORM_MEMORY_MOST 0x80000000u
 

@@ -103,7 +103,7 @@ class Platform {
   Platform(const Platform&) = delete;
   Platform& operator=(const Platform&) = delete;
 
-  /// The accelerator behind the bus, driven from outside instead of by a processor: registers by
+  /// The accelerator on the bus, driven from outside instead of by a processor: registers by
   /// transactions, and time passes as the driver waits. Its memory is the platform's. What breaks a
   /// rule of AXI throws std::logic_error, as on the RTL. Lives as long as the platform.
   Device& device();

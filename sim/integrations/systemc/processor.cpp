@@ -4,7 +4,6 @@
 #include <fmt/format.h>
 #include <unicorn/unicorn.h>
 
-#include <cstring>
 #include <stdexcept>
 #include <utility>
 
@@ -141,7 +140,7 @@ std::string Processor::state() {
                      where(get(UC_RISCV_REG_PC)));
 }
 
-/// Why the emulator goes no further, where no hook told. It takes an EBREAK for an illegal
+/// Why the emulator goes no further, where no hook reported it. It takes an EBREAK for an illegal
 /// instruction.
 std::string Processor::refusal(int error) {
   const std::uint64_t pc = get(UC_RISCV_REG_PC);

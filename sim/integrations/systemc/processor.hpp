@@ -37,7 +37,7 @@ class Processor : public sc_core::sc_module {
     std::uint64_t base, bytes;
   };
 
-  /// `ranges`: multiples of 4 KiB; what the processor may reach. `stopped` is told, in one line,
+  /// `ranges`: multiples of 4 KiB; what the processor may reach. `stopped` is called, in one line,
   /// why it does not go on.
   Processor(sc_core::sc_module_name name, const sc_core::sc_time& period, std::uint64_t quantum,
             std::vector<Range> ranges, std::function<void(const std::string&)> stopped);
@@ -52,7 +52,7 @@ class Processor : public sc_core::sc_module {
   /// What it is doing between two quanta: "asleep (WFI) at pc ..." or "running at pc ...".
   std::string state();
 
-  /// Told when another function begins to run, with the clock.
+  /// Called when another function begins to run, with the cycle.
   using Watch = std::function<void(std::uint64_t clock, std::uint64_t pc)>;
   void watch(Watch watch) { watch_ = std::move(watch); }
 

@@ -110,7 +110,7 @@ class TlmAccelerator::BusMemory final : public DeviceMemory {
     return accelerator_.transport(false, address, &byte, nullptr, 1).first == tlm::TLM_OK_RESPONSE;
   }
 
-  /// Else it would look as if nobody were there.
+  /// Else it would look as if the target were absent.
   static void tell_what_is_missing(std::uint64_t address) {
     const std::string message = fmt::format(
         "TlmAccelerator: the memory at {:#x} answers b_transport, but neither get_direct_mem_ptr "

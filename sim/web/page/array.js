@@ -106,7 +106,7 @@ class ArrayView {
         this.origin(row, column, cell);
     this.state = `${this.busy()} of ${this.n * this.n} cells have a row of activations`;
     this.canvas.setAttribute("aria-label", `The array of ${this.n} by ${this.n} cells in cycle ${this.shown.simulation.shownClock()}: ` +
-        `${this.state}. Arrow keys choose a cell, which is told below.`);
+        `${this.state}. Arrow keys choose a cell, which is described below.`);
   }
 
   opened() {

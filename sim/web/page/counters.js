@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What was counted, beside what was predicted; results, beside what they must be.
+// What was counted and what was predicted; results and the expected ones.
 
 class CountersView {
   constructor(shown) {
@@ -62,8 +62,8 @@ class CountersView {
     const address = about.addresses.results + wide * ((Math.floor(column / n) * about.m + row) * n + column % n);
     return {title: printable(origins.result(job, row, column)), text: value,
             from: () => `It is a sum of ${whole(about.k || about.convolution.kernel ** 2)} ${about.k ? "products" : "values, of which it is the largest"}${about.results === "int32" ? "" : ", requantized"}` +
-                        `${about.vector ? ", with what entered added on the vector path" : ""}.${terms()}`,
-            to: () => (simulation.opened.work.accumulate === "host" ? "The host added it from the tiles' sums." : `It lies at address ${hex(address)}.`) +
+                        `${about.vector ? ", with what entered added in the element-wise unit" : ""}.${terms()}`,
+            to: () => (simulation.opened.work.accumulate === "host" ? "The host added it from the tiles' sums." : `It is at address ${hex(address)}.`) +
                       (simulation.about.jobs.some((one) => one.source === job) ? " The next layer reads it there." : "")};
   }
 
@@ -104,7 +104,7 @@ class CountersView {
     const rows = results.slice(0, most);
     const more = results.length > most || results[0].length > most ? `, the first ${most}` : "";
     return element("details", {}, element("summary", {}, `Results of the ${name}: ${results.length} by ${results[0].length}`),
-        scrollingTable(`Results of the ${name}`, `Rows of M by columns of N${more}; a wrong value tells what it must be`,
+        scrollingTable(`Results of the ${name}`, `Rows of M by columns of N${more}; a wrong value shows the expected one`,
             [...wordColumns("row"), ...rows[0].slice(0, most).map((_, c) => String(c))],
             this.rows(rows, expected, job, most)));
   }

@@ -7,7 +7,7 @@ class DigitsView {
   constructor(shown) {
     this.shown = shown;
     this.points = new Uint8Array(kDrawn * kDrawn);
-    this.canvas = element("canvas", {width: 224, height: 224, class: "digit", role: "img", "aria-label": "Drawing of a digit; the buttons beside it choose ready ones",
+    this.canvas = element("canvas", {width: 224, height: 224, class: "digit", role: "img", "aria-label": "Drawing of a digit; the buttons next to it choose ready ones",
       onpointerdown: (event) => {
         this.canvas.setPointerCapture(event.pointerId);
         this.point(event);
@@ -144,7 +144,7 @@ class DigitsView {
     const side = Math.round(Math.sqrt(results.length));
     const channels = results[0].length;
     const pixel = side === 1 ? 20 : 6;
-    // A pixel tells its value and where it is from; by keys, the tables of results do.
+    // A pixel shows its value and its origin; by keys, the tables of results do.
     const choose = (event) => {
       const scale = canvas.width / canvas.clientWidth;
       const [x, y] = [event.offsetX * scale, event.offsetY * scale].map(Math.floor);

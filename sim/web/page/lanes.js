@@ -5,7 +5,7 @@ class LanesView {
   constructor(shown) {
     this.shown = shown;
     this.lane = 0;
-    this.told = element("p", {class: "soft", id: "lanes-state"});
+    this.described = element("p", {class: "soft", id: "lanes-state"});
     this.select = element("select", {onchange: () => {
       this.lane = Number(this.select.value);
       this.draw();
@@ -13,9 +13,9 @@ class LanesView {
     this.buttons = element("div", {class: "buttons"}, element("label", {}, element("span", {}, "Lane"), this.select));
     this.body = element("div", {});
     this.section = section("lanes", "Lanes",
-        paragraph("Depthwise convolutions and pools run on N lanes beside the array, a channel each. Words come once, in their order. As many rows as the " +
+        paragraph("Depthwise convolutions and pools run on the depthwise unit of N lanes, a channel each. Words come once, in their order. As many rows as the " +
                   "kernel is high are kept; a register of kernel by kernel words moves over them, and nine multipliers add what is under it."),
-        this.told, this.buttons, this.body);
+        this.described, this.buttons, this.body);
   }
 
   opened() {
@@ -37,7 +37,7 @@ class LanesView {
     const job = simulation.about.jobs.find((one) => one.lanes);
     this.buttons.hidden = this.body.hidden = !job;
     if (!job) {
-      this.told.textContent = "This work does not use them: open a depthwise convolution or a pool.";
+      this.described.textContent = "This work does not use them: open a depthwise convolution or a pool.";
       this.spoken = null;
       return;
     }
@@ -45,7 +45,7 @@ class LanesView {
     const active = signals.value("u_lanes.active_i") === 1;
     this.state = active ? `the lanes wait for the word of row ${walk("y_q")}, column ${walk("x_q")}, and for the sum at row ${walk("out_y_q")}, column ${walk("out_x_q")}` : "the lanes rest";
     this.spoken = `${this.state}.`;
-    this.told.textContent = `In this clock ${this.state}. ` + (signals.value("u_lanes.sum") ? "A sum begins. " : "") + (signals.value("u_lanes.shift") ? "The window moves on." : "");
+    this.described.textContent = `In this cycle ${this.state}. ` + (signals.value("u_lanes.sum") ? "A sum begins. " : "") + (signals.value("u_lanes.shift") ? "The window moves on." : "");
     this.body.replaceChildren(this.lines(job), this.window(job), this.sums(job));
   }
 
@@ -79,10 +79,10 @@ class LanesView {
             return word ? `It is ${word.text}, which came ${row} rows and ${column} words before the newest one.` : "No word of this work is here yet.";
           },
           () => (column + 1 < size ? "With the next word it moves a place to the left." : "With the next word it leaves the window.") +
-                ` It is multiplied with the weight of tap (${size - 1 - row}, ${size - 1 - column})` + (outside ? ", but lies beyond the border now: zero counts in its place." : "."));
+                ` It is multiplied with the weight of tap (${size - 1 - row}, ${size - 1 - column})` + (outside ? ", but is beyond the border now: zero counts in its place." : "."));
       return values.show(place, outside ? `(${values.text(place)})` : undefined);
     })]);
-    return scrollingTable("Window", `The register of ${size} by ${size} words, in lane ${this.lane}; in brackets what lies beyond the border`,
+    return scrollingTable("Window", `The register of ${size} by ${size} words, in lane ${this.lane}; in brackets values beyond the border`,
         [...wordColumns("row"), ...from.map((_, column) => String(column))], rowsOfValues(rows));
   }
 
@@ -96,10 +96,10 @@ class LanesView {
     const tapOf = (m) => this.tap(part, m);
     const chosen = multipliers.map((m) => values.byte(`the value of multiplier ${m}, lane ${this.lane}`, "u_lanes.value_2", m, this.lane,
         () => (tapOf(m) ? `It was under tap (${tapOf(m)}) of the window in the clock before; beyond the border it is the value that counts there.` : "This part of the sum has no tap for it."),
-        () => `It is multiplied with the weight beside it, and added.`));
+        () => `It is multiplied with the weight next to it, and added.`));
     const weights = multipliers.map((m) => ({title: `the weight of multiplier ${m}, lane ${this.lane}`, signal: "u_lanes.weight", first: 8 * (n * m + this.lane), bits: 8, signed: true,
       from: () => (tapOf(m) ? `It is the weight of channel ${this.lane} of its plane at tap (${tapOf(m)}), from the lanes' own memory of weights.` : "This part of the sum has no tap for it."),
-      to: () => "It is multiplied with the value beside it."}));
+      to: () => "It is multiplied with the value next to it."}));
     const rows = [["value", chosen.map((place) => (there ? values.show(place) : kNone)), there ? null : "soft"],
                   ["weight", weights.map((place) => (there ? values.show(place) : kNone)), there ? null : "soft"]];
     const sum = values.sum(`the sum of lane ${this.lane}`, "u_lanes.sum_4_q", undefined, this.lane,

@@ -4,7 +4,7 @@
 class Shown {
   constructor(module) {
     this.simulation = new Simulation(module);
-    // Cycles are told from the first in which the accelerator was busy; the doorbell rang a little before.
+    // Cycles are counted from the first in which the accelerator was busy; the doorbell rang a little before.
     this.simulation.shownClock = (clock = this.simulation.standing.device_clock) =>
         clock - this.simulation.standing.device_clock + this.simulation.standing.clock;
     this.simulation.deviceClock = (clock) => clock - this.simulation.standing.clock + this.simulation.standing.device_clock;
@@ -22,7 +22,7 @@ class Shown {
                   new PortsView(this), new CommandsView(this), this.counters, this.digits];
   }
 
-  /// Does something that may be refused; the reason is told.
+  /// Does something that may be refused; the reason is shown.
   attempt(action) {
     this.form.error.textContent = "";
     try {
@@ -40,7 +40,7 @@ class Shown {
     this.values.forget();
     this.views.forEach((view) => view.opened?.());
     this.array.chosen = [0, 0];
-    // The cycles until the first command came are told as cycle 0 at the earliest.
+    // The cycles until the first command came are shown as cycle 0 at the earliest.
     this.simulation.until({counter: 0});
     this.simulation.first = this.simulation.standing.device_clock;
     this.draw();
@@ -66,7 +66,7 @@ class Shown {
       else view.say?.();
     }
     this.values.draw();
-    // What had the focus was drawn anew.
+    // What had the focus was drawn again.
     if (focused && document.activeElement?.dataset?.place !== focused) document.querySelector(`[data-place="${CSS.escape(focused)}"]`)?.focus({preventScroll: true});
     const {standing, about} = this.simulation;
     const states = {going: this.time.timer ? "playing" : "paused", stopped: "paused", ended: "done", failed: "stopped by an error"};

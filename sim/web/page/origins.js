@@ -58,12 +58,12 @@ class Origins {
     return `When it is read it goes into the array: row ${byte}, column ${column}.`;
   }
 
-  /// What the result is called that leaves so many beats after those that have left, in a column of the array.
+  /// The name of the result that leaves that many beats after those that have left, in a column of the array.
   leaving(ahead, column) {
     const row = this.ask("leaving", {beat: this.simulation.standing.stored_before + ahead});
     if (!row) return null;
     const at = row.n * this.simulation.about.array.n + column;
-    return {...row, column: at, text: at < this.simulation.about.jobs[row.job].n ? this.result(row.job, row.row, at) : "a column behind the last one"};
+    return {...row, column: at, text: at < this.simulation.about.jobs[row.job].n ? this.result(row.job, row.row, at) : "a column after the last one"};
   }
 
   result(job, row, column) {
@@ -132,8 +132,8 @@ class Origins {
     const at = block.n * about.array.n + column;
     const job = about.jobs[block.job];
     const by = job.lanes ? `lane ${column}` : `the array's column ${column}`;
-    const what = at < job.n ? this.result(block.job, block.row + row, at) : "a column behind the last one";
-    return `It is what ${by} gave for ${what}: ${block.whole ? "the whole sum" : "so far, the tiles along K before the one under way, and that one where its row has passed"}.`;
+    const what = at < job.n ? this.result(block.job, block.row + row, at) : "a column after the last one";
+    return `It is what ${by} gave for ${what}: ${block.whole ? "the whole sum" : "so far, the tiles along K before the current one, and that one where its row has passed"}.`;
   }
 
   stored(bank, row, column) {
@@ -141,12 +141,12 @@ class Origins {
     if (!block || row >= block.rows) return "It goes nowhere: the next block writes over it.";
     const {about} = this.simulation;
     const job = about.jobs[block.job];
-    const path = job.results === "int32" ? "as it is" : job.vector ? "through requantizer and vector path" : "through the requantizer";
+    const path = job.results === "int32" ? "as it is" : job.vector ? "through requantizer and element-wise unit" : "through the requantizer";
     return block.whole ? `The engine of results reads it and sends it ${path} to memory.`
                        : `More tiles along K may be added; then it goes ${path} to memory.`;
   }
 
-  /// The word that stands so many rows above and words before the last one in the lanes' window: {job, address, text}.
+  /// The word that is that many rows above and words before the last one in the lanes' window: {job, address, text}.
   inWindow(row, before, lane) {
     const {signals, simulation} = this.shown;
     const {about} = simulation;

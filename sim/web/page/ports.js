@@ -25,10 +25,10 @@ class PortsView {
     // A beat, byte by byte; `port` counts the ports in the order of the addresses that are kept of each cycle.
     const beat = (port, of, data, last, to, place = "") => {
       const address = now?.[3 + port] === 0xffffffff ? null : now?.[3 + port];
-      const told = (byte) => (address == null ? "It waits, or its address has not been given yet." : null) ??
+      const described = (byte) => (address == null ? "It waits, or its address has not been given yet." : null) ??
           (port === 2 ? `It is written to address ${hex(address + byte)}: ${origins.element(address + byte)}.` : `It comes from address ${hex(address + byte)}: ${origins.element(address + byte)}.`);
       return [place, ...Array.from({length: n}, (_, byte) => [values.show(values.byte(`byte ${byte} of the ${of} beat`, data, undefined, byte,
-          () => (port === 2 ? "It comes from the sums, by way of the engine of results." : told(byte)), () => (port === 2 ? told(byte) : to))), " "]).flat(),
+          () => (port === 2 ? "It comes from the sums, by way of the engine of results." : described(byte)), () => (port === 2 ? described(byte) : to))), " "]).flat(),
               signals.value(last) ? "(last)" : ""];
     };
     channel("weights: request", "m_weights_arvalid_o", "m_weights_arready_i", () => burst("m_weights_ar"));
@@ -42,7 +42,7 @@ class PortsView {
     this.body.replaceChildren(...rows.map(([name, state, what]) => element("tr", {},
         element("th", {scope: "row", class: "text"}, name), element("td", {class: "text"}, state), element("td", {class: "text long"}, ...[what].flat()))));
     const most = 6;
-    this.bursts.replaceChildren(...simulation.ask({do: "bursts"}).map((bursts, port) => element("li", {}, `Bursts under way, ${["weights", "data", "results"][port]} port: ` +
+    this.bursts.replaceChildren(...simulation.ask({do: "bursts"}).map((bursts, port) => element("li", {}, `Bursts in flight, ${["weights", "data", "results"][port]} port: ` +
         (bursts.length === 0 ? "none" : bursts.slice(0, most).map(([next, left]) => `${left} beats from ${hex(next)}`).join("; ") + (bursts.length > most ? ` and ${bursts.length - most} more` : "")) + ".")));
   }
 }
@@ -59,16 +59,16 @@ class CommandsView {
   opened() {
     this.body.replaceChildren(...this.shown.simulation.about.commands.map((command, index) => element("tr", {},
         element("th", {scope: "row", class: "text"}, String(index)), element("td", {class: "text"}, ""),
-        element("td", {class: "text long"}, this.shown.values.show(this.told(command, index), command.text)))));
+        element("td", {class: "text long"}, this.shown.values.show(this.described(command, index), command.text)))));
   }
 
-  told(command, index) {
+  described(command, index) {
     const {simulation} = this.shown;
     const engines = {WEIGHTS: "weights", ACTIVATIONS: "activations", PARAMETERS: "parameters", OPERANDS: "second operands"};
     const [name] = command.text.split(" ");
     const to = /^LOAD_/.test(name) ? `engine of ${engines[name.slice(5)]}` : name === "STORE" ? "engine of results" : /^(MATMUL|DEPTHWISE|SET_WINDOW)/.test(name) ? "compute engine" : null;
     return {title: `Command ${index}`, text: command.text,
-            from: () => `It lies in the ring in memory, at address ${hex(simulation.about.ring + simulation.about.command_bytes * index)}, for the ${simulation.about.jobs[command.job].name}; the engine of commands fetches it.`,
+            from: () => `It is in the ring in memory, at address ${hex(simulation.about.ring + simulation.about.command_bytes * index)}, for the ${simulation.about.jobs[command.job].name}; the engine of commands fetches it.`,
             to: () => (to ? `It is dispatched to the ${to}.` : "The engine of commands carries it out itself, once all before it has ended as it asks.") +
                       (index < simulation.standing.dispatched ? " That has happened." : " That is to come.")};
   }

@@ -8,7 +8,7 @@ const kMostKept = 192 << 20;   // bytes of all snapshots
 /// What was asked was refused, in a sentence for the reader.
 class Refused extends Error {}
 
-/// All state of the simulation is in the module's memory, so a copy of that is a snapshot. One is kept each so many
+/// All state of the simulation is in the module's memory, so a copy of that is a snapshot. One is kept every few
 /// cycles; going back restores the last before the clock, and simulates the rest again.
 class Simulation {
   constructor(module) {
@@ -71,7 +71,7 @@ class Simulation {
     return this.standing.state === "ended" || this.standing.state === "failed";
   }
 
-  /// Goes forward by at most so many cycles; true where it did them all.
+  /// Goes forward by at most that many cycles; true where it did them all.
   forward(clocks) {
     let left = clocks;
     while (left > 0 && !this.over) {

@@ -27,7 +27,7 @@ const kTour = [
          "for the first words (orange); now words arrive in each cycle (blue)."},
   {title: "A flipped bit", state: {array: 4, m: 8, k: 4, n: 4, flip: "weight:1,2:6", go: "end"}, look: "counters", mark: "results",
    text: "One bit of the weight in row 1, column 2 was flipped as it was in use. Cycles are as predicted; a column of results is not. The check " +
-         "against the reference tells which."},
+         "against the reference shows which."},
 ];
 
 class TourView {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Any value that is shown can be chosen: what it is, where it comes from, where it goes, and a bit to flip.
 
-/// A value is described by its title; by signal, word, first bit and bits, whether it has a sign, and bits behind the
+/// A value is described by its title; by signal, word, first bit and bits, whether it has a sign, and bits after the
 /// point; or by its text only; and by from() and to(), which tell in words.
 class Values {
   constructor(shown) {
@@ -14,7 +14,7 @@ class Values {
     this.button = element("button", {type: "button", onclick: () => this.flip()}, "Flip it");
     this.flips = element("div", {class: "buttons"}, element("label", {}, element("span", {}, "bit"), this.bit), this.button);
     this.wire = element("p", {class: "soft"}, "It is no register, so none of its bits can be flipped; one of the register before it can.");
-    this.panel = element("div", {id: "value", class: "value-told", role: "group", "aria-label": "The chosen value"},
+    this.panel = element("div", {id: "value", class: "value-described", role: "group", "aria-label": "The chosen value"},
         element("div", {"aria-live": "polite"}, this.words, this.from, this.to), this.flips, this.wire);
   }
 

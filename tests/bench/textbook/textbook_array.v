@@ -2,7 +2,7 @@
 // The weight-stationary systolic array as textbooks draw it: one module a processing element, N x N of them. What
 // `make bench` compares gemm64_array with; no part of the accelerator.
 // Latency: N + c cycles from activation_i to column c of sum_o; N cycles with load_i bring in a tile of weights.
-// Handshake: none; the array moves in every cycle. Activations must not be under way while weights are loaded.
+// Handshake: none; the array moves in every cycle. Activations must not be in flight while weights are loaded.
 `default_nettype none
 
 module textbook_array #(

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Writes the corpus of ONNX files that must be refused, each with one fault, next to this script.
 
-expected.txt tells for each file what the one line about it must contain. Needs nothing but Python.
+expected.txt lists for each file what the one line about it must contain. Needs nothing but Python.
 """
 import os
 import struct

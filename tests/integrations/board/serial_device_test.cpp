@@ -98,7 +98,7 @@ TEST_F(SerialDeviceTest, NoInterruptComesOfNothing) {
   EXPECT_FALSE(device.wait_interrupt(70000)) << "in two waits";
 }
 
-// A host that was ended in the middle of a command, here a write of a block, leaves nothing behind.
+// A host that was ended in the middle of a command, here a write of a block, leaves no state.
 TEST_F(SerialDeviceTest, OpensAfterAbortedCommand) {
   const int line = open(board_.path().c_str(), O_RDWR | O_NOCTTY);
   ASSERT_GE(line, 0);

@@ -27,7 +27,7 @@ FAULTS = [
 
 def main():
     parser = argparse.ArgumentParser(prog="tests/integrations/litex/run.py", description=__doc__ + " `make -C scripts/fpga litex` first; each fault then takes a minute or two.",
-                                     epilog="Exit: 0 each fault was told; 1 one was not; 2 bad usage, or `make -C scripts/fpga litex` has not run.")
+                                     epilog="Exit: 0 each fault was found; 1 one was not; 2 bad usage, or `make -C scripts/fpga litex` has not run.")
     parser.add_argument("--build", default="build/litex", help="that of make -C scripts/fpga litex (default: %(default)s)")
     parser.add_argument("--jobs", type=int, default=os.cpu_count(), help="compilers at a time (default: the processor's cores)")
     parser.add_argument("--only", metavar="NAME", choices=[fault[0] for fault in FAULTS], help="one fault: " + ", ".join(fault[0] for fault in FAULTS))
@@ -55,10 +55,10 @@ def main():
         os.symlink(venv, f"{copy}/build/venv")
         done = subprocess.run([f"{copy}/scripts/fpga/litex.py", "--n", "4", "--clocks", "30000000", "--build", f"{copy}/build", "--jobs", str(options.jobs)],
                               stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, check=False)
-        told = done.returncode == 1 and words in done.stdout
-        missed += not told
-        print(f"{name}: {'told' if told else 'NOT TOLD'}, {time.monotonic() - started:.0f} s", flush=True)
-        if not told:
+        was_found = done.returncode == 1 and words in done.stdout
+        missed += not was_found
+        print(f"{name}: {'found' if was_found else 'NOT FOUND'}, {time.monotonic() - started:.0f} s", flush=True)
+        if not was_found:
             print(f"exit {done.returncode}, and not '{words}' in:\n{done.stdout}")
     return 1 if missed else 0
 

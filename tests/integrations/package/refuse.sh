@@ -20,5 +20,5 @@ refused() {
 refused "configured without the SystemC platform"
 refused "libgemm64.a is missing" -DBUILT="$place/libgemm64.a"
 
-# What it tells to type exists. (grep -q would leave before make has written all, which then fails.)
+# The command that it names exists. (grep -q would leave before make has written all, which then fails.)
 make -n -f "$makefile" package SETUP=true | grep -- "--component package" >/dev/null

@@ -69,14 +69,14 @@ TEST_P(InThePlatform, EqualsDeviceOutside) {
     PlatformOptions platform_options = options(GetParam(), n, memory);
     platform_options.lookahead = draw(random, 0, 1) == 0 ? draw(random, 1, 20) : 1000;
     Platform platform(platform_options);
-    const std::unique_ptr<Device> alone = outside(platform_options);
-    const Geometry geometry = read_geometry(*alone);
+    const std::unique_ptr<Device> single = outside(platform_options);
+    const Geometry geometry = read_geometry(*single);
     const std::vector<std::uint8_t> operands = operand_memory(random, geometry.n);
     std::vector<std::vector<Command>> programs;
     for (unsigned i = draw(random, 1, 3); i != 0; --i) {
       programs.push_back(random_program(random, geometry, draw(random, 1, 2)));
     }
-    const Outcome expected = run(*alone, operands, programs);
+    const Outcome expected = run(*single, operands, programs);
     const Outcome found = run(platform.device(), operands, programs);
     // Cycles that are not simulated draw no stalls; and snapshots hold cycles.
     const bool snapshots = std::any_of(programs.begin(), programs.end(), [](const auto& program) {

@@ -153,7 +153,7 @@ inline std::optional<Job> random_reader(std::mt19937& random, const Setting& set
 }
 
 /// One to three products or convolutions, undisturbed or not, the last perhaps with an address that
-/// nobody has.
+/// no one has.
 inline CosimWork random_work(std::mt19937& random, const Setting& setting, unsigned most) {
   std::vector<Job> jobs = random_jobs(random, setting, draw(random, 1, 3), most);
   const bool fenced = draw(random, 0, 2) == 0;

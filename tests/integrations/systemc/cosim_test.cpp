@@ -77,7 +77,7 @@ class Liar final : public WrappedDevice<Device&> {
   Liar(Device& device, Lie lie) : WrappedDevice(device), lie_(lie) {}
 
   std::uint32_t read_register(std::uint32_t offset) override {
-    const std::uint32_t value = behind_.read_register(offset);
+    const std::uint32_t value = inner_.read_register(offset);
     if (lie_ == Lie::kRegister && offset == reg::kStatus && finished_) return value ^ 2u;
     if (lie_ == Lie::kCounter && offset == kCounters[counter::kComputeCompute].offset) {
       return value + 1;
@@ -87,14 +87,14 @@ class Liar final : public WrappedDevice<Device&> {
   }
   void write_register(std::uint32_t offset, std::uint32_t value) override {
     finished_ = finished_ || offset == reg::kInterrupt;
-    behind_.write_register(offset, value);
+    inner_.write_register(offset, value);
   }
   void read_memory(std::uint64_t address, void* data, std::size_t bytes) override {
-    behind_.read_memory(address, data, bytes);
+    inner_.read_memory(address, data, bytes);
     if (lie_ == Lie::kMemory) static_cast<std::uint8_t*>(data)[bytes / 2] ^= 4u;
   }
   bool wait_interrupt(std::uint64_t max_cycles) override {
-    return lie_ != Lie::kSilence && behind_.wait_interrupt(max_cycles);
+    return lie_ != Lie::kSilence && inner_.wait_interrupt(max_cycles);
   }
 
  private:

@@ -77,7 +77,7 @@ Work make_work(int n, unsigned jobs, std::uint32_t seed) {
   return work;
 }
 
-/// What is in the platform's memory behind the ring is what the reference left there.
+/// What is in the platform's memory after the ring is what the reference left there.
 void expect_results(Platform& platform, const Work& work) {
   std::vector<std::uint8_t> memory(kMemoryBytes);
   platform.device().read_memory(0, memory.data(), memory.size());
@@ -270,7 +270,7 @@ TEST_P(Firmware, GivesUpAllLayersOfAProgramThatFails) {
   EXPECT_EQ(report.jobs[0].attempts, 2u);
 }
 
-// A job that nobody can carry out fails after its attempts; those after it are done.
+// A job that no device can run fails after its attempts; those after it are done.
 TEST_P(Firmware, GivesUpAJobThatFailsAtEachAttempt) {
   Work work = make_work(4, 3, 3);
   work.jobs[1].commands[0].set_address(0x70000000);

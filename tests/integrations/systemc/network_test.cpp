@@ -247,7 +247,7 @@ TEST(FirmwareNetwork, NamesOperatorOfHost) {
                           .matmul("flat", "y", 756, 5)
                           .model()),
               Says("'t': Transpose gives 't' on the host"));
-  // The host's work before and behind the program is none of the firmware's.
+  // The host's work before and after the program is none of the firmware's.
   EXPECT_EQ(refusal(QuantizedText("2,3,11,9")
                         .node("t", "Transpose <perm = [0,1,3,2]> (x)")
                         .conv("t", "a", 3, 12, 3)

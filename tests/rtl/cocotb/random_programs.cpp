@@ -3,8 +3,8 @@
 //   gemm64_random_programs --array N --seed FIRST --count COUNT --longest CYCLES FOLDER
 // For each, FOLDER/program-NUMBER.json (seed, commands, bytes by port, addresses of snapshots),
 // .before (memory) and .after (what the reference device leaves; zeros at the end are left out).
-// Kinds take turns: products, vector path, windows, depthwise. Programs that take longer on the
-// RTL, with a latency of one cycle, are passed over.
+// Kinds take turns: products, element-wise unit, windows, depthwise. Programs that take longer on
+// the RTL, with a latency of one cycle, are passed over.
 
 #include <CLI/CLI.hpp>
 #include <exception>

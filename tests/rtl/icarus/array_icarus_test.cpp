@@ -17,7 +17,7 @@ TEST_P(ArrayInIcarus, GivesTheSumsOfTheVectorsThatVerilatorRuns) {
   const auto [n, stage_rows] = GetParam();
   std::vector<std::string> stimulus, expected;
   unsigned compared = 0;
-  const bool small = n <= 8;  // the others are slow, and go through the extremes alone
+  const bool small = n <= 8;  // the others are slow, and go only through the extremes
   for (const rtl_test::ArrayPlan& plan :
        small ? rtl_test::array_plans(n) : rtl_test::extreme_plans(n)) {
     for (const rtl_test::ArrayClock& clock : rtl_test::array_cycles(n, 1 + n / stage_rows, plan)) {

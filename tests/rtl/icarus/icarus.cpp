@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tests/rtl/icarus/icarus.hpp"
 
-#include "tests/test.hpp"
-
 namespace gemm64::icarus_test {
 namespace {
 
@@ -74,7 +72,7 @@ bool elaborate(const std::string& parameters, std::string& said) {
   const bool in_icarus = run(icarus + sources, said);
   const bool in_verilator = run(verilator + sources, said);
   if (in_icarus != in_verilator) {
-    throw std::runtime_error("of Icarus Verilog and Verilator one alone takes " + parameters +
+    throw std::runtime_error("of Icarus Verilog and Verilator only one takes " + parameters +
                              ":\n" + said);
   }
   return in_icarus;

@@ -40,7 +40,7 @@ class ProgramImage {
   std::uint64_t first() const { return first_; }
   std::uint64_t snapshot() const { return first_ + result_bytes_; }
   std::uint64_t end() const { return snapshot() + kSnapshotBytes; }
-  /// What lies where results come.
+  /// The initial contents of the results' memory.
   std::vector<std::uint8_t> before() const {
     return {memory.begin() + static_cast<std::ptrdiff_t>(first()),
             memory.begin() + static_cast<std::ptrdiff_t>(snapshot())};

@@ -67,9 +67,9 @@ def trial_of(data, gone, command):
     for place in sorted(gone, key=len, reverse=True):  # what is inside first: indices stay right
         data = without(data, place)
     arguments, outputs = COMMANDS[command]
-    beside = ["failure.fst", "failure.gtkw", "failure.surf.ron", "failure.sucl", "failure.json", "o/", "o.g64"]
+    extra = ["failure.fst", "failure.gtkw", "failure.surf.ron", "failure.sucl", "failure.json", "o/", "o.g64"]
     return Trial("absent fields", arguments, {"m.onnx": data, "x.npy": samples.float_array(FIXED, (1, 2, 4, 4))},
-                 outputs=outputs, beside=beside)
+                 outputs=outputs, extra=extra)
 
 
 class Fixed:

@@ -28,7 +28,7 @@ options = small_disk = why_no_disk = None
 
 
 def mount_small_disk(folder):
-    """A disk of DISK bytes that nobody else sees; why not, where that is not allowed."""
+    """A disk of DISK bytes that no other process sees; why not, where that is not allowed."""
     libc = ctypes.CDLL(None, use_errno=True)
     steps = [lambda: libc.unshare(CLONE_NEWNS), lambda: libc.mount(None, b"/", None, MS_REC | MS_PRIVATE, None),
              lambda: libc.mount(b"tmpfs", folder.encode(), b"tmpfs", 0, f"size={DISK}".encode())]

@@ -121,4 +121,4 @@ def draw_command(random):
     if right and not outputs and random.random() < 0.1:
         arguments.append(random.choice(HOSTILE))
     return Trial("command lines", arguments, files, links=links, outputs=outputs,
-                 beside=[stem + ending for stem in ("failure", "miss", "w", "f") for ending in (".fst", *VIEWS)] + ["acts/"] + written)
+                 extra=[stem + ending for stem in ("failure", "miss", "w", "f") for ending in (".fst", *VIEWS)] + ["acts/"] + written)

@@ -120,18 +120,18 @@ def judge_outputs(trial, result, folder):
 
 
 def judge_files(trial, result, folder):
-    expected = set(trial.files) | {name for name, _, _ in trial.links} | set(trial.outputs) | set(trial.beside)
+    expected = set(trial.files) | {name for name, _, _ in trial.links} | set(trial.outputs) | set(trial.extra)
     for at, folders, names in os.walk(folder):
         for name in names:
             path = os.path.relpath(os.path.join(at, name), folder)
             if LEFT.search(path) and trial.kill and trial.kill[0].name == "SIGKILL":
                 continue
-            in_folder = any(name.endswith("/") and path.startswith(name) for name in trial.beside)
+            in_folder = any(name.endswith("/") and path.startswith(name) for name in trial.extra)
             if path not in expected and path != "filler" and not in_folder:
-                yield f"{path} was left behind"
+                yield f"{path} was left"
     for name, data in trial.files.items():
         written = {target for link, _, target in trial.links if link in trial.outputs}
-        if name in trial.outputs or name in trial.beside or name in written:
+        if name in trial.outputs or name in trial.extra or name in written:
             continue
         if contents(os.path.join(folder, name)) != data:
             yield f"{name} was an input and has changed"

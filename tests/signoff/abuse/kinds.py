@@ -33,7 +33,7 @@ def good(random, kind, some=True):
     """A small command that works, with its files; `some`: with some of the outputs it can have."""
     array = ["--array", random.choice(["2", "4"])]
     which = random.choice(["gemm", "gemm", "gemm", "run", "analyze", "tile", "make-linear", "info", "replay", "cosim"])
-    files, beside, wanted = {}, list(FAILURE), []
+    files, extra, wanted = {}, list(FAILURE), []
     if which == "gemm":
         sizes = [random.randint(1, 6) for _ in range(3)]
         if random.random() < 0.5:
@@ -63,7 +63,7 @@ def good(random, kind, some=True):
     else:
         files = {"f.json": json.dumps(samples.replay(random)).encode()}
         arguments, can = ["replay", "f.json"], ["--json", "--trace"]
-        beside += ["f.fst", *views("f")]
+        extra += ["f.fst", *views("f")]
     if some:
         wanted += [option for option in can if random.random() < 0.5]
         if can and not wanted:
@@ -73,11 +73,11 @@ def good(random, kind, some=True):
         outputs[name_of(option)] = FORMATS[option]
         arguments += [option, name_of(option)]
         if option == "--trace":
-            beside += views("wave")
-    trial = Trial(kind, arguments, files, outputs=outputs, beside=beside, trusted=which != "replay")
+            extra += views("wave")
+    trial = Trial(kind, arguments, files, outputs=outputs, extra=extra, trusted=which != "replay")
     if which == "replay":  # its trace is written only where it fails
         trial.outputs.pop("wave.fst", None)
-        trial.beside.append("wave.fst")
+        trial.extra.append("wave.fst")
     return trial
 
 
@@ -109,7 +109,7 @@ def onnx(random):
           "--json", "r.json"], {"r.json": "json"}),
         (["run", "--model", "m.onnx", "--json", "r.json"] + device, {"r.json": "json"}),
         (["run", "--model", "m.onnx", "--output", "o.npy"] + device, {"o.npy": "npy"})])
-    return Trial("broken ONNX", arguments, files, outputs=outputs, beside=[*FAILURE, "r.json.part"])
+    return Trial("broken ONNX", arguments, files, outputs=outputs, extra=[*FAILURE, "r.json.part"])
 
 
 def external(random):
@@ -135,7 +135,7 @@ def external(random):
         if outputs:
             links = [link for link in links if link[0] != "inside"] if arguments[3] == "inside" else links
     return Trial("external data", arguments, {"m.onnx": data, "w.bin": bytes(size), "sub/w.bin": bytes(48)},
-                 links=links, outputs=outputs, beside=FAILURE)
+                 links=links, outputs=outputs, extra=FAILURE)
 
 
 def hostile_header(random):
@@ -162,7 +162,7 @@ def npy(random):
                                ["gemm", "--a", "b.npy", "--b", "a.npy", "--output", "o.npy"],
                                ["gemm", "--a", "a.npy", "--b", "f.npy", "--precision", "float32", "--output", "o.npy"],
                                ["run", "--model", "m.onnx", "--input", "a.npy", "--output", "o.npy"]])
-    return Trial("broken npy", arguments + array, files, outputs={"o.npy": "npy"}, beside=FAILURE)
+    return Trial("broken npy", arguments + array, files, outputs={"o.npy": "npy"}, extra=FAILURE)
 
 
 def images(random):
@@ -174,7 +174,7 @@ def images(random):
         data = b"GIF89a" + random.randbytes(40)
     name = "x." + random.choice([kind, kind, "png", "jpg", "npy", "gif"])
     return Trial("broken images", ["run", "--model", "m.onnx", "--input", name, "--output", "o.npy", "--array", "2"],
-                 {name: data, "m.onnx": samples.network(random)}, outputs={"o.npy": "npy"}, beside=FAILURE)
+                 {name: data, "m.onnx": samples.network(random)}, outputs={"o.npy": "npy"}, extra=FAILURE)
 
 
 def idx(random):
@@ -192,7 +192,7 @@ def idx(random):
     name = "data/t10k-images-idx3-ubyte.gz"
     return Trial("broken idx.gz", ["run", "lenet", "--data", "data", "--batch", random.choice(["1", "3"]),
                                    "--device", "reference", "--json", "r.json"],
-                 {name: data}, outputs={"r.json": "json"}, beside=FAILURE)
+                 {name: data}, outputs={"r.json": "json"}, extra=FAILURE)
 
 
 def judged(random):
@@ -208,7 +208,7 @@ def judged(random):
                    ["--batch", random.choice(["2", "3", "500"])]):
         if random.random() < 0.3:
             arguments += option
-    return Trial("broken labels", arguments, files, outputs={"r.json": "json"}, beside=FAILURE)
+    return Trial("broken labels", arguments, files, outputs={"r.json": "json"}, extra=FAILURE)
 
 
 def replay(random):
@@ -219,7 +219,7 @@ def replay(random):
     if random.random() < 0.3:
         text = change_bytes(random, text)
     return Trial("broken replay files", ["replay", "f.json", "--json", "r.json"], {"f.json": text},
-                 outputs={"r.json": "json"}, beside=FAILURE + ["f.fst", *views("f")])
+                 outputs={"r.json": "json"}, extra=FAILURE + ["f.fst", *views("f")])
 
 
 def options(random):
@@ -227,7 +227,7 @@ def options(random):
 
 
 def aimed(random):
-    """Outputs onto inputs, onto each other, and onto what is no regular file."""
+    """Outputs that are also inputs, other outputs, or no regular files."""
     trial = old(random, good(random, "outputs onto something"))
     places = [at for at, argument in enumerate(trial.arguments) if argument in trial.outputs]
     if not places:
@@ -265,7 +265,7 @@ def aimed(random):
     elif way == "dangling" and name != "wave.fst":
         trial.files.pop(name, None)
         trial.links.append((name, "symbolic", "target"))
-        trial.beside.append("target")
+        trial.extra.append("target")
     elif way == "loop":
         trial.files.pop(name, None)
         trial.links.append((name, "symbolic", name))
@@ -283,7 +283,7 @@ def aimed(random):
     elif way == "pipe" and name != "wave.fst":
         trial.files.pop(name, None)
         trial.links.append((name, "pipe", ""))
-        trial.beside.append("read")
+        trial.extra.append("read")
         trial.helpers.append(random.choice([f"cat {name} > read", f"head -c 10 {name} > read"]))
     elif way == "mode" and name in trial.files:
         trial.links.append((name, "mode", random.choice([0o444, 0o600, 0o640])))
@@ -344,7 +344,7 @@ def limits(random, address_space=True):
 
 
 def sizes(random):
-    """Sizes that nothing has room for: refused from the numbers only, at once."""
+    """Sizes beyond any memory: refused from the numbers only, at once."""
     sizes_of = [1, 2, 3, 33000, 70000, 1 << 20, 1 << 30, (1 << 31) - 1, 1 << 31]
     m = k = n = 1
     while m * k + k * n + 4 * m * n <= 1 << 33:  # device memory is half of that
@@ -357,7 +357,7 @@ def sizes(random):
                              ["run", "--model", "m.onnx", "--batch", batch]])
     if command[0] in ("gemm", "run"):
         command += ["--array", random.choice(["2", "4", "64"])]
-    return Trial("impossible sizes", command, {"m.onnx": samples.linear(random)}, beside=FAILURE, codes={2})
+    return Trial("impossible sizes", command, {"m.onnx": samples.linear(random)}, extra=FAILURE, codes={2})
 
 
 def elf(random):

@@ -52,9 +52,9 @@ def floats(name, dims, values):
 
 
 def external(name, dims, entries):
-    """A tensor whose data lie in another file; entries: location, offset, length as they are told."""
-    told = [field(1, key) + field(2, str(value)) for key, value in entries]
-    return field(1, dims) + field(2, FLOAT) + field(8, name) + field(13, told) + field(14, 1)
+    """A tensor whose data lie in another file; entries: location, offset, length as given."""
+    listed = [field(1, key) + field(2, str(value)) for key, value in entries]
+    return field(1, dims) + field(2, FLOAT) + field(8, name) + field(13, listed) + field(14, 1)
 
 
 def ints_attribute(name, values):
@@ -86,7 +86,7 @@ def linear(random):
 
 
 def linear_outside(entries):
-    """The same with its weights in another file, `entries` as they are told."""
+    """The same with its weights in another file, `entries` as given."""
     return model([node("MatMul", ["x", "w"], ["y"])], [external("w", [3, 4], entries)],
                  [value_info("x", [2, 3])], [value_info("y", [2, 4])])
 

@@ -20,7 +20,7 @@ class Trial:
     files: dict = field(default_factory=dict)     # name: bytes, there before
     links: list = field(default_factory=list)     # (name, how, target): symbolic, hard, pipe, folder
     outputs: dict = field(default_factory=dict)   # name: format, as asked for
-    beside: list = field(default_factory=list)    # names that may appear too
+    extra: list = field(default_factory=list)    # names that may appear too
     helpers: list = field(default_factory=list)   # shell commands that run next to it
     before: str = ""                              # shell text before the command, such as ulimit
     streams: str = ""                             # redirections

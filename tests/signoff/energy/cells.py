@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A library of a few cells whose tables are easy to reckon with."""
+"""A library of a few cells whose tables are easy to compute with."""
 
 import os
 import sys

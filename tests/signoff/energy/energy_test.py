@@ -232,7 +232,7 @@ class Parts(unittest.TestCase):
         self.assertEqual(parts.Pieces.pieces(5 << 32 * 63, 32)[7], 5 << 32 * 7)
 
     def test_notices_a_wrong_result_of_a_lane(self):
-        """Of lanes, of the requantizer and of the vector path: the value that left, and whether one did."""
+        """Of lanes, of the requantizer and of the element-wise unit: the value that left, and whether one did."""
         for kind in (parts.Lanes, parts.Requantizer, parts.Vector):
             with self.subTest(kind.__name__):
                 lanes = kind.__new__(kind)
@@ -337,7 +337,7 @@ class Measure(unittest.TestCase):
         self.assertEqual(measured.pj_per_result("vector", "a"), 3500 * 64 / 1024)
 
     def test_names_the_layers_of_a_network(self):
-        """A run of the whole network tells them, and when each ran."""
+        """A run of the whole network reports them, and when each ran."""
         with tempfile.TemporaryDirectory() as folder:
             program = os.path.join(folder, "gemm64")
             with open(program, "w", encoding="utf-8") as file:

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Flips each bit of each register of the Verilated accelerator in each cycle of a small product,
-// one a time, and tells what came of it. tests/signoff/faults/run.py makes the model and reads what
-// this prints.
+// one a time, and reports what came of it. tests/signoff/faults/run.py makes the model and reads
+// what this prints.
 #include <fcntl.h>
 #include <unistd.h>
 

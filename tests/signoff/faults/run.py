@@ -1,6 +1,6 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: Apache-2.0
-"""Flips every bit of every register of the accelerator in every cycle of a product of one tile, and tells by module what came of it."""
+"""Flips every bit of every register of the accelerator in every cycle of a product of one tile, and reports by module what came of it."""
 
 import argparse
 import collections
@@ -36,7 +36,7 @@ def arguments(argv):
     parser.add_argument("--self-check", type=int, default=2, choices=(0, 1, 2), help="parameter SELF_CHECK (default: %(default)s)")
     parser.add_argument("--results", default="int32", choices=FORMATS, help="of the product (default: %(default)s)")
     parser.add_argument("--every", type=int, default=1, metavar="CLOCKS",
-                        help="flips a bit in each K-th clock alone, its neighbour a cycle later (default: %(default)s, all)")
+                        help="flips a bit only in each K-th cycle, its neighbour a cycle later (default: %(default)s, all)")
     parser.add_argument("--only", nargs="+", default=[], metavar="PART", help="registers whose path holds one of these, as u_lanes")
     parser.add_argument("--jobs", type=int, default=os.cpu_count(), help="programs at a time (default: as many as there are CPUs)")
     parser.add_argument("--build", default="build/flips", help="where the model goes (default: %(default)s)")
@@ -109,16 +109,16 @@ def build(options):
 
 
 def flip(options, program):
-    """What the program tells of each word of each register."""
+    """The program's result for each word of each register."""
     running = [subprocess.Popen([program, str(FORMATS[options.results]), str(options.every), str(job), str(options.jobs), *options.only],
                                 stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) for job in range(options.jobs)]
-    told = []
+    flipped = []
     for process in running:
         out, error = process.communicate()
         if process.returncode:
             raise RuntimeError(f"{program}: {error.strip()}")
-        told.append(json.loads(out))
-    return {**told[0], "registers": [word for part in told for word in part["registers"]]}
+        flipped.append(json.loads(out))
+    return {**flipped[0], "registers": [word for part in flipped for word in part["registers"]]}
 
 
 def module_of(scope, modules):
@@ -137,10 +137,10 @@ def table(rows):
     return "\n".join([lines[0], rule, *lines[1:-1], rule, lines[-1]])
 
 
-def report(options, told, modules):
+def report(options, flipped, modules):
     counts, bits = collections.defaultdict(collections.Counter), collections.Counter()
     unnoticed = collections.defaultdict(list)
-    for word in told["registers"]:
+    for word in flipped["registers"]:
         module = module_of(word["scope"], modules)
         bits[module] += word["bits"]
         for end in ENDS:
@@ -156,8 +156,8 @@ def report(options, told, modules):
     rows += [line(module, bits[module], counts[module]) for module in sorted(counts)]
     rows.append(line("all", sum(bits.values()), total))
     print(table(rows))
-    found = sum(word["after"] for word in told["registers"])
-    print(f"\n{sum(total.values()):,} flips in {told['told']:,} cycles of a {options.array}x{options.array}x{options.array} product with {options.results} "
+    found = sum(word["after"] for word in flipped["registers"])
+    print(f"\n{sum(total.values()):,} flips in {flipped['told']:,} cycles of a {options.array}x{options.array}x{options.array} product with {options.results} "
           f"results, SELF_CHECK = {options.self_check}" + (f", each bit in each {options.every}th clock" if options.every > 1 else "") +
           (f"; found {found / total['found']:.0f} cycles later in the mean." if total["found"] else "."))
     if options.registers:
@@ -176,10 +176,10 @@ def main():
                 raise Problem(f"there is no {name}; `scripts/setup/setup.sh build` installs Debian's {package}")
         options.build = os.path.abspath(options.build)
         program, modules = build(options)
-        told = flip(options, program)
-        report(options, told, modules)
+        flipped = flip(options, program)
+        report(options, flipped, modules)
         if options.json:
-            outputs.write_json(options.json, {**told, "modules": modules})
+            outputs.write_json(options.json, {**flipped, "modules": modules})
     except Problem as problem:
         print(f"flips: {problem}", file=sys.stderr)
         return 2

@@ -66,7 +66,7 @@ module activations_window_proof (
 
     // The slot that is followed, and whether a pixel in it is needed: from the start of its chunk until it is freed
     (* anyconst *) reg [15:0] slot;
-    reg [15:0]  layer, oldest;  // CAPACITY of the convolution under way, slot of the oldest pixel
+    reg [15:0]  layer, oldest;  // CAPACITY of the current convolution, slot of the oldest pixel
     wire [16:0] ahead = slot >= oldest ? slot - oldest : slot + layer - oldest;
     wire        needed = ahead < pixels_q;
     wire [16:0] from_next = slot >= next_slot ? slot - next_slot : slot + next_capacity - next_slot;
@@ -107,7 +107,7 @@ module activations_window_proof (
         if (begins & new_pixels & ~next_start & pixels_q != 0)
             assume (next_capacity == layer & next_slot == (end_slot >= layer ? end_slot - layer : end_slot));
         if (free_i) assume (freed_i <= pixels_q & ~(begins & new_pixels & pixels_q == 0));
-        // Room in the table of walks: one begins when none asks, and each of the others has a burst under way.
+        // Room in the table of walks: one begins when none asks, and each of the others has a burst in flight.
         if (begins) assume (walks != 3);
         if (begun) begin
             if (walk_begun_q) begin

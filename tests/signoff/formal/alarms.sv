@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // No false alarm of the accumulator's checks: gemm64_sequencer starts any MATMULs and DEPTHWISEs, and what it asks for is done by
 // gemm64_accumulator with SELF_CHECK = 1, whose sums are right. Whatever the rows, sums and waits, nothing is reported as wrong or
-// as unwritten for so many cycles after the reset. The depthwise unit and the store are any that keep to what compute.sv assumes.
+// as unwritten for that many cycles after the reset. The depthwise unit and the store are any that keep to what compute.sv assumes.
 // For all time, whatever the entries of its banks, the same follows from compute.sv, accumulator.sv and sum_check.sv.
 //
 // break gemm64_residue_check.v: lanes_1_q ? lanes_sum_q : added -> lanes_0_q | lanes_1_q ? lanes_sum_q : added
@@ -42,7 +42,7 @@ module alarms_proof #(
     // The depthwise unit: a row, LANES cycles later its sums
     reg [LANES-1:0] lanes_valid = 0, lanes_last, lanes_bank, lanes_row_of;
     reg             begun = 1'b0, lanes_q = 1'b0;
-    reg [15:0]      lanes_rows;   // of the block under way
+    reg [15:0]      lanes_rows;   // of the current block
     always @(posedge clk_i) begin
         begun        <= 1'b1;
         lanes_q      <= rst_ni & (lanes_load | (lanes_q & ~lanes_finished_i));

@@ -106,7 +106,7 @@ module axi_proof ();
             if (weights_held) assert (weights_arvalid & weights_offer == weights_was);
             if (data_held) assert (data_arvalid & data_offer == data_was);
             if (aw_held) assert (results_awvalid & results_offer == results_was);
-            // On the vector path, the rules that the simulation checks in every cycle tell.
+            // In the element-wise unit, the rules that the simulation checks in every cycle tell.
             if (w_held & ~vector_busy) assert (results_wvalid & {results_wstrb, results_wlast} == last_was);
             if (b_held) assert (bvalid & bresp == bresp_was);
             if (r_held) assert (rvalid & {rresp, rdata} == r_was);

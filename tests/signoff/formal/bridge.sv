@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// gemm64_bridge keeps AXI4-Lite's rules whatever bytes come: an offer stays until it is taken, one access is under way at a time, its
+// gemm64_bridge keeps AXI4-Lite's rules whatever bytes come: an offer stays until it is taken, one access is in flight at a time, its
 // answer is taken at once. What it sends stays until it is taken, and it never reads and writes memory in one cycle.
 //
 // short

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// gemm64_checksum tells that a row was wrong, N + N/STAGE_ROWS + 3 cycles after it entered, exactly where the sums that left the
+// gemm64_checksum reports that a row was wrong, N + N/STAGE_ROWS + 3 cycles after it entered, exactly where the sums that left the
 // array for it, added up, are not its activations' products with the sums of the tile's weights, or where the bytes that left the
 // right edge are not together what came in. For all operands, whatever sums and bytes leave; nothing is used of
 // multiplication. `checksum_sums.sv` has what these two sides are to each other.
@@ -22,7 +22,7 @@ module checksum_proof #(
     localparam STAGES = N / STAGE_ROWS;
     localparam BITS   = 16 + LOG_N;         // of a sum
     localparam WIDE   = 8 + LOG_N;          // of a sum of weights
-    localparam LATE   = N + STAGES + 3;     // cycles from a row to what is told of it
+    localparam LATE   = N + STAGES + 3;     // cycles from a row to its report
 
     gemm64_checksum #(.N(N), .STAGE_ROWS(STAGE_ROWS), .COLUMN_WIDTH($clog2(N))) dut (
         .rst_ni (1'b1), .*
@@ -50,7 +50,7 @@ module checksum_proof #(
         end
     end
 
-    // The sum of the weights of row k in so many columns, in plain words
+    // The sum of the weights of row k in `columns` columns, in plain words
     function [WIDE-1:0] weights;
         input [8*N*N-1:0] of;
         input [LOG_N:0]   count;

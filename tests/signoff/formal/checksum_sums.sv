@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // What gemm64_checksum compares. The N results of a row add up to its activations' products with the sums of each row's
-// weights, so right results are never told to be wrong: the sum of the weights has all the bits that it needs, and from column
+// weights, so right results are never reported as wrong: the sum of the weights has all the bits that it needs, and from column
 // to column an activation times a sum of weights and another weight is what each gives by itself. That is asked of the solver
 // for two columns; modulo 2^(16 + log2 N) it holds of any numbers. Where any one result is wrong, the two sides differ. For all
 // operands and results.

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // gemm64_command_processor: commands in its queue, those on their way and room always add up to the queue, so that none is lost; each
-// is dispatched once, in order; and while the ring holds commands exactly one cause tells what a cycle is spent on. It waits
-// for memory only where a command is asked for or on its way, else for an engine that takes none, FENCE's STOREs or FINISH.
+// is dispatched once, in order; and while the ring holds commands exactly one cause describes each cycle. It waits
+// for memory only where a command is requested or in flight, else for an engine that takes none, FENCE's STOREs or FINISH.
 //
 // break gemm64_command_processor.v: room_q != {LOG_COMMANDS + 1{1'b0}} & ~stop_i -> ~stop_i
 // break gemm64_command_processor.v: wait_memory_o   = ~valid & ~idle_o & ~unreachable -> wait_memory_o   = ~valid & ~idle_o

@@ -2,7 +2,7 @@
 // gemm64_sequencer takes words of weights and activations only where they are there; it begins no row of sums in a place whose
 // old sum is still needed, and adds to none that was not begun or is being stored; its causes are one-hot. The store is any
 // that takes finished blocks in order, row after row. Each row brings it further through its command. What its causes say it
-// waits for is what is missing; where that is a place for sums, a block is whole or on its way to be. The lanes are any that
+// waits for is what is missing; where that is a place for sums, a block is complete or will be. The lanes are any that
 // give rows where there is a place; they begin when the array is empty.
 //
 // break gemm64_sequencer.v: opens_bank & first_tile ? 2'd2 : 2'd3 -> 2'd3
@@ -95,7 +95,7 @@ module compute_proof #(
     reg [6:0]  claimed;
 
     // Blocks, the oldest first, and the rows of each: `done` of them are whole, `sent` have all rows on their way, and one
-    // may be under way. The store has read `stored` rows of the oldest.
+    // may be in flight. The store has read `stored` rows of the oldest.
     reg [1:0]  done, sent;
     reg        under_way, store_bank;
     reg [15:0] rows_0, rows_1, rows_2;
@@ -175,7 +175,7 @@ module compute_proof #(
         end
     end
 
-    // Where the followed place lies among the blocks: oldest, second, third
+    // The position of the followed place among the blocks: oldest, second, third
     wire [15:0] spot = {14'd0, place};
     wire        last_full = ~under_way | ~first_tile;  // of the newest block: all rows have been begun
     wire in_0 = blocks_held >= 1 & store_bank == bank & spot >= stored_now & spot < (blocks_held == 1 & ~last_full ? row_q : rows_0);
@@ -216,7 +216,7 @@ module compute_proof #(
         if (begun) begin
             assert (queue_in - queue_out <= 2'd2);
             if (row_q != 0) assert ((valid | lanes_q) & row_q < rows);
-            // The lanes are given a command when no row is on its way through the array, and it stays theirs.
+            // The lanes are given a command when no row is in the array, and it stays theirs.
             if (rst_ni & lanes_load) assert (drain_q == 0 & ~lanes_q & ~valid);
             // accumulator.sv: no row of the array is in it when one of the lanes comes, and a row of the array in the cycle
             // after goes to the other bank.

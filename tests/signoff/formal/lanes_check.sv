@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // gemm64_depthwise_check refuses a DEPTHWISE two cycles after it came, with its number, exactly where its kernel, dilations, borders,
-// sizes or steps are none that the lanes can take; nothing that comes or does not come before or behind it matters.
+// sizes or steps are none that the lanes can take; nothing that comes or does not come before or after it matters.
 //
 // break gemm64_depthwise_check.v: {11'd0, pad_top} > rows -> {11'd0, pad_top} >= rows
 // break gemm64_depthwise_check.v: wire bad_sizes = `GEMM64_BROKEN_DEPTHWISE | -> wire bad_sizes =
@@ -57,7 +57,7 @@ module lanes_check_proof ();
     reg  [31:0] above;
     reg  [40:0] rest;
 
-    // A row's outputs end so many words before the next row's begin, an image's before the next image's.
+    // A row's outputs end that many words before the next row's begin, an image's before the next image's.
     wire [15:0] columns = out_width - 16'd1, lines = out_height - 16'd1;
     // From the first tap to the last one, kernel - 1 steps, in sums, since no product is looked into
     wire [19:0] two = {20{kernel != 5}}, four = {20{kernel != 3}};

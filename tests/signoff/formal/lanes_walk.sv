@@ -2,8 +2,8 @@
 // gemm64_depthwise_walk takes each word of its planes once and in order, and makes each sum once and in order, each of its parts
 // once: when the word under its last tap is the last that came, so that the window holds those of all its taps and none has
 // left. Where an image gives one row, its sums begin with the first part of its first window and end with the last of its last.
-// A tap counts where it lies on the image. A word's index in its line counts the words of dilation_height rows, again and again.
-// The walk goes on in every cycle in which all that it needs is there, and ends behind the last word and the last sum: each move
+// A tap counts where it is on the image. A word's index in its line counts the words of dilation_height rows, again and again.
+// The walk goes on in every cycle in which all that it needs is there, and ends after the last word and the last sum: each move
 // makes the next part of a sum, or brings it nearer by a word, and the last one is reported as finished. Layers are
 // small here: at most 5 words a row, 5 rows, 3 images, 3 planes, dilations of 1 or 2, 8 words a line, and 7 rows and columns from
 // the input's first to the first output's last tap.
@@ -112,13 +112,13 @@ module lanes_walk_proof ();
         assume (lead == below * w + right & lead <= 48);
         assume (tap < 7);
         if (begun) begin
-            // The words: where the next one lies
+            // The words: the address of the next one
             assert (x_q < w & y_q < h & image_q < images);
             assert (over_q == (plane_q >= planes));
             assert (line_row_q <= down & line_q == (line_row_q[0] ? w : 0) + x_q & column == line_q);
             if (rst_ni & take) assert (word_i & shift & ~over_q);
             if (rst_ni & move & shift) assert (take | over_q);
-            // The sums: which is the next, where its last tap lies, and what must come before
+            // The sums: which is the next, where its last tap is, and what must come before
             assert (out_x_q < ow & out_y_q < oh & out_image_q < images);
             assert (done_q == (out_plane_q >= planes) & out_plane_q <= planes);
             assert (part_q < parts);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // gemm64_elementwise_operand never asks for more than its ring has room for; no word is read before it came or replaced before it was
-// read; what it says is there is what came and nobody claimed; its causes are one-hot. Where it asks for nothing although it
+// read; what it says is there is what came and is unclaimed; its causes are one-hot. Where it asks for nothing although it
 // has a load, and memory owes nothing, words are there.
 //
 // short

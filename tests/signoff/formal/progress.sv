@@ -6,7 +6,7 @@
 // PROGRAM=2: a command that is legal by gemm64_bounds.svh, without watchdog and errors of memory: there is no error. A load gets all
 // its words; SET_WINDOW, FENCE and FINISH end.
 //
-// Values are left out, since none tells when something moves. A command comes as one beat; it takes 32 otherwise. With a product,
+// Values are left out, since none affects when something moves. A command comes as one beat; it takes 32 otherwise. With a product,
 // and with two LOAD_ACTIVATIONS, the data port sends a word in each cycle in which it owes one: without that ABC had no answer
 // within a minute.
 //
@@ -146,7 +146,7 @@ module progress_proof #(
     (* keep *) wire [15:0] tail = {13'd0, commands};
     always @(posedge clk_i) if (clock == 1) commands <= COMMANDS;
 
-    // Memory: bursts under way of each kind, beats of the oldest and of the newer, cycles that each has waited
+    // Memory: bursts in flight of each kind, beats of the oldest and of the newer, cycles that each has waited
     wire       operands = PROGRAM == 2;  // are loaded
     wire [3:0] ar    = {operands & data_arvalid & data_arready_i & data_arid == 2'd3, data_arvalid & data_arready_i & data_arid == 2'd2,
                         data_arvalid & data_arready_i & data_arid == 2'd1, weights_arvalid & weights_arready_i};
@@ -177,7 +177,7 @@ module progress_proof #(
     assign weights_rlast = last[0];
     assign data_rlast    = data_rid_i == 2'd0 | (data_rid_i == 2'd1 ? last[1] : data_rid_i == 2'd2 | ~operands ? last[2] : last[3]);
 
-    // A command is abstracted: memory sends its last beat alone, whose bits above are any.
+    // A command is abstracted: memory sends only its last beat, whose bits above are any.
     reg [1:0] fetches = 0;
     reg [2:0] aws = 0, ws = 0;
     reg [3:0] fetch_waited = 0, weights_ar_waited = 0, data_ar_waited = 0, aw_waited = 0, w_waited = 0, b_waited = 0;

@@ -6,7 +6,7 @@ with assumptions and assertions, read by Yosys and decided by an SMT solver.
 Lines in a file's head say how it is proved:
   // prove induction 2, cover 20; N=2 N=4,ROWS=2     steps, and the parameters of each variant
   // prove structure 0; N=2    of gemm64 itself: no path from an input to an output, no second driver, no latch, no loop
-  // prove reach 40; N=2    for so many cycles after reset fails_o stays 0, and each bit of covers_o rises (decided by ABC)
+  // prove reach 40; N=2    for that many cycles after reset fails_o stays 0, and each bit of covers_o rises (decided by ABC)
   // probe x = dut.x_q [where N=2]                   wire x of the proof is this register of the design
 A proof names only the ports of its `dut` that it treats in some way: `.*` at the end of the instance stands for all others, of which
 each input x_i is an input of the proof, hence anything, and each output x_o (m_x_o, s_axil_x_o) its wire x.
@@ -19,7 +19,7 @@ More lines of the head:
   // one by one                                      the induction of each assertion is a question of its own
   // short                                           belongs to the short set, which `make test` runs
   // break gemm64_x.v: was -> is                     with this change to the RTL the proof must fail: `prove --break`
-An induction proves the assertions for all time; a bound (`prove bound 30`) for so many cycles after
+An induction proves the assertions for all time; a bound (`prove bound 30`) for that many cycles after
 reset. A cover shows that the assumptions leave room for what the proof is about; besides those that a
 file has of its own, `--cover` has each assertion reached, with all that it is conditional on.
 Seconds are processor time, so that a busy machine counts no more than a quiet one.
@@ -248,7 +248,7 @@ def model(file, text, top, variant, stem, rtl):
 
 
 def structure(name, count, variant, stem, rtl):
-    """Yosys' answer for gemm64 as it is read. Without its registers only logic is left, in which no output may lie behind an input."""
+    """Yosys' answer for gemm64 as it is read. Without its registers only logic is left, in which no output may depend on an input."""
     row = Row(name, variant, "structure", count, stem)
     sources = sources_of(rtl)
     parameters = " ".join(f"-chparam {p.replace('=', ' ')}" for p in variant.split(","))
@@ -407,7 +407,7 @@ def never_reached(rows):
 
 
 def totals(rows):
-    """What sign-off tells of a full run."""
+    """Sign-off's rows of a full run."""
     names = {row.name for row in rows}
     bad = sorted({row.name for row in rows if not row.good})
     seconds = sum(row.seconds for row in rows)
@@ -418,7 +418,7 @@ def totals(rows):
         row_of("files that are proved", f"{len(names) - len(bad)} of {len(names)}", f"{len(names)}", not bad, " ".join(bad)),
         row_of("variants proved by induction, for all time",
                str(sum(row.good for row in rows if row.mode == "induction")), "", None),
-        row_of(f"variants proved for so many cycles: {depths or 'none'}", str(sum(row.good for row in bounded)), "", None),
+        row_of(f"variants proved for a number of cycles: {depths or 'none'}", str(sum(row.good for row in bounded)), "", None),
         row_of("assertions and cases reached", str(sum(row.reached for row in covers)), "all",
                all(row.good for row in covers) and not never_reached(rows), ""),
         row_of("time of `make -C tests/signoff formal` on two processors", f"{seconds / 2:.0f} s", f"{GOAL} s", seconds / 2 < GOAL,
@@ -442,7 +442,7 @@ def main():
     parser.add_argument("--build", default="build/formal", help="folder for models and logs")
     parser.add_argument("--jobs", type=int, default=os.cpu_count())
     parser.add_argument("--solver", choices=("bitwuzla", "cvc5"), default="bitwuzla")
-    parser.add_argument("--short", action="store_true", help="the short set alone")
+    parser.add_argument("--short", action="store_true", help="only the short set")
     parser.add_argument("--break", dest="breaks", action="store_true", help="change the RTL as the files say, each proof must fail")
     parser.add_argument("--cover", action="store_true", help="each assertion must be reached, too, with all that it is conditional on")
     parser.add_argument("--summary", metavar="FILE", help="write what came of it as JSON")

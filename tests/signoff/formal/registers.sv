@@ -43,7 +43,7 @@ module registers_proof (
         if (!begun) assume (!rst_ni);
         if (begun) begin
             assert (bvalid == (addresses != 0 & words != 0) & rvalid == (lookups != 0));
-            // Behind the answer that waits a channel takes one more.
+            // While an answer waits, a channel accepts one more.
             assert (addresses == {1'b0, bvalid} + {1'b0, ~awready} & words == {1'b0, bvalid} + {1'b0, ~wready});
             assert (lookups == {1'b0, rvalid} + {1'b0, ~arready});
             if (b_held) assert (bvalid & bresp == b_was);

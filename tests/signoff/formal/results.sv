@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // gemm64_store keeps AXI's rules on AW, W and B: offers stay as they are until they are accepted, each burst has the beats
-// that its address announced and WLAST with the last of them alone, no data come before their address is offered; and its
+// that its address announced and WLAST only with the last of them, no data come before their address is offered; and its
 // causes are one-hot. Where the bus is quiet and it announces no burst of its STORE, a block or a set is missing; where a burst
 // is announced and no beat is offered, its row is being read or in the requantizer. Of STOREs without VECTOR. A snapshot is sent
 // in as many beats as it has, each counted once, and then the next one may come.
@@ -92,13 +92,13 @@ module results_proof (
     // What leaves: the beats before this one in its burst. Those of 8 bits are delayed by the requantizer, which hands on
     // what it got (valid_q and last_q are its stages).
     wire        w_taken = wvalid & wready_i;
-    reg  [6:0]  left_beats;   // beats of the burst under way that have left
+    reg  [6:0]  left_beats;   // beats of the current burst that have left
     wire [3:0]  in_pipe = $countones(valid_q);
     wire [3:0]  lasts   = $countones(valid_q & last_q);
     wire [1:0]  data_held = data_in - data_out, due = response_in - response_out;
 
     wire [8:0]  marks = valid_q & last_q;
-    wire [3:0]  newest = $countones(valid_q & (marks & -marks) - 9'd1);  // rows behind the last mark
+    wire [3:0]  newest = $countones(valid_q & (marks & -marks) - 9'd1);  // rows after the last mark
     wire [6:0]  beats_out = beat_q - in_pipe;
     wire [15:0] inside = data_held + lasts;
     // A snapshot: in the queue of commands, its beats that no burst has announced, and all that have not been sent
@@ -154,7 +154,7 @@ module results_proof (
             if (data_held == 0) assert (beat_q == 0);
             // As many bursts are announced as are to be sent or on their way through the requantizer ...
             assert (announced == inside);
-            // ... and as many beats of the burst under way went in as have left or are inside.
+            // ... and as many beats of the current burst went in as have left or are inside.
             if (lasts == 0) assert (left_beats == beats_out & beat_q >= in_pipe);
             else assert (newest == beat_q);
             if (data_valid & ~narrow & lasts == 0) assert (in_pipe == 0);

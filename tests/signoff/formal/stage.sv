@@ -22,7 +22,7 @@ module stage_proof #(
 
     (* keep *) wire [8*ROWS-1:0] entries;
 
-    // The column's weights, and the row that was given so many cycles ago
+    // The column's weights, and the row that was given that many cycles ago
     reg                written = 1'b0;
     reg [8*ROWS-1:0]   weights;
     reg [COLUMN:0]     entered = 0;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// gemm64_residue_check tells that a sum is wrong exactly where a single bit of it was flipped since it began: in memory, in what was
-// read to add to it, or in what is stored. So right sums are never told to be wrong, whatever was added to them and in which
+// gemm64_residue_check reports that a sum is wrong exactly where a single bit of it was flipped since it began: in memory, in what was
+// read to add to it, or in what is stored. So right sums are never reported as wrong, whatever was added to them and in which
 // cycles, and in one cycle from the array to one bank and from the lanes to the other. Two facts of remainders are taken from remainders.sv: how those of a sum and its parts belong together, and that
 // a flip changes a number's.
 //

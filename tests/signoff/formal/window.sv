@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// gemm64_im2col meets, for each pass, plane and tap, each output pixel once, in the order of plain loops; it tells the
+// gemm64_im2col meets, for each pass, plane and tap, each output pixel once, in the order of plain loops; it outputs the
 // place of the input pixel that the loops' formula gives, and never takes a place beyond the border for one inside. For all
 // convolutions of the widths below (kernels, strides and dilations to 3, inputs and outputs to 3 x 3 pixels, planes of 15 words).
 //

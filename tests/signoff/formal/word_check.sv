@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// gemm64_parity_check tells that a word is wrong exactly where the exclusive or of its bytes is not what it was when the word was
+// gemm64_parity_check reports that a word is wrong exactly where the exclusive or of its bytes is not what it was when the word was
 // written: never where it is the same, and always after a single flip, or any flips of one byte, wherever and whenever they happened.
 //
 // short

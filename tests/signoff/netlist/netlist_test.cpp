@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The netlist, gates as they are mapped, behind the driver: what the RTL does, in value, byte and
+// The netlist, gates as they are mapped, with the driver: what the RTL does, in value, byte and
 // clock, and nothing of that where a cell is another one.
 #include <Vgemm64_netlist.h>
 #include <Vgemm64_netlist___024root.h>
@@ -29,23 +29,23 @@ namespace {
 
 using Gates = VerilatedDevice<Vgemm64_netlist, false>;
 /// Of each cell that can be broken, by its number: did its inputs ever tell it from the other one?
-using Told = std::vector<bool>;
+using Differed = std::vector<bool>;
 
-/// Makes gates, where `broken` is not 0 with that cell being another one. Adds to `told` when a
+/// Makes gates, where `broken` is not 0 with that cell being another one. Adds to `differed` when a
 /// device goes.
-Make gates(int broken, Told& told) {
-  return [broken, &told](const RtlOptions& options) {
+Make gates(int broken, Differed& differed) {
+  return [broken, &differed](const RtlOptions& options) {
     auto device = std::make_unique<Gates>(options);
     device->model().broken_i = static_cast<std::uint8_t>(broken);
     device->reset();
-    return std::shared_ptr<RtlDevice>(device.release(), [&told](RtlDevice* used) {
+    return std::shared_ptr<RtlDevice>(device.release(), [&differed](RtlDevice* used) {
       const std::unique_ptr<Gates> own(static_cast<Gates*>(used));
       const auto& bits = own->model().told_o;  // number 1 first
       std::vector<std::uint8_t> bytes(sizeof bits);
       std::memcpy(bytes.data(), &bits, sizeof bits);
-      told.resize(8 * sizeof bits + 1);
-      for (std::size_t i = 0; i + 1 < told.size(); ++i) {
-        if ((bytes[i / 8] >> (i % 8) & 1) != 0) told[i + 1] = true;
+      differed.resize(8 * sizeof bits + 1);
+      for (std::size_t i = 0; i + 1 < differed.size(); ++i) {
+        if ((bytes[i / 8] >> (i % 8) & 1) != 0) differed[i + 1] = true;
       }
     });
   };
@@ -53,11 +53,11 @@ Make gates(int broken, Told& told) {
 
 std::shared_ptr<RtlDevice> make_rtl(const RtlOptions& options) { return make_rtl_device(options); }
 
-/// A work, what the RTL makes of it, what the gates make of it, and which cells' inputs told.
+/// A work, what the RTL makes of it, what the gates make of it, and which cells' inputs differed.
 struct Tried {
   Work work;
   Outcome rtl, gates;
-  Told told;
+  Differed differed;
 };
 
 std::size_t jobs() { return std::max(1U, std::thread::hardware_concurrency()); }
@@ -72,7 +72,7 @@ const std::vector<Tried>& all_tried() {
       Tried& tried = tries[i];
       tried.work = std::move(works[i]);
       tried.rtl = tried.work.run(make_rtl);
-      tried.gates = tried.work.run(gates(0, tried.told));
+      tried.gates = tried.work.run(gates(0, tried.differed));
       const std::lock_guard<std::mutex> lock(mutex);
       std::cout << tried.work.name << ": " << tried.gates.cycles << " cycles" << std::endl;
     });
@@ -96,9 +96,9 @@ TEST(Netlist, DoesWhatTheRtlDoes) {
 
 /// Does a device with this cell being another one give itself away?
 bool is_noticed(std::size_t cell, const Tried& tried) {
-  Told told;
+  Differed differed;
   try {
-    const Outcome found = tried.work.run(gates(static_cast<int>(cell), told));
+    const Outcome found = tried.work.run(gates(static_cast<int>(cell), differed));
     return found.values != tried.rtl.values || found.text != tried.rtl.text ||
            found.counters != tried.rtl.counters || found.cycles != tried.rtl.cycles ||
            found.memory != tried.rtl.memory;
@@ -113,16 +113,16 @@ enum Fate { kNoticed, kWithoutEffect, kNeverTold };
 
 /// And what `said` has of it: the first work that notices it, or why none does.
 Fate fate(std::size_t cell, std::string& said) {
-  bool told = false;
+  bool differed = false;
   for (const Tried& tried : all_tried()) {
-    if (!tried.told[cell]) continue;
-    told = true;
+    if (!tried.differed[cell]) continue;
+    differed = true;
     if (!is_noticed(cell, tried)) continue;
     said = "noticed by " + tried.work.name;
     return kNoticed;
   }
-  said = told ? "without effect" : "never told apart";
-  return told ? kWithoutEffect : kNeverTold;
+  said = differed ? "without effect" : "never differed apart";
+  return differed ? kWithoutEffect : kNeverTold;
 }
 
 TEST(Netlist, IsNoticedToBeWrongWhereACellIsAnotherOne) {
@@ -145,7 +145,7 @@ TEST(Netlist, IsNoticedToBeWrongWhereACellIsAnotherOne) {
   });
   std::cout << fates[kNoticed] << " of " << cells.size() << " broken cells noticed, "
             << fates[kWithoutEffect] << " without effect, " << fates[kNeverTold]
-            << " never told apart" << std::endl;
+            << " never differed apart" << std::endl;
   if (never_told != 0) EXPECT_FALSE(is_noticed(never_told, all_tried()[0]));
   // Which cells are drawn changes with the RTL: 13 of 20 were noticed.
   EXPECT_GE(fates[kNoticed] * 2, cells.size());

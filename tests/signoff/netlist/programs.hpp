@@ -18,7 +18,7 @@ namespace gemm64::netlist_test {
 /// What a device made of a work.
 struct Outcome {
   std::vector<MatrixI32> values;
-  std::string text;  // what it told of programs that it refused
+  std::string text;  // its messages on refused programs
   Counters counters{};
   std::uint64_t cycles = 0;
   std::vector<std::uint8_t> memory;

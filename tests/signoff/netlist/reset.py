@@ -118,7 +118,7 @@ def main(argv):
     parser = argparse.ArgumentParser(
         prog="tests/signoff/netlist/reset.py", description=__doc__, epilog="Exit: 0 every handshake is known from the reset's first cycle on, and no register "
         "that is known becomes unknown; 1 something is wrong, 2 bad usage or no such file.")
-    parser.add_argument("netlist", metavar="JSON", help="as scripts/asic/netlist.py keeps it beside its Verilog")
+    parser.add_argument("netlist", metavar="JSON", help="as scripts/asic/netlist.py keeps it with its Verilog")
     options = parser.parse_args(argv)
     try:
         with open(options.netlist, encoding="utf-8") as file:

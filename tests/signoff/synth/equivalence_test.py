@@ -13,7 +13,7 @@ from unittest import mock
 from harness import ROOT, SmallDesigns
 from synthesis import between, cells, equivalence, models, tools
 
-# A sum in two registers that hold the same, one that always becomes 5, and one that nobody reads.
+# A sum in two registers that hold the same, one that always becomes 5, and one that is not read.
 SUM = """\
 reg [3:0] sum_q, same_q, five_q, unread_q;
 always @(posedge clk_i) begin

@@ -26,7 +26,7 @@ class TimelineFile {
   explicit TimelineFile(const std::filesystem::path& path) : bytes(file_size(path)) { read(path); }
 
   /// The cycles by engine and cause from `begin` to `end`: `inner` false, from the commands' args
-  /// and what stands beside the commands; true, from the tiles' args and what stands beside the
+  /// and what is next to the commands; true, from the tiles' args and what is next to the
   /// tiles.
   Counters counters(bool inner, std::uint64_t begin = 0, std::uint64_t end = kNoEnd) const {
     Counters sums{};

@@ -11,8 +11,8 @@ namespace {
 using testing::ElementsAre;
 using testing::HasSubstr;
 
-/// "a b<a c<b+a": layers of each program in its order, behind < the one whose results it reads,
-/// behind + the one that gives its second operand, or * where the host does, behind ! those whose
+/// "a b<a c<b+a": layers of each program in its order, after < the one whose results it reads,
+/// after + the one that computes its second operand, or * where the host does, after ! those whose
 /// windows the host packs.
 std::vector<std::string> texts(const DevicePlan& plan) {
   std::vector<std::string> programs;
@@ -125,7 +125,7 @@ TEST_F(DevicePlanTest, GoesOnWithStripsOnlyWhereRowsStayByThemselves) {
   using Text = QuantizedText;
   EXPECT_THAT(text_of([](Text& t) { t.conv("b", "c", 4, 4, 3, kPad).conv("c", "y", 4, 8, 1); }),
               ElementsAre("a! b<a c<b y<c"))
-      << "behind a 3x3 convolution";
+      << "after a 3x3 convolution";
   EXPECT_THAT(
       text_of([](Text& t) { t.conv("b", "y", 4, 4, 1, "strides = [2,1], pads = [31,0,0,0]"); }),
       ElementsAre("a! b<a y<b"))
@@ -164,7 +164,7 @@ TEST_F(DevicePlanTest, GoesOnWithStripsOnlyWhereRowsStayByThemselves) {
       << "two readers";
   EXPECT_THAT(text_of([](Text& t) { t.conv("b", "c", 4, 4, 1).add("c", "a", "y"); }),
               ElementsAre("a! b<a c<b+a"))
-      << "the last layer adds what lies in strips";
+      << "the last layer adds a map in strips";
   EXPECT_THAT(text_of([](Text& t) { t.conv("b", "y", 4, 16, 1); }), ElementsAre("a! b<a y<b"))
       << "two planes of results";
   EXPECT_THAT(text_of([](Text& t) { t.conv("b", "y", 4, 8, 1); }, "1,1,16,400"),
@@ -217,11 +217,11 @@ TEST_F(DevicePlanTest, MultipliesTensorsThatTheNetworkComputes) {
   EXPECT_TRUE(found.on_host.empty());
   EXPECT_EQ(found.between.count(2), 1U);
   // Without, what a layer gave is read where it is, if the other operand is there.
-  QuantizedText lies("2,3,8");
-  lies.node("t", "Transpose <perm = [0,2,1]> (x)")
+  QuantizedText moved("2,3,8");
+  moved.node("t", "Transpose <perm = [0,2,1]> (x)")
       .matmul("x", "q", 8, 8)
       .node("y", "QLinearMatMul (q, s, z, t, s, middle, s, z)");
-  EXPECT_THAT(texts(plan(lies)), ElementsAre("q y<q"));
+  EXPECT_THAT(texts(plan(moved)), ElementsAre("q y<q"));
   QuantizedText late("2,3,8");
   late.matmul("x", "q", 8, 8)
       .matmul("x", "k", 8, 8)
@@ -323,7 +323,7 @@ TEST_F(DevicePlanTest, CopiesWhatOthersReadToAddToIt) {
       .conv("b", "e", 8, 8, 1)
       .add("d", "e", "y");
   EXPECT_THAT(texts(plan(read)), ElementsAre("b a e<b c<a+b d<a+e"));
-  // Of two additions, the second needs a second turn of the vector path.
+  // Of two additions, the second needs a second turn of the element-wise unit.
   QuantizedText twice("1,8,6,6");
   twice.conv("x", "a", 8, 8, 1).add("a", "x", "b").add("b", "x", "y");
   EXPECT_THAT(texts(plan(twice)), ElementsAre("a+* y<a+*"));
@@ -442,7 +442,7 @@ std::string engines(const DevicePlan& plan) {
   return text;
 }
 
-/// "a@0 b@5": where the parts of a concatenation begin, * behind one that is a copy.
+/// "a@0 b@5": where the parts of a concatenation begin, * after one that is a copy.
 std::string parts(const DevicePlan& plan) {
   std::string text;
   for (const DeviceLayer& layer : plan.programs.at(0).layers) {
@@ -464,7 +464,7 @@ TEST_F(DevicePlanTest, WritesPartsWhereAConcatenationHasThem) {
       found("com.microsoft.QLinearConcat <axis = 1> (s, z, a, s, z, b, s, z)");
   EXPECT_EQ(parts(joined), "a@0 b@5");
   EXPECT_THAT(texts(joined), ElementsAre("a b y<b"));
-  EXPECT_EQ(joined.programs[0].layers[1].job.plan.n_tiles, 2U) << "it lies ahead of a";
+  EXPECT_EQ(joined.programs[0].layers[1].job.plan.n_tiles, 2U) << "it is ahead of a";
   EXPECT_TRUE(joined.programs[0].layers[0].table.empty());
   const DevicePlan others =
       found("com.microsoft.QLinearConcat <axis = -3> (s, z, a, coarse, z, b, s, z)");
@@ -601,13 +601,13 @@ TEST_F(DevicePlanTest, ReadsSlicesOfChannelsWhereTheyLie) {
         .conv("b", "y", channels, channels, 1, "", groups);
     return plan(text);
   };
-  const DevicePlan behind = found("Slice (a, ninth, end, axis_one)", 15);
-  ASSERT_THAT(texts(behind), ElementsAre("a y<a"));
-  const DeviceLayer& layer = behind.programs[0].layers[1];
+  const DevicePlan sliced = found("Slice (a, ninth, end, axis_one)", 15);
+  ASSERT_THAT(texts(sliced), ElementsAre("a y<a"));
+  const DeviceLayer& layer = sliced.programs[0].layers[1];
   EXPECT_EQ(layer.job.source_tile, 1U);
   EXPECT_EQ(layer.convolution->channels, 16U) << "tiles 1 and 2";
   ASSERT_EQ(layer.input_order.size(), 15U);
-  EXPECT_EQ(layer.input_order[0], 1U) << "channel 9 lies at lane 1 of tile 1";
+  EXPECT_EQ(layer.input_order[0], 1U) << "channel 9 is at lane 1 of tile 1";
   const DevicePlan ahead = found("Slice (a, first_one, ninth, axis_one)", 9);
   EXPECT_EQ(ahead.programs[0].layers[1].job.source_tile, 0U);
   EXPECT_EQ(ahead.programs[0].layers[1].convolution->channels, 16U);

@@ -134,9 +134,9 @@ TEST_F(ExecutableTest, HasSumsThatAreThereTogetherAsOneProgram) {
   ASSERT_EQ(program.list.jobs.size(), 3U);
   for (const Job& job : program.list.jobs) EXPECT_TRUE(job.ready) << job.name;
   EXPECT_EQ(to_json(made, model)["order"][0], (Json{{"sums", {0, 1, 2}}}));
-  CompileOptions alone;
-  alone.why_sums = "the device computes Linear layers alone";
-  EXPECT_TRUE(compile(model, geometry_of({8}), alone).sums.empty());
+  CompileOptions linear;
+  linear.why_sums = "the device computes only Linear layers";
+  EXPECT_TRUE(compile(model, geometry_of({8}), linear).sums.empty());
   CompileOptions few;
   few.most_tiles = 2;
   EXPECT_TRUE(compile(model, geometry_of({8}), few).sums[0].list.jobs.empty());
@@ -298,7 +298,7 @@ TEST_F(ExecutableTest, IsForOneDeviceAndItsOptions) {
   other.floats = CompileOptions::Floats::kOnDevice;
   EXPECT_THROW(require_same(made, geometry, other, "net.g64"), UsageError);
   other = {};
-  other.why_sums = "sums alone";
+  other.why_sums = "only sums";
   EXPECT_THROW(require_same(made, geometry, other, "net.g64"), UsageError);
 }
 

@@ -40,7 +40,7 @@ Convolution drawn(std::mt19937& random, std::uint32_t height) {
   c.stride_height = draw(0, 2) == 0 ? draw(2, 3) : 1;
   c.pad_top = draw(0, c.kernel_height - 1);
   const std::uint32_t span = (c.kernel_height - 1) * c.dilation_height + 1;
-  const std::uint32_t padded = height + c.pad_top + draw(0, span + 2);  // windows of padding alone
+  const std::uint32_t padded = height + c.pad_top + draw(0, span + 2);  // windows of only padding
   c.out_height = padded < span ? 0 : (padded - span) / c.stride_height + 1;
   return c;
 }

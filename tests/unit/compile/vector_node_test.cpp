@@ -31,7 +31,8 @@ const std::vector<Form> kForms = {
     {{3, 60, 1, 9}, {1, 60, 1, 1}},
 };
 
-/// The results of a node if a layer gives one of its operands, as the vector path computes them.
+/// The results of a node if a layer gives one of its operands, as the element-wise unit computes
+/// them.
 template <class T>
 Tensor by_vector_path(const VectorNode& node, const Tensors& inputs, bool layer_gives_a,
                       const Dims& dims) {

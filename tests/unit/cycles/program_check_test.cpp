@@ -273,7 +273,7 @@ TEST_F(ProgramCheck, NamesAFenceThatIsRejectedOrNeverPasses) {
               Says("command 4 (FENCE", "wider than 40 bits"));
   EXPECT_THAT(refusal_of(snapshot((std::uint64_t{1} << 40) - kSnapshotBytes + 4)),
               Says("command 4 (FENCE", "pass the end"));
-  // The MATMUL of the second STORE comes behind the FENCE.
+  // The MATMUL of the second STORE comes after the FENCE.
   program_ = before;
   std::swap(program_[4], program_[5]);
   program_.insert(program_.begin() + 5, fence());

@@ -248,14 +248,14 @@ TEST(CountersOfRandomPrograms, OfSumsBeforeAPartOfAProgramStayWhatTheyWere) {
     MemoryTiming memory = memory_of(random);
     if (random() % 2 != 0) memory.sharing = MemorySharing::kExclusive;
     const JobProgram list = random_sums(random, geometry);
-    const Counters alone = predict_counters(list.program, geometry, memory);
-    fold(all, alone);
+    const Counters single = predict_counters(list.program, geometry, memory);
+    fold(all, single);
 
     std::vector<Command> ring = list.program;
     ring.insert(ring.end(), list.program.begin(), list.program.end());
     ring.resize(list.program.size() + random() % list.program.size());
     std::vector<std::uint64_t> given(ring.size(), 0);
-    std::uint64_t last = random() % (alone[counter::kTotalClocks] + 100);
+    std::uint64_t last = random() % (single[counter::kTotalClocks] + 100);
     for (std::size_t i = list.program.size(); i < ring.size(); ++i)
       given[i] = last += random() % 100;
     const RingPrediction found = predict_ring(ring, given, geometry, memory);

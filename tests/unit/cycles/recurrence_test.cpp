@@ -224,7 +224,7 @@ TEST(Pixels, HaveRoomAClockAfterOthersWereFreed) {
   EXPECT_FALSE(known(pixels.room(6, 10)));
   pixels.free(5, 300);
   EXPECT_EQ(pixels.empty(), 301);
-  pixels.free(0, 400);  // the border alone
+  pixels.free(0, 400);  // only the border
   EXPECT_EQ(pixels.empty(), 301);
   pixels.keep(4);
   EXPECT_FALSE(known(pixels.empty()));

@@ -134,7 +134,7 @@ TEST_F(WindowCheck, WantsALayerBeforeItsMatmuls) {
   EXPECT_THAT(refusal(program_, geometry_), Says("command 3 (MATMUL", "no SET_WINDOW before it"));
 }
 
-// Behind another program in a ring the layer may be that one's.
+// After another program in a ring the layer may be that one's.
 TEST_F(WindowCheck, TakesTheLayerOfAProgramBefore) {
   std::vector<Command> ring = program_;
   program_.erase(program_.begin() + kSet);

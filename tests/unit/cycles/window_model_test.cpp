@@ -59,7 +59,7 @@ TEST(WindowModel, CausesOfEveryEngineAddUpToTheTotal) {
   }
 }
 
-// Chunks wait for room of the pixels before them, behind one convolution as after another.
+// Chunks wait for room of the pixels before them, after one convolution as after another.
 TEST(WindowModel, AProgramOfManyLayersTakesLessThanEachByItself) {
   std::vector<Command> together;
   std::uint64_t apart = 0;

@@ -9,7 +9,7 @@ namespace {
 constexpr std::size_t kN = 8;
 constexpr std::size_t kTile = kN * kN;
 
-/// A memory behind a bus that gives no pointers.
+/// A memory on a bus without pointers.
 class FarMemory final : public DeviceMemory {
  public:
   explicit FarMemory(DeviceMemory& memory) : memory_(memory) {}
@@ -43,8 +43,8 @@ class BlockBatchTest : public testing::Test {
     memory.write(kFar, bytes.data(), bytes.size());
   }
 
-  std::vector<std::uint32_t> alone(std::uint32_t rows, const std::vector<std::size_t>& tiles,
-                                   std::uint32_t start) {
+  std::vector<std::uint32_t> one_by_one(std::uint32_t rows, const std::vector<std::size_t>& tiles,
+                                        std::uint32_t start) {
     std::vector<std::uint32_t> sums(rows * kN, start);
     TileProduct product(kN);
     for (const std::size_t tile : tiles) {
@@ -82,7 +82,7 @@ TEST_F(BlockBatchTest, ComputesEachBlockByItself) {
           }
           batch.add(weights, {base + 64 * tile, false});
         }
-        wanted.push_back(alone(rows, tiles, start));
+        wanted.push_back(one_by_one(rows, tiles, start));
       }
       batch.compute();
       ASSERT_EQ(batch.blocks(), wanted.size());
@@ -107,7 +107,7 @@ TEST_F(BlockBatchTest, GivesTheSameSumsOnAllCores) {
   }
   EXPECT_TRUE(batch.full());
   batch.compute();
-  const std::vector<std::uint32_t> wanted = alone(64, tiles, 0);
+  const std::vector<std::uint32_t> wanted = one_by_one(64, tiles, 0);
   for (std::size_t i = 0; i < batch.blocks(); ++i) {
     ASSERT_EQ(std::vector<std::uint32_t>(batch.sums(i), batch.sums(i) + wanted.size()), wanted);
   }

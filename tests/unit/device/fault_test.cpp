@@ -72,8 +72,8 @@ TEST(Fault, IsDescribed) {
   EXPECT_EQ(words("bias:3:31@1"), "bit 31 of column 3's bias in the next set of parameters");
   EXPECT_EQ(words("scale:3:0@1"), "bit 0 of column 3's scale in the next set of parameters");
   EXPECT_EQ(words("operand:3:0@1"), "bit 0 of byte 3 in the next word of second operands");
-  EXPECT_EQ(words("table:200:7@1"), "bit 7 of entry 200 in the vector path's table");
-  EXPECT_EQ(words("vector:5:1@1"), "bit 1 of lane 5's rounded sum on the vector path");
+  EXPECT_EQ(words("table:200:7@1"), "bit 7 of entry 200 in the element-wise unit's table");
+  EXPECT_EQ(words("vector:5:1@1"), "bit 1 of lane 5's rounded sum in the element-wise unit");
   EXPECT_EQ(words("lane-weight:1,8,5:7@1"), "bit 7 of lane 5's weight at tap 8, half 1");
   EXPECT_EQ(words("lane-value:2,1,5:0@1"),
             "bit 0 of lane 5's value at row 2, column 1 of the window");

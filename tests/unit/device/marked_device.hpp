@@ -33,14 +33,14 @@ class MarkedDevice : public WrappedDevice<TlmDevice> {
     for (std::size_t i = 0; i < bytes; ++i) {
       mark_ = (mark_ ^ static_cast<const std::uint8_t*>(data)[i]) * 0x100000001b3U;
     }
-    behind_.write_memory(address, data, bytes);
+    inner_.write_memory(address, data, bytes);
   }
   void read_memory(std::uint64_t address, void* data, std::size_t bytes) override {
-    behind_.read_memory(address, data, bytes);
+    inner_.read_memory(address, data, bytes);
     if (damage() == Damage::kFlips) static_cast<std::uint8_t*>(data)[0] ^= 1;
   }
   bool wait_interrupt(std::uint64_t max_cycles) override {
-    const bool done = behind_.wait_interrupt(max_cycles);
+    const bool done = inner_.wait_interrupt(max_cycles);
     if (!done) return false;
     if (marks_.slow && damage() != Damage::kFails) {
       std::this_thread::sleep_for(std::chrono::milliseconds(mark_ % 3 * 4));
@@ -53,7 +53,7 @@ class MarkedDevice : public WrappedDevice<TlmDevice> {
     return true;
   }
   void reset() override {
-    behind_.reset();
+    inner_.reset();
     mark_ = 0xcbf29ce484222325U;
   }
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Registers, errors and unbalanced programs of the reference device are tested beside the RTL's
+// Registers, errors and unbalanced programs of the reference device are tested with the RTL's
 // own, in tests/system; here is what it computes.
 #include "host/device/reference_device.hpp"
 

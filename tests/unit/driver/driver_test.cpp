@@ -20,7 +20,7 @@ using testing::Return;
 
 constexpr std::uint64_t kMemoryBytes = 1 << 20;
 
-/// A reference device behind a mock: a test changes single answers.
+/// A reference device in a mock: a test changes single answers.
 class MockDevice : public Device {
  public:
   MockDevice() : reference(geometry(), kMemoryBytes) {
@@ -244,21 +244,21 @@ TEST(DriverDevices, RunAgainAfterFoundFault) {
   FaultyDevice device(1);
   Driver driver(device);
   const Product product;
-  std::vector<FoundFault> told;
+  std::vector<FoundFault> reported;
   const GemmResult result =
       driver.run(product.job, product.weights, product.a, nullptr, [&](const FoundFault& fault) {
-        told.push_back(fault);
+        reported.push_back(fault);
         // Whatever became of the operands in the meantime
         std::vector<std::uint8_t> noise(product.job.layout.end, 0x5a);
         device.write_memory(0, noise.data(), noise.size());
       });
   EXPECT_EQ(result.sums, reference_gemm(product.a, product.w));
   EXPECT_EQ(device.programs, 2);
-  ASSERT_EQ(told.size(), 1u);
-  EXPECT_EQ(told[0].error, static_cast<std::uint32_t>(ErrorCode::kChecksum));
-  EXPECT_EQ(told[0].command, 2u);
-  EXPECT_EQ(told[0].tile, 5u);
-  EXPECT_EQ(told[0].row, 7u);
+  ASSERT_EQ(reported.size(), 1u);
+  EXPECT_EQ(reported[0].error, static_cast<std::uint32_t>(ErrorCode::kChecksum));
+  EXPECT_EQ(reported[0].command, 2u);
+  EXPECT_EQ(reported[0].tile, 5u);
+  EXPECT_EQ(reported[0].row, 7u);
 }
 
 /// Runs a program on a device that stops with an error at a word of its scratchpad.
@@ -327,7 +327,7 @@ TEST(DriverDevices, FailAtSecondFault) {
 }
 
 /// A device that checks itself, of which a register is found wrong `times` times once a program has
-/// begun. Settings are so from the second look on: the first one tells the driver what they are.
+/// begun. Settings are so from the second look on: the first one shows the driver what they are.
 class AlteredDevice : public WrappedDevice<ReferenceDevice> {
  public:
   AlteredDevice(std::uint32_t offset, std::uint32_t flipped, int times)
@@ -360,7 +360,7 @@ class AlteredDevice : public WrappedDevice<ReferenceDevice> {
   bool begun_ = false, known_ = false;
 };
 
-// The counter tells of CONTROL, which is never read back: what was counted was cleared.
+// The counter shows CONTROL, which is never read back: what was counted was cleared.
 TEST(DriverDevices, RunAgainAfterAlteredRegister) {
   const std::uint32_t fetched = GEMM64_COUNTERS_BASE + 8 * counter::kBytesCommands;
   const std::pair<std::uint32_t, std::uint32_t> registers[] = {
@@ -368,7 +368,7 @@ TEST(DriverDevices, RunAgainAfterAlteredRegister) {
       {reg::kRingBaseLow, reg::kRingBaseLow}, {reg::kRingBaseHigh, reg::kRingBaseHigh},
       {reg::kWatchdog, reg::kWatchdog},       {reg::kInterruptEnable, reg::kInterruptEnable},
       {reg::kRingHead, reg::kInterrupt},      {fetched, reg::kControl}};
-  for (const auto& [read, told] : registers) {
+  for (const auto& [read, reported] : registers) {
     AlteredDevice device(read, 1, 1);
     Driver driver(device);
     const Product product;
@@ -376,15 +376,15 @@ TEST(DriverDevices, RunAgainAfterAlteredRegister) {
     const GemmResult result = driver.run(product.job, product.weights, product.a, nullptr,
                                          [&](const FoundFault& fault) { faults.push_back(fault); });
     EXPECT_EQ(result.sums, reference_gemm(product.a, product.w));
-    EXPECT_EQ(device.times, 0) << register_name(told);
-    ASSERT_EQ(faults.size(), 1u) << register_name(told);
+    EXPECT_EQ(device.times, 0) << register_name(reported);
+    ASSERT_EQ(faults.size(), 1u) << register_name(reported);
     EXPECT_EQ(faults[0].error, 0u);
-    EXPECT_EQ(faults[0].offset, told);
+    EXPECT_EQ(faults[0].offset, reported);
 
     device.times = 2;
     EXPECT_THAT(
         message_of<DeviceError>([&] { driver.run(product.job, product.weights, product.a); }),
-        Says("register " + register_name(told) + " is 0x", "it should be 0x",
+        Says("register " + register_name(reported) + " is 0x", "it should be 0x",
              "ran the first time"));
   }
 }
@@ -394,8 +394,8 @@ TEST(DriverDevices, RunAgainAfterLostInterrupt) {
    public:
     Silent() : AlteredDevice(reg::kInterrupt, field::kInterruptDone.mask(), 1) {}
     bool wait_interrupt(std::uint64_t cycles) override {
-      const bool told = AlteredDevice::wait_interrupt(cycles);
-      return told && times == 0;
+      const bool reported = AlteredDevice::wait_interrupt(cycles);
+      return reported && times == 0;
     }
   } device;
   Driver driver(device);
@@ -453,10 +453,10 @@ TEST_F(DriverRun, WaitsWithoutLimit) {
     now += std::uint64_t{1} << 40;
     return now >> 40 == 5 && device.reference.wait_interrupt(cycles);
   });
-  int told = 0;
-  EXPECT_NO_THROW(driver.run_program(0, {finish()}, 0, [&told](double) { ++told; }));
+  int reported = 0;
+  EXPECT_NO_THROW(driver.run_program(0, {finish()}, 0, [&reported](double) { ++reported; }));
   EXPECT_EQ(now >> 40, 5u);
-  EXPECT_EQ(told, 0) << "no bytes of weights are known that it could be a part of";
+  EXPECT_EQ(reported, 0) << "no bytes of weights are known that it could be a part of";
 }
 
 /// What WATCHDOG holds after a run, `before` at its start, with so much timeouts.
@@ -537,10 +537,10 @@ TEST_F(DriverRun, ReportsGrowingProgress) {
   EXPECT_CALL(device, read_register(_)).Times(AnyNumber());
   EXPECT_CALL(device, read_register(kCounters[counter::kBytesWeights].offset))
       .WillRepeatedly([&read](std::uint32_t) { return read; });
-  std::vector<double> told;
+  std::vector<double> reported;
   driver.run(product.job, product.weights, product.a,
-             [&told](double part) { told.push_back(part); });
-  EXPECT_EQ(told, (std::vector<double>{0.25, 0.5, 0.75, 1.0}));
+             [&reported](double part) { reported.push_back(part); });
+  EXPECT_EQ(reported, (std::vector<double>{0.25, 0.5, 0.75, 1.0}));
 }
 
 TEST_F(DriverRun, RejectsSmallMemory) {

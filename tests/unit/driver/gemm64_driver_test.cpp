@@ -76,7 +76,7 @@ class Fake {
     hooks.barrier = [](void* self) { static_cast<Fake*>(self)->log.push_back("barrier"); };
   }
 
-  /// Waits by hook: `line` tells whether the interrupt line is high.
+  /// Waits by hook: `line` is whether the interrupt line is high.
   void wait_by_hook() {
     hooks.wait = [](void* self, std::uint64_t limit) {
       Fake& fake = *static_cast<Fake*>(self);
@@ -96,7 +96,7 @@ class Fake {
   std::uint32_t dead = ~0u;  // a register that answers with an error
 };
 
-/// Commands that can be told apart: a number in each first byte.
+/// Distinguishable commands: a number in each first byte.
 std::vector<std::uint8_t> numbered(std::uint32_t first, std::uint32_t count) {
   std::vector<std::uint8_t> bytes(std::size_t{count} * GEMM64_COMMAND_BYTES);
   for (std::uint32_t i = 0; i < count; ++i) {
@@ -278,19 +278,19 @@ TEST_F(Core, GiveAndTakeHaveBarriersInOrder) {
 }
 
 TEST_F(Core, CachesGetAddresses) {
-  static std::vector<std::uint64_t> told;
-  told.clear();
+  static std::vector<std::uint64_t> reported;
+  reported.clear();
   fake.hooks.clean = fake.hooks.invalidate = [](void*, std::uint64_t address, std::size_t bytes) {
-    told.insert(told.end(), {address, bytes});
+    reported.insert(reported.end(), {address, bytes});
   };
   open();
-  told.clear();
+  reported.clear();
   gemm64_give(&driver, 0x2000, 64);
   gemm64_take(&driver, 0x3000, 128);
-  EXPECT_EQ(told, (std::vector<std::uint64_t>{0x2000, 64, 0x3000, 128}));
-  told.clear();
+  EXPECT_EQ(reported, (std::vector<std::uint64_t>{0x2000, 64, 0x3000, 128}));
+  reported.clear();
   ASSERT_EQ(submit(1, 2), GEMM64_OK);
-  EXPECT_EQ(told, (std::vector<std::uint64_t>{driver.ring, 2 * GEMM64_COMMAND_BYTES}));
+  EXPECT_EQ(reported, (std::vector<std::uint64_t>{driver.ring, 2 * GEMM64_COMMAND_BYTES}));
 }
 
 TEST_F(Core, CommandsThatCannotBeStoredStartNothing) {
@@ -441,7 +441,7 @@ TEST_F(Core, ACounterIsReadInOnePieceWhileItCounts) {
   EXPECT_EQ(value, 0x3'0000'0005u);
 }
 
-// As firmware does: a FENCE that writes a snapshot, in a ring behind other commands.
+// As firmware does: a FENCE that writes a snapshot, in a ring after other commands.
 TEST_F(Core, SnapshotsAreReadAsTheyLieInMemory) {
   std::uint8_t bytes[GEMM64_SNAPSHOT_BYTES];
   for (unsigned i = 0; i < sizeof bytes; ++i) bytes[i] = static_cast<std::uint8_t>(i);

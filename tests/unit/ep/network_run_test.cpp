@@ -56,7 +56,7 @@ class NetworkRunTest : public testing::Test {
         {"w", "b", "v"});
   }
 
-  /// A convolution, and products of activations, beside one Linear layer: node0, node2, node3.
+  /// A convolution, products of activations, and one Linear layer: node0, node2, node3.
   static OnnxModel mixed() {
     return model(
         "(float[2,1,4,4] x, float[3,1,3,3] w, float[12,5] v) => (float[2,2] y) "
@@ -268,14 +268,14 @@ TEST_F(NetworkRunTest, RunsNothingIfObserverRefuses) {
 
 TEST_F(NetworkRunTest, ReportsGrowingProgress) {
   for (const Precision precision : {Precision::kInt8, Precision::kFloat32}) {
-    std::vector<double> told;
+    std::vector<double> reported;
     RunOptions options;
     options.precision = precision;
     run(two_layers(), {{"x", input({6, 20})}}, options,
-        [&](const std::string&, double done) { told.push_back(done); });
-    EXPECT_EQ(told.front(), 0);
-    EXPECT_DOUBLE_EQ(told.back(), 1);
-    EXPECT_TRUE(std::is_sorted(told.begin(), told.end()));
+        [&](const std::string&, double done) { reported.push_back(done); });
+    EXPECT_EQ(reported.front(), 0);
+    EXPECT_DOUBLE_EQ(reported.back(), 1);
+    EXPECT_TRUE(std::is_sorted(reported.begin(), reported.end()));
   }
 }
 
@@ -392,8 +392,8 @@ TEST_F(NetworkRunTest, RunsImagesOneAfterTheOther) {
   const Tensor images = input({3, 4});
   std::vector<float> expected;
   for (std::int64_t i = 0; i < 3; ++i) {
-    const NetworkRun alone = run(network, {{"x", rows(images, i, 1)}});
-    const auto y = values_of<float>(alone.outputs.at("y"));
+    const NetworkRun single = run(network, {{"x", rows(images, i, 1)}});
+    const auto y = values_of<float>(single.outputs.at("y"));
     expected.insert(expected.end(), y.begin(), y.end());
   }
   JobNotes notes;
@@ -473,7 +473,7 @@ TEST_F(NetworkRunTest, SendsIntegerProductsToDevice) {
         const Tensor expected = run_on_cpu(network, {{"x", x}}).at("y");
         EXPECT_EQ(std::memcmp(found.outputs.at("y").raw(), expected.raw(), 15), 0);
       }
-      // float32 products alone go to the device in float32.
+      // Only float32 products go to the device in float32.
       EXPECT_TRUE(run(network, {{"x", x}}, Precision::kFloat32).report.layers.empty());
     }
   }

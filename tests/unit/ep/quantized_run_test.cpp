@@ -70,7 +70,7 @@ TEST_F(QuantizedRunTest, ReportsWindowsAndPackedRows) {
   EXPECT_THAT(text, Says("3x3 /2 packed", "3x3 dilated 2 in 20 groups", "1 node in ONNX Runtime",
                          "(1 Transpose)",
                          "2 programs on the device.\n"
-                         "1 node on its vector path, as layers wrote their results.\n"));
+                         "1 node in its element-wise unit, as layers wrote their results.\n"));
   // 2 x 5 x 5 windows of 27 bytes, in words of 8.
   EXPECT_THAT(text,
               Says("im2col on the host: 1.562 KiB of 1 layer.\n", "MACs on the device: 100.0 %"));
@@ -108,11 +108,11 @@ TEST_F(QuantizedRunTest, NoticesFlipInAConvolution) {
 }
 
 TEST_F(QuantizedRunTest, ReportsGrowingProgress) {
-  std::vector<double> told;
-  run(quantized_branches(), {}, [&](const std::string&, double done) { told.push_back(done); });
-  EXPECT_EQ(told.front(), 0);
-  EXPECT_NEAR(told.back(), 1, 1e-9);
-  EXPECT_TRUE(std::is_sorted(told.begin(), told.end()));
+  std::vector<double> reported;
+  run(quantized_branches(), {}, [&](const std::string&, double done) { reported.push_back(done); });
+  EXPECT_EQ(reported.front(), 0);
+  EXPECT_NEAR(reported.back(), 1, 1e-9);
+  EXPECT_TRUE(std::is_sorted(reported.begin(), reported.end()));
 }
 
 TEST_F(QuantizedRunTest, LeavesConvolutionsToHost) {

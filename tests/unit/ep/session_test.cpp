@@ -105,7 +105,7 @@ TEST_F(SessionTest, RefusesLargeNetworksAndOptions) {
   settings.check = CheckLevel::kOutputs;
   EXPECT_NO_THROW(session("rtl", settings));
   EXPECT_THAT(message_of([&] { session("reference", settings); }),
-              Says("--check outputs: the host alone runs the network"));
+              Says("--check outputs: only the host runs the network"));
 }
 
 }  // namespace

@@ -38,7 +38,7 @@ class WeakDevice : public WrappedDevice<TlmDevice> {
       wrong = weights_.wrong.count(text) != 0;
     }
     for (std::size_t i = 0; wrong && i < text.size(); i += 3) text[i] ^= 0x60;
-    behind_.write_memory(address, text.data(), text.size());
+    inner_.write_memory(address, text.data(), text.size());
   }
 
  private:

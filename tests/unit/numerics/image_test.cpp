@@ -131,7 +131,7 @@ TEST(NetworkInput, CutsOutTheMiddleOfGreyImages) {
 }
 
 // Every source value counts where an image becomes smaller: stripes become their mean, which two
-// neighbours of each centre alone would not see.
+// a check of only each centre's neighbours would miss.
 TEST(NetworkInput, AveragesIfImageShrinks) {
   std::vector<std::uint8_t> stripes(64 * 64, 0);
   for (std::size_t i = 0; i < stripes.size(); i += 8) stripes[i] = 255;

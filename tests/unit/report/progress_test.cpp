@@ -38,7 +38,7 @@ TEST(ProgressBar, EstimatesNothingTooEarly) {
   EXPECT_FALSE(remaining.left(2));
 }
 
-// Ten seconds of reading, then 100 of work, told by a cycle that the test sets.
+// Ten seconds of reading, then 100 of work, by a clock that the test sets.
 TEST(Remaining, IsWithinHalfAfterATenth) {
   for (const double first : {0.0, 0.3}) {  // a part may be there from before
     Remaining remaining;
@@ -83,7 +83,7 @@ TEST(ProgressBar, IsCutToTheColumnsThatThereAre) {
   }
 }
 
-/// What a bar writes to a terminal of so many columns, in its lifetime.
+/// What a bar writes to a terminal of that many columns, in its lifetime.
 std::string on_terminal(std::uint16_t columns, const std::string& name) {
   winsize size{};
   size.ws_row = 24;
@@ -123,7 +123,7 @@ TEST(ProgressBar, NeverFillsALineOfATerminal) {
   }
 }
 
-/// What a bar writes to a pipe in about 20 of its intervals, in which nobody calls it.
+/// What a bar writes to a pipe in about 20 of its intervals, without a call.
 std::string in_silence(bool erased) {
   int ends[2];
   EXPECT_EQ(pipe(ends), 0);

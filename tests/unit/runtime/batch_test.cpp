@@ -22,8 +22,8 @@ void expect_images_alone(const std::string& graph, const ImportOptions& options)
   std::vector<float> wanted;
   for (std::int64_t i = 0; i < kBatch; ++i) {
     const float* image = x.values<float>() + i * 12;
-    const Tensor alone = floats({1, 3, 2, 2}, std::vector<float>(image, image + 12));
-    const std::vector<float> y = values_of<float>(run_on_cpu(one, {{"x", alone}}).at("y"));
+    const Tensor single = floats({1, 3, 2, 2}, std::vector<float>(image, image + 12));
+    const std::vector<float> y = values_of<float>(run_on_cpu(one, {{"x", single}}).at("y"));
     wanted.insert(wanted.end(), y.begin(), y.end());
   }
   const Tensor found = run_on_cpu(three, {{"x", x}}).at("y");

@@ -103,11 +103,11 @@ TEST(BatchedModel, MakesInputsForImagesInTurn) {
       "(float[1,2] x) => (float[2,1] y) {s = Constant <value_ints = [2, 1]> () y = Reshape(x, s)}";
   EXPECT_EQ(load_graph(mixes).inputs.passes(), 3);
   EXPECT_EQ(in_turn, (std::vector<std::int64_t>{0, 3}));
-  const std::string beside =
+  const std::string second =
       "(float[1,2] x, float[1,2] z) => (float[2,1] y) {s = Constant <value_ints = [2, 1]> () "
       "a = Add(x, z) y = Reshape(a, s)}";
   const BatchedModel found = load_with_inputs(
-      [&](const ImportOptions& import) { return load_text(beside, {}, 13, import); }, options,
+      [&](const ImportOptions& import) { return load_text(second, {}, 13, import); }, options,
       [](const OnnxModel&) {},
       [&](const OnnxModel&, const InputOptions&, std::int64_t) {
         return InputSources{{"x", InputSource::of(floats({3, 2}, {1, 2, 3, 4, 5, 6}))},

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Chains of quantized layers, run by a driver only: random ones, and what they must give.
+// Chains of quantized layers, run by a driver only: random ones and their expected results.
 #pragma once
 
 #include "host/cycles/cycle_model.hpp"
@@ -25,7 +25,7 @@ struct TestLayer {
   Output output;
 };
 
-/// What a layer of a chain gave, and what it should have.
+/// The results of a layer of a chain, and the expected ones.
 struct ChainedLayer {
   MatrixI32 results;      // M x N, as the device wrote them
   Mismatches mismatches;  // of all of them, against the reference
@@ -33,7 +33,7 @@ struct ChainedLayer {
   Counters predicted{};   // for a memory without stalls
 };
 
-/// What a layer makes of activations.
+/// The reference of a layer.
 inline MatrixI32 reference_layer(const TestLayer& layer, const MatrixI8& x) {
   MatrixI32 sums = reference_gemm(x, layer.weights);
   const Output& output = layer.output;
@@ -41,7 +41,7 @@ inline MatrixI32 reference_layer(const TestLayer& layer, const MatrixI8& x) {
   return reference_requantize(sums, layer.bias, layer.scales, output.zero, output.low, output.high);
 }
 
-/// The layers as one program: the results of each are the activations of the next, where they lie.
+/// The layers as one program: the results of each are, in place, the activations of the next.
 inline JobProgram make_chain(std::uint64_t m, const std::vector<TestLayer>& layers,
                              const Geometry& geometry) {
   std::vector<Job> jobs;

@@ -83,23 +83,24 @@ TEST_F(FloatGemm, JobsAreThoseThatRun) {
 }
 
 TEST_F(FloatGemm, ReportsProgressByDepth) {
-  std::vector<std::pair<std::string, double>> told;
+  std::vector<std::pair<std::string, double>> reported;
   ProgressShare half([&](const std::string& name, double done) {
-    // Of each job the first and the last that is told.
-    if (told.size() > 1 && told.back().first == name && told[told.size() - 2].first == name) {
-      told.pop_back();
+    // Of each job the first and the last report.
+    if (reported.size() > 1 && reported.back().first == name &&
+        reported[reported.size() - 2].first == name) {
+      reported.pop_back();
     }
-    told.emplace_back(name, done);
+    reported.emplace_back(name, done);
   });
   half.next(0.5);
   half.next(0.5);  // the first half is done
   run(Precision::kFloat32, half);
-  ASSERT_EQ(told.size(), 8U);
+  ASSERT_EQ(reported.size(), 8U);
   const double done[] = {0, 0.1, 0.3, 0.6, 1};
   for (std::size_t i = 0; i < 4; ++i) {
-    EXPECT_EQ(told[2 * i].first, "fc/" + std::to_string(i));
-    EXPECT_DOUBLE_EQ(told[2 * i].second, 0.5 + done[i] / 2);
-    EXPECT_DOUBLE_EQ(told[2 * i + 1].second, 0.5 + done[i + 1] / 2);
+    EXPECT_EQ(reported[2 * i].first, "fc/" + std::to_string(i));
+    EXPECT_DOUBLE_EQ(reported[2 * i].second, 0.5 + done[i] / 2);
+    EXPECT_DOUBLE_EQ(reported[2 * i + 1].second, 0.5 + done[i + 1] / 2);
   }
 }
 

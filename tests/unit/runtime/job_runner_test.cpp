@@ -113,7 +113,7 @@ TEST_F(JobRunnerTest, CallsItsObservers) {
 TEST_F(JobRunnerTest, RunsOneJobByItself) {
   RunOptions options;
   std::vector<std::uint64_t> resets;
-  options.alone = OneJob{1, 5000, [&](std::uint64_t clock) { resets.push_back(clock); }};
+  options.only = OneJob{1, 5000, [&](std::uint64_t clock) { resets.push_back(clock); }};
   JobRunner runner(device_, driver_, options);
   device_.damage = true;  // who runs is seen from its sums
   EXPECT_TRUE(run(runner).skipped);
@@ -126,15 +126,15 @@ TEST_F(JobRunnerTest, RunsOneJobByItself) {
 
 TEST_F(JobRunnerTest, ReportsGrowingProgress) {
   JobRunner runner(device_, driver_, {});
-  std::vector<double> told;
+  std::vector<double> reported;
   ProgressShare share([&](const std::string& name, double done) {
     EXPECT_EQ(name, "one");
-    told.push_back(done);
+    reported.push_back(done);
   });
   share.next(0.25);
   run(runner, "one", share);
-  EXPECT_EQ(told.front(), 0);
-  EXPECT_EQ(told.back(), 0.25);
+  EXPECT_EQ(reported.front(), 0);
+  EXPECT_EQ(reported.back(), 0.25);
 }
 
 TEST_F(JobRunnerTest, RefusesWhatTheMemoryCannotHold) {
@@ -187,9 +187,9 @@ TEST_F(JobRunnerTest, RunsJobsAsOneProgram) {
   EXPECT_EQ(layers[1].counters[counter::kBytesActivations], 6u * 3 * 8);
   EXPECT_EQ(layers[0].counters[counter::kBytesResults] + layers[1].counters[counter::kBytesResults],
             2 * 6u * 16 * 4 + 320);
-  const Job alone = runner.job("one", GemmShape{6, 20, 11});
+  const Job single = runner.job("one", GemmShape{6, 20, 11});
   const std::uint64_t apart =
-      2 * predict_counters(alone.program, small_geometry(), MemoryTiming{})[counter::kTotalClocks];
+      2 * predict_counters(single.program, small_geometry(), MemoryTiming{})[counter::kTotalClocks];
   EXPECT_LT(cycles, apart) << "loads while the one before ends";
 }
 

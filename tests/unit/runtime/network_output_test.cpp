@@ -109,9 +109,9 @@ TEST_F(NetworkOutput, IsWidenedForNumPy) {
   tiny.mutable_raw()[0] = std::byte{0x0d};   // -3
   testing::internal::CaptureStderr();
   outputs.write({{"a", small}, {"b", tiny}});
-  const std::string told = testing::internal::GetCapturedStderr();
-  EXPECT_THAT(told, Says("a.npy holds float32, since no .npy file holds float8e4m3fn",
-                         "b.npy holds int8, since no .npy file holds int4"));
+  const std::string reported = testing::internal::GetCapturedStderr();
+  EXPECT_THAT(reported, Says("a.npy holds float32, since no .npy file holds float8e4m3fn",
+                             "b.npy holds int8, since no .npy file holds int4"));
   EXPECT_FALSE(is_lost(at("a.npy")));
   EXPECT_EQ(value("a.npy"), 1.5F);
   EXPECT_EQ(load_tensor(at("b.npy"), onnx::TensorProto::INT8).values<std::int8_t>()[0], -3);

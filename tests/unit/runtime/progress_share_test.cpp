@@ -7,8 +7,8 @@ namespace gemm64 {
 namespace {
 
 TEST(ProgressShare, AddsUpPartsAndTheirParts) {
-  std::vector<double> told;
-  ProgressShare whole([&](const std::string&, double done) { told.push_back(done); });
+  std::vector<double> reported;
+  ProgressShare whole([&](const std::string&, double done) { reported.push_back(done); });
   whole.next(0.25);
   whole.report("a", 0.5);
   whole.next(0.75);
@@ -16,14 +16,14 @@ TEST(ProgressShare, AddsUpPartsAndTheirParts) {
   parts.next(0.5);
   parts.next(0.5);
   parts.report("b", 0.5);
-  EXPECT_EQ(told, (std::vector<double>{0.125, 0.25 + 0.75 * 0.75}));
+  EXPECT_EQ(reported, (std::vector<double>{0.125, 0.25 + 0.75 * 0.75}));
 }
 
 TEST(ProgressShare, NeedsNoReceiver) {
-  ProgressShare nobody;
-  nobody.next(1);
-  nobody.inside().report("a", 1);
-  nobody.report("a", 1);
+  ProgressShare silent;
+  silent.next(1);
+  silent.inside().report("a", 1);
+  silent.report("a", 1);
 }
 
 }  // namespace

@@ -91,8 +91,8 @@ class QuantizedText {
   std::vector<std::pair<std::string, Tensor>> weights_;
 };
 
-/// Branches, a projection beside a bottleneck, a depthwise layer, a packed first one, and a Linear
-/// layer that reads a map.
+/// Branches, a projection parallel to a bottleneck, a depthwise layer, a packed first one, and a
+/// Linear layer that reads a map.
 inline OnnxModel quantized_branches(int images = 2) {
   const char* const pad = "pads = [1,1,1,1]";
   QuantizedText text(fmt::format("{},3,9,9", images));

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A report for tests: what a device with cycles tells of a network, all of it right.
+// A report for tests: what a device with cycles reports of a network, all of it right.
 #pragma once
 
 #include "host/runtime/run_report.hpp"

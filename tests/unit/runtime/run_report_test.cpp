@@ -186,13 +186,13 @@ TEST(RunReport, AddsImagesThatRanOneAfterTheOther) {
   EXPECT_EQ(images.mismatches.first_column, 3);
   EXPECT_EQ(images.error_bound, 2);
   EXPECT_EQ(images.max_abs_error, 3);
-  LayerReport alone;
-  alone.skipped = true;
-  add_image(images, alone);
+  LayerReport skipped_layer;
+  skipped_layer.skipped = true;
+  add_image(images, skipped_layer);
   EXPECT_EQ(images.shape.m, 6U);
-  add_image(alone, image);
-  EXPECT_FALSE(alone.skipped);
-  EXPECT_EQ(alone.shape.m, 2U);
+  add_image(skipped_layer, image);
+  EXPECT_FALSE(skipped_layer.skipped);
+  EXPECT_EQ(skipped_layer.shape.m, 2U);
 }
 
 }  // namespace

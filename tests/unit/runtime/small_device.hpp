@@ -21,19 +21,19 @@ class DamagedDevice : public WrappedDevice<ReferenceDevice> {
   DamagedDevice() : WrappedDevice(small_geometry(), std::uint64_t{16} << 20) {}
 
   void read_memory(std::uint64_t address, void* data, std::size_t bytes) override {
-    behind_.read_memory(address, data, bytes);
+    inner_.read_memory(address, data, bytes);
     if (damage) static_cast<std::uint8_t*>(data)[0] ^= 1;
   }
   bool wait_interrupt(std::uint64_t max_cycles) override {
     ++runs;
-    return behind_.wait_interrupt(max_cycles);
+    return inner_.wait_interrupt(max_cycles);
   }
 
   bool damage = false;  // flips a bit of the first sum
   int runs = 0;         // jobs begun
 };
 
-/// Writes down what it is told: "announce a b", "begin a", "end".
+/// Records its calls: "announce a b", "begin a", "end".
 class JobNotes : public JobObserver {
  public:
   void announce(const std::vector<Job>& jobs) override {

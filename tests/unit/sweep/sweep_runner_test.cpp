@@ -19,7 +19,7 @@ class WrongDevice final : public WrappedDevice<TlmDevice> {
   explicit WrongDevice(const DeviceOptions& options)
       : WrappedDevice(geometry_of_array(options.array), options.memory) {}
   void read_memory(std::uint64_t address, void* data, std::size_t bytes) override {
-    behind_.read_memory(address, data, bytes);
+    inner_.read_memory(address, data, bytes);
     if (bytes != 0) *static_cast<std::uint8_t*>(data) ^= 1;
   }
   std::string name() const override { return "wrong"; }

@@ -92,7 +92,7 @@ TEST(WindowCut, TakesLowerBlocksWhereTheNextOnesPixelsWouldHaveNoRoom) {
   const WindowCut low = cut_convolution(c, geometry);
   EXPECT_FALSE(low.in_strips());
   EXPECT_GT(low.blocks(), 32u);
-  // All rows of three that a lower block needs lie there beside most of the next one's.
+  // All rows of three that a lower block needs are there with most of the next one's.
   EXPECT_EQ(low.strips[0].plan.capacity, 6u * 64 - 1);
 }
 
@@ -142,8 +142,8 @@ TEST(WindowCut, RefusesWhatNotEvenOneOutputPixelFits) {
   Geometry geometry;
   geometry.scratchpad_words = 64;
   EXPECT_THAT([&] { cut_convolution(same(64 * 10, 64, 64, 3), geometry); },
-              Fails("does not fit the scratchpad of 64 words: one output pixel "
-                    "alone meets 3 rows of 10 planes of 64 channels, which take 5760 bytes; a "
+              Fails("does not fit the scratchpad of 64 words: a single output pixel "
+                    "meets 3 rows of 10 planes of 64 channels, which take 5760 bytes; a "
                     "scratchpad of 90 words is enough"));
 }
 

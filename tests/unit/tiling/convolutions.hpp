@@ -156,7 +156,7 @@ inline PlainConvolution random_convolution(std::mt19937& random, std::uint32_t n
   return c;
 }
 
-/// A convolution in memory: operands as the device reads them, from `address` on, results behind.
+/// A convolution in memory: operands as the device reads them, from `address` on, then results.
 class PlacedConvolution {
  public:
   PlacedConvolution(const PlainConvolution& c, std::uint32_t n, std::uint64_t address)
@@ -285,7 +285,7 @@ class PlacedConvolution {
   WindowOperands where_;
 };
 
-/// Blocks of some size, and a scratchpad of which some is left alone so that slots go around, but
+/// Blocks of some size, and a scratchpad of which some is unused so that slots go around, but
 /// the input rows fit.
 inline WindowPlan random_plan(std::mt19937& random, const Window& window, Geometry geometry) {
   const std::uint32_t words = geometry.scratchpad_words;

@@ -59,7 +59,7 @@ TEST(JobProgram, BeginsAProductThatIsReadyBeforeTheFenceOfTheOneBefore) {
                  kMatmul = Opcode::kMatmul, kStore = Opcode::kStore;
   const Geometry geometry = small();
   std::vector<Job> jobs(2, make_job("product", {131, 20, 9}, Accumulate::kDevice, geometry));
-  const std::uint64_t alone = cycles_of(make_job_program(jobs, geometry), geometry);
+  const std::uint64_t single = cycles_of(make_job_program(jobs, geometry), geometry);
   jobs[1].ready = true;
   const JobProgram list = make_job_program(jobs, geometry);
   EXPECT_EQ(opcodes(list),
@@ -69,7 +69,7 @@ TEST(JobProgram, BeginsAProductThatIsReadyBeforeTheFenceOfTheOneBefore) {
                                  Opcode::kFence, kStore,            // of 0; of 1
                                  kWeights, kLoad, kMatmul, kStore, Opcode::kFinish}));
   EXPECT_EQ(list.program[11].count, 0u) << "the fence waits for all results";
-  EXPECT_LT(cycles_of(list, geometry), alone - 150) << "the way through memory is hidden";
+  EXPECT_LT(cycles_of(list, geometry), single - 150) << "the way through memory is hidden";
 }
 
 TEST(JobProgram, OfOneJobIsThatJobsOwn) {

@@ -72,7 +72,7 @@ inline const std::vector<KnownProgram> kKnownPrograms{
      true,
      1249,
      {{square(256, 14, 64), {}}, {square(64, 14, 64, 3), 0}, {square(64, 14, 256), 1}}},
-    {"a projection beside a block",
+    {"a projection parallel to a block",
      true,
      959,
      {{square(256, 14, 128), {}},

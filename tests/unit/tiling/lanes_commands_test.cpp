@@ -110,7 +110,7 @@ TEST(DepthwiseTiling, TakesAnImageOfOneColumnAsARow) {
   EXPECT_EQ(cut->command().width, 9U);
   EXPECT_EQ(cut->command().out_width, 4U);
   c.out_width = 2;
-  EXPECT_FALSE(cut_for_lanes(c, small(), LaneSum::kProducts)) << "beside the border";
+  EXPECT_FALSE(cut_for_lanes(c, small(), LaneSum::kProducts)) << "next to the border";
 }
 
 /// A depthwise convolution that keeps the size of its map, of `width` columns.

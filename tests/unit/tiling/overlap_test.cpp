@@ -13,9 +13,9 @@ namespace {
 
 constexpr Output kInt8{ResultFormat(ResultCode::kInt8), 0, -128, 127};
 
-std::optional<Overlap> overlap(const Convolution& before, const Convolution& behind) {
+std::optional<Overlap> overlap(const Convolution& before, const Convolution& after) {
   const Geometry geometry;
-  return find_overlap(make_plan(before, geometry, kInt8), make_plan(behind, geometry, kInt8),
+  return find_overlap(make_plan(before, geometry, kInt8), make_plan(after, geometry, kInt8),
                       geometry);
 }
 
@@ -32,7 +32,7 @@ TEST(Overlap, PartsTheTilesOfTheLastBlockButOne) {
   const auto found = overlap(square(192, 29, 192, 3), square(192, 29, 64, 3));
   ASSERT_TRUE(found);
   EXPECT_EQ(found->cut.block, 5u);  // of 7
-  EXPECT_EQ(found->cut.tile, 1u) << "what is behind takes longer than the way through memory";
+  EXPECT_EQ(found->cut.tile, 1u) << "the rest takes longer than the way through memory";
   EXPECT_EQ(found->early_blocks, 4u);
   EXPECT_EQ(found->early_tiles, 1u);
 }
@@ -48,11 +48,11 @@ TEST(Overlap, PartsTheLastTilesOfASingleBlock) {
 
 TEST(Overlap, OfAMapsLastPartCountsThePartsBeforeIt) {
   const Geometry geometry;
-  const Plan behind = make_plan(square(512, 14, 64), geometry, kInt8);
+  const Plan after = make_plan(square(512, 14, 64), geometry, kInt8);
   const auto of_part = [&](std::uint64_t first) {
     Output output = kInt8;
     output.part = ResultPart{first, 512};
-    return find_overlap(make_plan(square(96, 14, 208, 3), geometry, output), behind, geometry);
+    return find_overlap(make_plan(square(96, 14, 208, 3), geometry, output), after, geometry);
   };
   const auto last = of_part(256), shared = of_part(304);
   ASSERT_TRUE(last && shared);
@@ -67,8 +67,8 @@ TEST(Overlap, IsNoneWhereNothingIsReadyBeforeAll) {
 TEST(Overlap, OfAProductIsThatOfTheSameConvolution) {
   const Geometry geometry;
   const Plan product = make_plan(GemmShape{49, 2048, 512}, Accumulate::kDevice, geometry, kInt8);
-  const Plan behind = make_plan(square(512, 7, 512, 3), geometry, kInt8);
-  const auto found = find_overlap(product, behind, geometry);
+  const Plan after = make_plan(square(512, 7, 512, 3), geometry, kInt8);
+  const auto found = find_overlap(product, after, geometry);
   const auto same = overlap(square(2048, 7, 512), square(512, 7, 512, 3));
   ASSERT_TRUE(found && same);
   EXPECT_EQ(found->cut.tile, same->cut.tile);
@@ -76,7 +76,7 @@ TEST(Overlap, OfAProductIsThatOfTheSameConvolution) {
 }
 
 struct KnownOverlap {
-  Convolution before, behind;
+  Convolution before, after;
   const char* found;
 };
 
@@ -119,21 +119,21 @@ TEST(Overlap, IsTheOneThatKeepsTheArrayAndTheLanesWaitingLeast) {
        "before block 0 of tile 6: 0 blocks, 6 tiles, 0 words"},
   };
   for (const KnownOverlap& known : cases) {
-    const auto found = find_overlap(plan_of(known.before), plan_of(known.behind), Geometry{});
-    const std::string told =
+    const auto found = find_overlap(plan_of(known.before), plan_of(known.after), Geometry{});
+    const std::string reported =
         found ? fmt::format("before block {} of tile {}: {} blocks, {} tiles, {} words",
                             found->cut.block, found->cut.tile, found->early_blocks,
                             found->early_tiles, found->early_words)
               : "none";
-    EXPECT_EQ(told, known.found) << to_string(known.before) << " before "
-                                 << to_string(known.behind);
+    EXPECT_EQ(reported, known.found)
+        << to_string(known.before) << " before " << to_string(known.after);
   }
 }
 
 TEST(ProgramsOfConvolutions, StoreAllResultsWhereverALayerIsParted) {
   const Geometry geometry;
   std::vector<Job> jobs = {make_job("before", square(192, 29, 192, 3), geometry, kInt8),
-                           make_job("behind", square(192, 29, 64, 3), geometry, kInt8)};
+                           make_job("after", square(192, 29, 64, 3), geometry, kInt8)};
   jobs[1].source = 0;
   const JobProgram list = make_job_program(jobs, geometry);
   std::vector<std::uint64_t> rows(2);

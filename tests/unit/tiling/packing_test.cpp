@@ -12,7 +12,7 @@ constexpr std::uint64_t kFewProducts = 300'000;
 MatrixI8 random_matrix(std::mt19937& random, std::uint64_t rows, std::uint64_t columns) {
   MatrixI8 matrix(static_cast<Eigen::Index>(rows), static_cast<Eigen::Index>(columns));
   for (Eigen::Index i = 0; i < matrix.size(); ++i) {
-    matrix.data()[i] = static_cast<std::int8_t>(1 + random() % 127);  // padding alone is zero
+    matrix.data()[i] = static_cast<std::int8_t>(1 + random() % 127);  // only padding is zero
   }
   return matrix;
 }

@@ -307,7 +307,7 @@ TEST(Program, OfAStackLoadsWeightsAndParametersOfEachProduct) {
                                              "LOAD_PARAMETERS count=8 passes=1 address=4224"}));
 }
 
-/// The STOREs of so many rows of results that are a part of 24 columns, on an array of 8.
+/// The STOREs of that many rows of results that are a part of 24 columns, on an array of 8.
 std::vector<StoreCommand> stores_of_part(std::uint64_t rows, std::uint64_t first,
                                          std::uint64_t columns) {
   Geometry geometry;

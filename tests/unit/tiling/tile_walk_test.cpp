@@ -56,7 +56,7 @@ TEST(TileWalk, FindsTheTileThatACommandComputesInItsTurn) {
     EXPECT_EQ(tile_of(job, command, number), walk.tile().tile);
   }
   EXPECT_EQ(tiles, job.plan.row_blocks() * job.plan.tiles());
-  EXPECT_EQ(tile_of(job, command, number), std::nullopt);  // behind its last one
+  EXPECT_EQ(tile_of(job, command, number), std::nullopt);  // after its last one
   EXPECT_EQ(tile_of(job, 0, 0), std::nullopt);             // a load
   EXPECT_EQ(tile_of(job, job.program.size(), 0), std::nullopt);
 }

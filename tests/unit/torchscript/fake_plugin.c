@@ -14,7 +14,7 @@ static int say(const gemm64_torchscript_request* request, int output, const char
   return request->write(request->context, output, text, strlen(text));
 }
 
-/* The model is the file behind its first 4 bytes, which make it look like a ZIP archive. */
+/* The model is the file after its first 4 bytes, which make it look like a ZIP archive. */
 static int copy_model(const gemm64_torchscript_request* request) {
   char bytes[4096];
   FILE* const file = fopen(request->path, "rb");

@@ -32,7 +32,7 @@ TEST(ModuleRecords, AddUpWhatIsGivenOut) {
   EXPECT_EQ(sum.macs, 36U);
   EXPECT_EQ(sum.activations.leaf_bytes, 48U);
   EXPECT_EQ(sum.activations.container_bytes, 4U);
-  EXPECT_EQ(sum.activations.leaves, 1U) << "a module that nobody called gives nothing out";
+  EXPECT_EQ(sum.activations.leaves, 1U) << "a module without a call has no output";
   EXPECT_EQ(sum.activations.containers, 1U);
 }
 

@@ -33,7 +33,7 @@ function printable(text) {
       (c) => `\\u{${c.charCodeAt(0).toString(16).padStart(4, "0")}}`);
 }
 
-/// The end of a name, which tells more than its beginning.
+/// The end of a name, which is more specific than its beginning.
 function short(text, most = 26) {
   const letters = [...printable(text)];
   return letters.length <= most ? letters.join("") : "…" + letters.slice(1 - most).join("");

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Two runs side by side: cycles, causes and bytes, layer by layer.
+// Two runs compared: cycles, causes and bytes, layer by layer.
 
 const kSides = ["A", "B"];
 const kSideColors = ["var(--c-work)", "var(--c-memory)"];
@@ -72,16 +72,16 @@ function compare() {
   const sums = ["a", "b"].map((side) => ({bytes: Object.fromEntries(kinds.map((kind) => [kind, total(pairs.map((pair) => kindsOf(pair[side])[kind]))]))}));
   const totals = {name: "layers of both", clocks: both.clocks, bytes: both.bytes, a: sums[0], b: sums[1]};
   const settings = reports.map((report) => settingsOf(report).filter(Boolean).map(printable).join(" · "));
-  const alone = only.map((side, i) => (side.length === 0 ? null : paragraph(`Only in ${kSides[i]}: ` + side.map((layer) =>
+  const single = only.map((side, i) => (side.length === 0 ? null : paragraph(`Only in ${kSides[i]}: ` + side.map((layer) =>
       `${printable(layer.name)} (${whole(layer.clocks)} cycles${layer.there ? `; ${layer.there} in ${kSides[1 - i]}` : ""})`).join(", ") + ".")));
   const count = `of the ${whole(common.length)} ${common.length === 1 ? "layer" : "layers"} with cycles in both`;
-  const head = element("header", {class: "top"}, element("h1", {}, "Two runs side by side"),
+  const head = element("header", {class: "top"}, element("h1", {}, "Two runs compared"),
       ...reports.map((report, i) => element("div", {}, element("p", {}, element("strong", {}, `${kSides[i]}: ${printable(data.reports[i].file)}`), `, ${titleOf(report)}`,
                                             element("br"), element("span", {class: "soft"}, settings[i])), verdict(report))),
       tiles([deltaTile("cycles", both.clocks, whole), deltaTile("bytes moved", both.bytes, bytes),
              ["utilization", both.utilization.map(percent).join(" → "), "of all MACs of the array"],
              ["layers with cycles", reports.map((_, i) => whole(common.length + only[i].length)).join(" → "), `${whole(common.length)} in both`]]),
-      paragraph(`Clocks, bytes and utilization are those ${count}.`), ...alone.filter(Boolean));
+      paragraph(`Cycles, bytes and utilization are those ${count}.`), ...single.filter(Boolean));
   if (common.length === 0) return [head, [section("layers", "Cycles by layer", paragraph("No layer has cycles in both."))]];
   const sum = pairs.length > 1 ? totals : null;
   const sections = [

@@ -18,7 +18,7 @@ function causeChart(label, rows, compact = false) {
       rows.length > 40 || compact ? null
           : Plot.text(wide, {y: "place", x: (p) => (p.from + p.to) / 2, text: (p) => words(p.cause), fill: (p) => causeText(p.cause), fontWeight: 600}),
       Plot.tip(parts, Plot.pointerY({y: "place", x: (p) => (p.from + p.to) / 2,
-               title: (p) => `${printable(p.row.name)}: ${words(p.cause)}\n${whole(p.clocks)} clocks, ${percent(p.share)}`, maxRadius: 400})),
+               title: (p) => `${printable(p.row.name)}: ${words(p.cause)}\n${whole(p.clocks)} cycles, ${percent(p.share)}`, maxRadius: 400})),
     ]});
   };
   return chart(label, draw, causeLegend(parts.map((p) => p.cause)));
@@ -47,7 +47,7 @@ function clocks(report, layers) {
     const counters = countersOf(chosen);
     const name = chosen.length === 1 ? printable(chosen[0].name) : "all layers";
     place.replaceChildren(
-        causeChart(`Clocks of each engine by cause, ${name}`, engineRows(counters)),
+        causeChart(`Cycles of each engine by cause, ${name}`, engineRows(counters)),
         folded("cycles by engine and cause", table({caption: `cycles by engine and cause, ${name}`, rows: counters.filter(isClocks),
                columns: [column("engine", (c) => c.engine), column("cause", (c) => words(c.cause)), numeric("cycles", (c) => c.counted),
                          numeric("share", (c) => c.counted / total(chosen.map((l) => l.clocks)), percent)]})));

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Predicted against counted, counter by counter, beside the published formulas.
+// Predicted against counted, counter by counter, and the published formulas.
 
 const kFormulas = {
   predicted: "predicted by gemm64", double_buffered_ws: "double-buffered WS", single_buffered_ws: "single-buffered WS",
@@ -40,14 +40,14 @@ function predicted(report, layers) {
       Plot.dot(points, {y: "place", x: "ratio", fill: (p) => look(p.formula).color, symbol: "formula",
                r: (p) => (p.formula === "predicted" ? 7 : 4.5), stroke: "var(--surface)", strokeWidth: 0.8, sort: {channel: "-r"}}),
       Plot.tip(points, Plot.pointer({y: "place", x: "ratio",
-               title: (p) => `${printable(p.layer.name)}\n${kFormulas[p.formula] ?? words(p.formula)}\n${whole(p.clocks)} clocks, ${figures(p.ratio, 5)}× the ${of}`})),
+               title: (p) => `${printable(p.layer.name)}\n${kFormulas[p.formula] ?? words(p.formula)}\n${whole(p.clocks)} cycles, ${figures(p.ratio, 5)}× the ${of}`})),
     ], r: {type: "identity"}}), legend(names.map((name) => ({name: kFormulas[name], ...look(name)}))));
   const parts = [drawn, folded("cycles by formula", table({caption: `cycles, ${of} and by formula`, rows: timed, columns: [
     column("layer", (l) => l.name), numeric(of, (l) => l.clocks),
     ...names.map((name) => numeric(kFormulas[name], (l) => (name === "predicted" ? l.predicted : l.published[name])))]}))];
   const counted = timed.filter((layer) => layer.counters && layer.predictedCounters);
   if (counted.length !== 0) parts.unshift(...countersTable(counted));
-  return section("predicted", isAnalysis(report) ? "Predicted cycles beside published formulas" : "Predicted against counted", ...parts);
+  return section("predicted", isAnalysis(report) ? "Predicted cycles and published formulas" : "Predicted against counted", ...parts);
 }
 
 /// A statement about all counters, and the table of one layer's.

@@ -41,7 +41,7 @@ function roofline(report, layers) {
   };
   return section("roofline", "Roofline",
                  paragraph(`A layer can reach no more MACs per cycle than the array has, nor more than its ${unit}s allow. Its mark ` +
-                           "tells which of the two is lower for it; the distance to the line is what waits cost."),
+                           "shows which of the two is lower for it; the distance to the line is what waits cost."),
                  chart(label, draw, legend(kinds.map((kind) => ({
                    name: kind === "MACs" ? "bound by the array’s MACs" : `bound by ${unit}s: ${kind}`,
                    color: kKindColors[kBounds.indexOf(kind)], symbol: kBoundSymbols[kBounds.indexOf(kind)]})))),

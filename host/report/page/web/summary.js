@@ -17,7 +17,7 @@ function titleOf(report) {
   return isAnalysis(report) ? `${name}, analysed` : `${name} on device ‘${printable(report.device)}’`;
 }
 
-/// One line of what the run was told.
+/// One line of the run's settings.
 function settingsOf(report) {
   if (isAnalysis(report)) {
     return [`${report.array.n}×${report.array.n} array`, report.opset ? `opset ${report.opset}` : null,

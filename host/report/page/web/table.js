@@ -60,7 +60,7 @@ function table({caption, columns, rows, sum = null, sorts = true}) {
                          body, foot));
 }
 
-/// A table behind a line that opens it: what a chart shows, for those who do not see it.
+/// A table with a line that opens it: what a chart shows, for those who do not see it.
 function folded(caption, made) {
   return element("details", {}, element("summary", {}, "Table: " + caption), made);
 }

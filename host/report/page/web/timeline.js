@@ -181,8 +181,8 @@ function timeline(report, layers) {
   const text = recording
       ? "What each engine did, as recorded cycle by cycle." +
             (recording.shortest > 1 ? ` Neighbouring slices of fewer than ${whole(recording.shortest)} cycles stand as one, named after what most of them were; the file of --timeline has them all.` : "")
-      : `${isAnalysis(report) ? "Predicted cycles" : "Clocks"} of the layers, one after the other.` +
-            (isAnalysis(report) ? "" : " Within a layer only sums are known: an engine’s causes stand above each other, as high as their shares. A run with --timeline FILE.json beside --report shows every command and tile.");
+      : `${isAnalysis(report) ? "Predicted cycles" : "Cycles"} of the layers, one after the other.` +
+            (isAnalysis(report) ? "" : " Within a layer only sums are known: an engine’s causes stand above each other, as high as their shares. A run with --timeline FILE.json in addition to --report shows every command and tile.");
   return section("timeline", "Timeline", paragraph(text),
                  ...timelineView(tracks, `Timeline of ${tracks.length} tracks: ${tracks.map((t) => printable(t.name)).join(", ")}`));
 }

@@ -25,7 +25,7 @@ def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(
         prog="python -m llm.embed", allow_abbrev=False, epilog=_NOTES,
         formatter_class=argparse.RawDescriptionHelpFormatter,
-        description="Makes vectors of sentences by a language model on the accelerator, and tells how near they are "
+        description="Makes vectors of sentences by a language model on the accelerator, and prints how near they are "
                     "to each other and the cycles of each.")
     parser.add_argument("file", metavar="FILE", type=Path, help="an encoder's ONNX file")
     add_tokenizer(parser)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What is told of sentences: a line for each, and how near they are to each other."""
+"""What is printed of sentences: a line for each, and how near they are to each other."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ _WIDTH = 52
 
 
 class Show:
-    """Of so many sentences."""
+    """Of that many sentences."""
 
     def __init__(self, count: int, has_float: bool) -> None:
         self._screen = Screen(count)
@@ -21,10 +21,10 @@ class Show:
     def sentence(self, sentence: Sentence) -> None:
         """The line of one."""
         self._count += 1
-        told = f"{self._count:2} {sentence.text}"
+        text_row = f"{self._count:2} {sentence.text}"
         of_float = "" if sentence.of_float is None else f"{sentence.of_float:10.3f}"
         cut = _WIDTH - 12
-        self._screen.row(f"{told if len(told) <= cut else told[:cut - 3] + '...':{cut}} {sentence.tokens:4} tokens",
+        self._screen.row(f"{text_row if len(text_row) <= cut else text_row[:cut - 3] + '...':{cut}} {sentence.tokens:4} tokens",
                          _WIDTH, sentence.cost, of_float)
         self._screen.finished()
 

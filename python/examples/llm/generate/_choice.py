@@ -15,7 +15,7 @@ class Choice:
     """The likeliest token where temperature is 0, else one by chance: the same for the same seed."""
 
     temperature: float = 0.0
-    top_k: int = 0  #: of so many likeliest; 0: of all
+    top_k: int = 0  #: of this number of likeliest; 0: of all
     top_p: float = 1.0  #: of the fewest likeliest that have this share together
     seed: int = 1
     _random: np.random.Generator = field(init=False, repr=False)

@@ -32,7 +32,7 @@ def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(
         prog="python -m llm.generate", allow_abbrev=False, epilog=_NOTES,
         formatter_class=argparse.RawDescriptionHelpFormatter,
-        description="Writes text by a language model on the accelerator, and tells the cycles of each token.")
+        description="Writes text by a language model on the accelerator, and prints the cycles of each token.")
     parser.add_argument("files", nargs="+", metavar="FILE", type=Path,
                         help="ONNX files: a decoder, or an encoder and its decoder")
     add_tokenizer(parser)
@@ -41,7 +41,7 @@ def _parser() -> argparse.ArgumentParser:
     what.add_argument("--prompts", metavar="FILE", type=Path,
                       help="a file of prompts, parted by empty lines")
     what.add_argument("--max-tokens", type=whole, default=32, metavar="N",
-                      help="at most so many tokens for each prompt (default 32)")
+                      help="at most this number of tokens for each prompt (default 32)")
     what.add_argument("--temperature", type=_from_zero, default=0.0, metavar="X",
                       help="0: the likeliest token (default); else one by chance, the more the larger")
     what.add_argument("--top-k", type=whole, default=0, metavar="N", help="by chance among the N likeliest")
@@ -50,12 +50,12 @@ def _parser() -> argparse.ArgumentParser:
     what.add_argument("--seed", type=int, default=1, metavar="N", help="of the chance (default 1)")
     what.add_argument("--context", type=whole, metavar="N",
                       help="refuses a prompt of more tokens; without an encoder, text ends there")
-    what.add_argument("--start-token", metavar="TOKEN", help="what a decoder behind an encoder begins with")
+    what.add_argument("--start-token", metavar="TOKEN", help="what a decoder after an encoder begins with")
     what.add_argument("--end-token", metavar="TOKEN", help="what ends a text")
     how = add_how(parser)
     how.add_argument("--at-once", type=whole, metavar="N",
                      help="a decoder that keeps keys reads N tokens of the prompt a run (default: all); "
-                     "what quantizes as it runs then has ranges of these alone")
+                     "what quantizes as it runs then has ranges of only these")
     return parser
 
 
@@ -81,7 +81,7 @@ def _write(options: argparse.Namespace) -> Cost:
     writer = Writer(encoder, Decoder(files[-1], encoder is not None), tokens, choice, most=options.max_tokens,
                     context=options.context, at_once=options.at_once, start=options.start_token, end=options.end_token)
     for prompt in prompts:
-        writer.prepare(prompt)  # so that a bad one is told before hours of good ones
+        writer.prepare(prompt)  # so that a bad one is reported before hours of good ones
     show = Show([writer.runs(prompt) for prompt in prompts])
     texts: list[Text] = []
     total = Cost()

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What is told while texts are written: a line for each run, and the text."""
+"""What is printed while texts are written: a line for each run, and the text."""
 
 from __future__ import annotations
 

@@ -71,7 +71,7 @@ class Writer:
         self._encoder, self._decoder, self._tokens, self._choice = encoder, decoder, tokens, choice
         self._most, self._context, self._at_once = most, context, at_once
         if at_once is not None and (encoder is not None or not decoder.keeps):
-            raise InvalidArgument("--at-once is for a decoder alone that keeps keys and values")
+            raise InvalidArgument("--at-once is only for a decoder that keeps keys and values")
         self._start = tokens.start(start) if encoder else None
         self._ends = tokens.ends(end)
         known = decoder.vocabulary

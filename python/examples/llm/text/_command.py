@@ -41,7 +41,7 @@ whole = number(int, lambda value: value >= 1, "a whole number of at least 1")
 def add_tokenizer(parser: argparse.ArgumentParser) -> None:
     """--tokenizer."""
     parser.add_argument("--tokenizer", metavar="FILE", type=Path,
-                        help="a tokenizer.json (default: the one beside the first file)")
+                        help="a tokenizer.json (default: the one next to the first file)")
 
 
 def add_how(parser: argparse.ArgumentParser) -> argparse._ArgumentGroup:

@@ -110,7 +110,7 @@ def with_cause(error: InvalidArgument, texts: list[list[int]]) -> InvalidArgumen
         return error
     longest, largest = max(map(len, texts)), max(map(max, texts))
     return InvalidArgument(f"{error}; the text has {longest} tokens, the largest is {largest}: has the network "
-                           "so many places, and is it this network's tokenizer?")
+                           "that many entries, and is it this network's tokenizer?")
 
 
 class Encoder:

@@ -8,7 +8,7 @@ from typing import Any
 
 from gemm64 import InvalidArgument
 
-_STARTS = ("<|startoftranscript|>", "<pad>", "<s>")  # of decoders behind an encoder
+_STARTS = ("<|startoftranscript|>", "<pad>", "<s>")  # of decoders after an encoder
 _ENDS = ("</s>", "<|im_end|>", "<|endoftext|>", "<|eot_id|>", "<eos>", "[SEP]")
 
 
@@ -65,7 +65,7 @@ class Tokens:
         return known
 
     def start(self, asked: str | None) -> int:
-        """What a decoder behind an encoder begins with."""
+        """What a decoder after an encoder begins with."""
         return self._special(asked, _STARTS, "--start-token")
 
     def ends(self, asked: str | None) -> set[int]:

@@ -5,7 +5,7 @@
 
 module pe (
     input  wire               clk_i,
-    input  wire               first_i,       // of a tile: the sum starts anew
+    input  wire               first_i,       // of a tile: the sum restarts
     input  wire               last_i,        // of a tile: result_o holds its sum from the next cycle on
     output reg                first_o,
     output reg                last_o,

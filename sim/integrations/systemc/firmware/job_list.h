@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* What the firmware is told to do, and what came of it. The platform puts a list at PLATFORM_JOBS
+/* The firmware's work and its results. The platform puts a list at PLATFORM_JOBS
  * and its address into a1; jobs follow the list, and commands wherever they say. */
 #ifndef GEMM64_JOB_LIST_H
 #define GEMM64_JOB_LIST_H

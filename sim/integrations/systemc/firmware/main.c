@@ -156,7 +156,7 @@ static int failed(uint32_t index, enum gemm64_result result) {
 }
 
 /* The job after the last layer of the program that job `index` begins. */
-static uint32_t behind(uint32_t index) {
+static uint32_t next_run(uint32_t index) {
   do {
     ++index;
   } while (index < list->count && is_further_layer(index));
@@ -168,7 +168,7 @@ static int run(void) {
   uint32_t given = 0; /* jobs before this one are in the ring, or have ended */
   for (uint32_t next = 0; next < list->count;) {
     enum gemm64_result result = GEMM64_OK;
-    const uint32_t most = list->mode == JOB_LIST_ONE_AT_A_TIME ? behind(next) : list->count;
+    const uint32_t most = list->mode == JOB_LIST_ONE_AT_A_TIME ? next_run(next) : list->count;
     while (given < most && (result = submit(given)) == GEMM64_OK) ++given;
     if (result == GEMM64_RING_FULL && given > next) result = GEMM64_OK;
     if (result == GEMM64_OK) {
@@ -179,7 +179,7 @@ static int run(void) {
     } else {
       if (!failed(next, result)) return 0;
       if (jobs[next].status == JOB_FAILED) {
-        const uint32_t end = behind(next);
+        const uint32_t end = next_run(next);
         while (++next < end) {
           jobs[next].status = JOB_FAILED;
           jobs[next].order = ++ended;

@@ -73,7 +73,7 @@ static int try_device(const char *device) {
   failed = product(&hooks, memory, &clocks) || try_example(&hooks);
   printf("C, %s: %s, %llu cycles\n", device, failed ? "FAILED" : "a product of 5x6x7 is right",
          (unsigned long long)clocks);
-  /* What is refused is told. */
+  /* A refusal has a reason. */
   failed = failed || gemm64_sim_read(sim, 0xffc, &value) != -1 || gemm64_sim_error(sim)[0] == 0;
   failed = failed || gemm64_sim_reset(sim) != 0 || gemm64_sim_clocks(sim) == 0;
   gemm64_sim_destroy(sim);

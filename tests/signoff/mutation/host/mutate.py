@@ -23,9 +23,9 @@ def identities(source, file):
     """Each mutant with what it is, wherever its line moves."""
     seen = {}
     for mutant in source.found:
-        behind = " ".join(source.text[max(0, mutant.begin - 60):mutant.begin].decode(errors="ignore").split())
+        after = " ".join(source.text[max(0, mutant.begin - 60):mutant.begin].decode(errors="ignore").split())
         was = " ".join(source.text[mutant.begin:mutant.end].decode().split())
-        name = f"{file}: {behind} [{was} -> {' '.join(mutant.other.decode().split()) or 'nothing'}]"
+        name = f"{file}: {after} [{was} -> {' '.join(mutant.other.decode().split()) or 'nothing'}]"
         seen[name] = seen.get(name, 0) + 1
         yield (name if seen[name] == 1 else f"{name} #{seen[name]}"), mutant
 

@@ -78,7 +78,7 @@ TEST(JoinPrimitives, LeavesWhatIsSomethingElse) {
            found.find("Gelu") == std::string::npos;
   };
   EXPECT_TRUE(is_left(kMean + "q = Div(x, r) y = Mul(q, w)", "float[2,4] y, float[2,1] r"))
-      << "an output lies between";
+      << "an output is between";
   EXPECT_TRUE(is_left(kMean + "q = Div(x, r) t = Mul(q, w) y = Add(t, q)")) << "read twice";
   EXPECT_TRUE(
       is_left("s = Pow(x, two) m = ReduceMean(s, first) e = Add(m, small) r = Sqrt(e) "

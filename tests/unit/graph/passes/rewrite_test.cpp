@@ -115,7 +115,7 @@ TEST(Rewrite, KeepsSmallOperandsWhole) {
               ElementsAre("Transpose", "MatMul", "Add"));
   EXPECT_THAT(order(tile("(float[5,7] x, float[7,3] w) => (float[5,3] y) {y = Gemm(x, w)}", {"w"})),
               ElementsAre("MatMul"));
-  // One ragged dimension beside two small ones: neither is padded to the block.
+  // One ragged dimension and two small ones: neither is padded to the block.
   const onnx::ModelProto model =
       tile("(float[5,100] x, float[100,3] w) => (float[5,3] y) {y = Gemm(x, w)}", {"w"});
   EXPECT_THAT(order(model), ElementsAre("Pad", "Split", "Pad", "Split", "MatMul", "MatMul", "Sum"));

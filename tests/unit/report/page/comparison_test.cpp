@@ -89,7 +89,7 @@ TEST(Comparison, CountsOnlyWhatBothHave) {
   const Json a = report({layer("conv", 900, 1), layer("fc", 1200, 4096), layer("end", 100, 1)});
   Json b = report(Json::array({layer("fc", 1200, 4096)}));
   b["layers"].push_back({{"name", "conv"}, {"on", "host"}, {"macs", 7}});
-  b["layers"].push_back({{"name", "end"}, {"cycles", nullptr}});  // its program's alone
+  b["layers"].push_back({{"name", "end"}, {"cycles", nullptr}});  // only its program's
   const std::string text = comparison_tables(a, b, 0);
   EXPECT_THAT(text, testing::AllOf(
                         Says("layers of both   1,200   1,200       0  0.00 %",

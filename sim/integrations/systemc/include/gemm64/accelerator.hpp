@@ -17,7 +17,7 @@ namespace gemm64 {
 
 class AcceleratorEngine;
 
-/// What an accelerator in a platform is made of. Latency is not among it: that of the memory behind
+/// What an accelerator in a platform is made of. Latency is not among it: that of the memory on
 /// the socket `memory` counts, as it annotates its transactions.
 struct AcceleratorOptions {
   int n = 64;                         // rows and columns of the array: 2, 4, 8 or 64

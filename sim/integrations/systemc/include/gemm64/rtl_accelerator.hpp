@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The accelerator's RTL, cycle by cycle, behind transactors from AXI4 to TLM-2.0.
+// The accelerator's RTL, cycle by cycle, with transactors from AXI4 to TLM-2.0.
 #pragma once
 
 #include "gemm64/accelerator.hpp"
