@@ -5,7 +5,9 @@
 #include "host/device/commands.hpp"
 #include "host/device/vector_path.hpp"
 #include "tests/commands.hpp"
+#include "tests/system/random_depthwise.hpp"
 #include "tests/system/random_program.hpp"
+#include "tests/system/random_windows.hpp"
 
 namespace gemm64::system_test {
 
@@ -145,11 +147,17 @@ class TensorMemoryUse {
   std::vector<StoreCommand> stored_;
 };
 
-/// What `Make` makes, through the tensor memory.
-template <std::vector<Command> (*Make)(std::mt19937&, const Geometry&, unsigned)>
+using MakeProgram = std::vector<Command> (*)(std::mt19937&, const Geometry&, unsigned);
+
+/// The programs of `Make`, through the tensor memory.
+template <MakeProgram Make>
 std::vector<Command> through_tensor_memory(std::mt19937& random, const Geometry& geometry,
                                            unsigned parts) {
   return legal(TensorMemoryUse(random, geometry).through(Make(random, geometry, parts)), geometry);
 }
+
+inline constexpr MakeProgram kThroughTensorMemory[] = {
+    through_tensor_memory<random_program>, through_tensor_memory<random_vector_program>,
+    through_tensor_memory<random_window_program>, through_tensor_memory<random_depthwise_program>};
 
 }  // namespace gemm64::system_test

@@ -16,11 +16,6 @@
 namespace gemm64::system_test {
 namespace {
 
-using Make = std::vector<Command> (*)(std::mt19937&, const Geometry&, unsigned);
-constexpr Make kMakes[] = {
-    through_tensor_memory<random_program>, through_tensor_memory<random_vector_program>,
-    through_tensor_memory<random_window_program>, through_tensor_memory<random_depthwise_program>};
-
 TEST(TensorMemory, CyclesAndBytesArePredicted) {
   for (const MemorySharing sharing :
        {MemorySharing::kIndependent, MemorySharing::kShared, MemorySharing::kExclusive}) {
@@ -30,7 +25,7 @@ TEST(TensorMemory, CyclesAndBytesArePredicted) {
                      std::to_string(bytes) + " bytes per cycle");
         Rig rig = small_rig(n, sharing, bytes);
         rig.driver.enable_tensor_memory();
-        for (const Make make : kMakes) {
+        for (const auto make : kThroughTensorMemory) {
           for_seeds(1500 + static_cast<unsigned>(n), 5, [&](std::mt19937& random) {
             const auto program = make(random, rig.driver.geometry(), draw(random, 1, 4));
             EXPECT_TRUE(expect_predicted(rig, program, random_latency(random)));
@@ -47,7 +42,7 @@ TEST(TensorMemory, DramCyclesArePredicted) {
   options.memory.sharing = MemorySharing::kDram;
   Rig rig(options);
   rig.driver.enable_tensor_memory();
-  for (const Make make : kMakes) {
+  for (const auto make : kThroughTensorMemory) {
     for_seeds(1540, 5, [&](std::mt19937& random) {
       const auto program = make(random, rig.driver.geometry(), draw(random, 1, 4));
       EXPECT_TRUE(expect_predicted(rig, program, random_latency(random)));
@@ -64,58 +59,10 @@ TEST(TensorMemory, TlmTakesThePredictedCycles) {
   for_seeds(1560, 3, [&](std::mt19937& random) {
     const auto operands = operand_memory(random, driver.geometry().n);
     device.write_memory(kOperands, operands.data(), operands.size());
-    const auto program = kMakes[0](random, driver.geometry(), 2);
+    const auto program = kThroughTensorMemory[0](random, driver.geometry(), 2);
     driver.run_program(0, program, kClockLimit);
     EXPECT_EQ(driver.read_counters(), predict_counters(program, driver.geometry(), memory));
   });
-}
-
-/// All bytes of memory but those of snapshots, since the reference counts no cycles.
-std::vector<std::uint8_t> memory_without_snapshots(Device& device) {
-  std::vector<std::uint8_t> bytes = image(device);
-  std::fill(bytes.begin() + kSnapshots, bytes.begin() + kResults, 0);
-  return bytes;
-}
-
-void expect_as_reference(int n, double stalls, bool self_check, unsigned seed, Make make) {
-  RtlOptions options = Rig::options(n, stalls, seed);
-  options.self_check = self_check;
-  options.memory_bytes = kMemoryBytes;
-  Rig rtl(options);
-  ReferenceDevice reference(rtl.driver.geometry(), kMemoryBytes);
-  Driver reference_driver(reference);
-  rtl.driver.enable_tensor_memory();
-  reference_driver.enable_tensor_memory();
-  for_seeds(seed, 4, [&](std::mt19937& random) {
-    const std::vector<std::uint8_t> nothing(kMemoryBytes);
-    const auto operands = operand_memory(random, rtl.driver.geometry().n);
-    for (Device* device :
-         {static_cast<Device*>(rtl.device.get()), static_cast<Device*>(&reference)}) {
-      device->write_memory(0, nothing.data(), nothing.size());
-      device->write_memory(kOperands, operands.data(), operands.size());
-    }
-    rtl.device->set_latency(draw(random, 1, 200));
-    const auto program = make(random, rtl.driver.geometry(), draw(random, 1, 4));
-    SCOPED_TRACE(list(program));
-    rtl.driver.run_program(0, program, kClockLimit);
-    reference_driver.run_program(0, program, kClockLimit);
-    EXPECT_TRUE(memory_without_snapshots(*rtl.device) == memory_without_snapshots(reference));
-    const Counters found = rtl.driver.read_counters(), expected = reference_driver.read_counters();
-    for (const std::size_t bytes :
-         {counter::kBytesActivations, counter::kBytesResults, counter::kBytesOperands}) {
-      EXPECT_EQ(found[bytes], expected[bytes]) << kCounters[bytes].cause;
-    }
-    expect_causes_add_up(found);
-  });
-}
-
-TEST(TensorMemory, ResultsAreTheReferences) {
-  for (const Make make : kMakes) {
-    expect_as_reference(2, 0, false, 1600, make);
-    expect_as_reference(4, 0.4, false, 1620, make);
-    expect_as_reference(8, 0, false, 1640, make);
-    expect_as_reference(4, 0, true, 1660, make);
-  }
 }
 
 /// The smallest product, of 8-bit results to which operands are added, and a snapshot.
