@@ -18,7 +18,7 @@ module gemm64_activations #(
     parameter WORDS_WIDTH   = 14,    // bits that hold the number WORDS
     parameter TENSOR_WORDS  = 0,     // of them, the last ones, which can serve as tensor memory
     parameter SELF_CHECK    = 0,     // 0: wrong_o and unwritten_o are 0
-    parameter LOG_BURSTS    = 4      // log2 of the read bursts under way
+    parameter LOG_BURSTS    = 4      // log2 of the read bursts in flight
 ) (
     input  wire                     clk_i,
     input  wire                     rst_ni,             // synchronous, active low
@@ -69,11 +69,11 @@ module gemm64_activations #(
     output wire                     wrong_tensor_o,     // what is wrong is of a word that they read
     // State
     output wire                     idle_o,             // nothing to load, nothing kept
-    output wire                     quiet_o,            // no burst under way
+    output wire                     quiet_o,            // no burst in flight
     output wire                     error_o,
     output wire [15:0]              error_tag_o,
     output wire                     left_o,             // nothing to load, but pixels kept, or words that no block claimed
-    output wire                     unbalanced_o,       // the next walk begins anew, and finds words that no block claimed
+    output wire                     unbalanced_o,       // the next walk starts another operand and finds unclaimed words
     output wire [15:0]              unbalanced_tag_o,
     output wire [3:0]                causes_o        // what this cycle was spent on, exactly one: bits in the order of the counters
 );
@@ -184,7 +184,7 @@ module gemm64_activations #(
         .error_tag_o       (error_tag_o)
     );
 
-    // Where the pixels of each walk under way go: walks that ask, and at least a burst of each that has asked.
+    // The destination of the pixels of each current walk: walks that ask, and at least a burst of each that has asked.
     localparam LOG_WALKS = LOG_BURSTS + 1;
     reg  [PLANES_WIDTH-1:0] planes_q [0:(1 << LOG_WALKS)-1];
     reg  [LOG_WALKS-1:0]    walk_in_q, walk_out_q;
@@ -235,7 +235,7 @@ module gemm64_activations #(
         end
     end
 
-    reg             border_q;  // what was read lies beyond the border
+    reg             border_q;  // the pixel that was read is beyond the border
     wire [8*N-1:0]  kept;
     always @(posedge clk_i) if (read_i) border_q <= window_i & ~inside_i;
     genvar g;

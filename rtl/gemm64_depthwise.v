@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// N lanes beside the array, each with nine multipliers: depthwise convolutions and pools of planes whose words come once,
+// The depthwise unit, N lanes of nine multipliers each: depthwise convolutions and pools of planes whose words come once,
 // in their order.
 // Latency: 4 cycles from the last part of a sum to valid_o, with all N sums of the row. A word of weights is read when it is
 //          there and its plane's half of their memory is free.
@@ -19,7 +19,7 @@ module gemm64_depthwise #(
     input  wire                 rst_ni,          // synchronous, active low
     // Layer
     input  wire [255:0]         window_i,        // words 8 to 15 of its DEPTHWISE: as gemm64_depthwise_check allows
-    input  wire [7:0]           zero_i,          // what lies beyond the border
+    input  wire [7:0]           zero_i,          // value beyond the border
     // Command
     input  wire                 load_i,          // the next command, 5 cycles after a row at the earliest; all else holds to finished_o
     input  wire                 active_i,
@@ -55,7 +55,7 @@ module gemm64_depthwise #(
     output wire                 wait_word_o,
     // A word of a memory, or what a register holds, was not what was written: until the reset; see gemm64_parity_check
     output wire                 wrong_o,
-    output wire                 wrong_sum_o,     // of the window, of sums or on its way between; else
+    output wire                 wrong_sum_o,     // of the window, of sums or between them; else
     output wire                 wrong_line_o,    // one of a row above, else one of weights
     output wire [23:0]          wrong_word_o     // 0; LINE * rows above + column; 16 * multiplier + address
 );
@@ -249,7 +249,7 @@ module gemm64_depthwise #(
                     .read_address_i  (column),
                     .data_o          (word)
                 );
-                // What lies there from before the command is read as well, and not used.
+                // Contents from before the command are read as well, and not used.
                 gemm64_parity_check #(
                     .ON(SELF_CHECK), .BYTES(N), .DEPTH(LINE), .ADDRESS_WIDTH(LOG_LINE), .UNWRITTEN(1)
                 ) u_check (
@@ -365,7 +365,7 @@ module gemm64_depthwise #(
 
     // With SELF_CHECK, words go with the exclusive or of their bytes, which is 0 where all are the same; a lane's thirds with that of
     // the three, its sum with that of its halves: both come late in a cycle. A difference in words or thirds is noted in a register for
-    // each group of bytes or each lane, and told a cycle later; one in sums is told at once, since they leave.
+    // each group of bytes or each lane, and reported a cycle later; one in sums is reported at once, since they leave.
     localparam GROUPS = N < 8 ? N : 8;
     reg        [7:0]      together_q [0:SIZE*SIZE-1];
     reg        [7:0]      together_2 [0:TAPS-1];

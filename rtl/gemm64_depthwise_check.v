@@ -36,7 +36,7 @@ module gemm64_depthwise_check #(
     wire [15:0] image_step    = window_i[`GEMM64_CMD_IMAGE_STEP_LSB - FIRST +: 16];
     wire [15:0] lead          = window_i[`GEMM64_CMD_LEAD_LSB - FIRST +: 16];
 
-    // From the first tap to the last one: 2, 4 or 6 times so many words, rows or columns.
+    // From the first tap to the last one: 2, 4 or 6 times that many words, rows or columns.
     function [18:0] span;
         input        two, four;
         input [15:0] apart;
@@ -51,7 +51,7 @@ module gemm64_depthwise_check #(
     wire [7:0]  words  = width[7:0];  // all of it, where it is not bad
 
     // What the steps must be: the last outputs of a row and of an image lie where the walk has come by then. Each cycle has
-    // products side by side, none behind another.
+    // products in parallel, none after another.
     reg         given_q, known_q, bad_q, bad_known_q, two_q, four_q;
     reg  [18:0] right_q;
     reg  [15:0] row_q, line_q, above_q, lines_q, row_step_q, image_step_q, lead_q, tag_q, tag_known_q;

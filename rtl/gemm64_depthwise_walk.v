@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// Goes over the words of planes, one after the other, and tells which sum each lane makes where: the words follow each
+// Goes over the words of planes, one after the other, and outputs which sum each lane makes where: the words follow each
 // other without a border, and a tap beyond an image's border is masked instead.
 // Latency: 1 cycle from load_i to the first word. All outputs answer inputs of the same cycle.
-// Handshake: none. Every cycle with move_o takes a word (take_o), or goes on past the last one (shift_o alone), makes a part
+// Handshake: none. Every cycle with move_o takes a word (take_o), or goes on past the last one (only shift_o), makes a part
 //            of a sum (sum_o), or does both. A sum of more than nine taps has three or six parts.
 `default_nettype none
 
@@ -73,7 +73,7 @@ module gemm64_depthwise_walk #(
     wire [2:0] last_tap     = is_7 ? 3'd6 : is_5 ? 3'd4 : 3'd2;
     wire       line_end     = line_row_q == dilation_height_i - 8'd1;
 
-    // Rows or columns over so many taps. At most two terms are not zero, since no kernel has more than 7 taps.
+    // Rows or columns over that many taps. At most two terms are not zero, since no kernel has more than 7 taps.
     function [10:0] span;
         input [2:0] taps;
         input [7:0] dilation;

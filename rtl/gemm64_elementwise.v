@@ -7,10 +7,10 @@
 // where the two may change places, clamped to [low, high]. Each operation rounds to float32, to nearest, ties to even, and so does rint.
 // Sums are exact, in steps of 2**-31 below 2**16, and with two's complement ties go to even on both sides of 0. The first is
 // then rounded to the 24 bits that its highest begins. Of the second, rounded just so, only rint remains, for which it matters
-// within a step of a half alone. A product to multiply may have bits behind 2**-31: these matter only in that there are some.
+// only within a step of a half. A product to multiply may have bits below 2**-31: these matter only in that there are some.
 // Latency: 11 cycles from a row to its results; a row per cycle.
 // Handshake: valid/ready on both sides; ready_o depends on ready_i. While the results at the end wait, nothing moves. The
-//            settings are loaded, and the table is written, while no row is under way, a cycle before the first one.
+//            settings are loaded, and the table is written, while no row is in flight, a cycle before the first one.
 `default_nettype none
 
 module gemm64_elementwise #(
@@ -53,7 +53,7 @@ module gemm64_elementwise #(
     input  wire           ready_i,
     output wire           last_o,
     output wire [8*N-1:0] result_o,
-    output wire           busy_o,            // rows under way
+    output wire           busy_o,            // rows in flight
     // An entry of the table was not what was written: from the cycle after its row came on, until the reset
     output wire           wrong_o,
     output wire [7:0]     wrong_entry_o,
@@ -63,7 +63,7 @@ module gemm64_elementwise #(
 
     localparam STAGES = 11;
     localparam WIDTH  = 48;  // bits of a sum
-    localparam POINT  = 31;  // bits behind the point
+    localparam POINT  = 31;  // bits after the point
     localparam KEPT   = 24;  // bits of a float32
     localparam MASK   = WIDTH - 1 - KEPT;  // the most that are rounded away
 
@@ -112,7 +112,7 @@ module gemm64_elementwise #(
         operand_factor_q <= {1'b1, operand_scale_i[22:0]};
         result_factor_q  <= {1'b1, result_scale_i[22:0]};
         offset_q         <= offset_i[31] ? -offset_steps : offset_steps;
-        // Zero points are of products alone.
+        // Only products have zero points.
         result_zero_q    <= multiply_i ? {signed_i & result_zero_i[7], result_zero_i} : 9'd0;
         operand_zero_q   <= multiply_i ? {signed_i & operand_zero_i[7], operand_zero_i} : 9'd0;
         low_q            <= {signed_i & low_i[7], low_i};
@@ -153,7 +153,7 @@ module gemm64_elementwise #(
         end
     endgenerate
 
-    // What a lane holds behind stage i
+    // A lane's registers after stage i
     reg        [7:0]       result_1 [0:N-1], operand_1 [0:N-1];
     reg signed [8:0]       result_2 [0:N-1], operand_2 [0:N-1], operand_3 [0:N-1];
     reg signed [33:0]      product_3 [0:N-1], product_4 [0:N-1], product_5 [0:N-1], product_6 [0:N-1], product_7 [0:N-1];
@@ -168,10 +168,10 @@ module gemm64_elementwise #(
 
     assign result_o = result_11_q;
 
-    // With SELF_CHECK = 2, beside what each stage of a lane holds, whether its ones are odd in number; of stages 3 and 4, whose
+    // With SELF_CHECK = 2, the parity of the registers of each stage of a lane; of stages 3 and 4, whose
     // products come late in a cycle, those of two bits each, or three. What passes several stages takes its bit along.
     localparam ODD = STAGES + 16 + 30;
-    // A difference in a lane is told a cycle later; one in the last stage, whose row leaves, at once.
+    // A difference in a lane is reported a cycle later; one in the last stage, whose row leaves, at once.
     reg              wrong_row_q, wrong_before_q;
     reg [N-1:0]      differs_q;
     reg [ODD-1:0]    odd         [0:N-1];
@@ -289,7 +289,7 @@ module gemm64_elementwise #(
             plain_7[c]   = plain_6[c];
         end
 
-        // 6: in steps of 2**-31; behind them is whether anything is left
+        // 6: in steps of 2**-31; below them, whether anything is left
         for (c = 0; c < N; c = c + 1) begin
             shifted = {{WIDTH-39{scaled_5[c][42]}}, scaled_5[c]} << operand_shift_q;
             steps_6[c]   = {shifted[WIDTH+3:5], shifted[4:0] != 5'd0};

@@ -30,7 +30,7 @@ module gemm64_requantize #(
     // Scales: float32
     output wire               scale_read_o,
     input  wire [32*N-1:0]    scale_i,
-    // A word that goes beside each row, shown from the cycle after the row was given on
+    // A word that accompanies each row, shown from the cycle after the row was given on
     input  wire               beside_i,     // it counts
     input  wire [8*N-1:0]     operand_i,
     output wire [8*N-1:0]     operand_o,
@@ -40,7 +40,7 @@ module gemm64_requantize #(
     input  wire               ready_i,
     output wire               last_o,
     output wire [8*N-1:0]     result_o,
-    output wire               busy_o,       // rows under way
+    output wire               busy_o,       // rows in flight
     // What a stage held was not what was written: from the cycle after it was used on, until the reset
     output wire               wrong_o
 );
@@ -83,7 +83,7 @@ module gemm64_requantize #(
     // With SELF_CHECK = 2, rows go with bits that tell whether the ones of what a stage of a column holds are odd in number; of
     // stage 5, whose products come late in a cycle, those of each twelfth bit. Operands go with the exclusive or of their bytes.
     localparam ODD = STAGES + 11;
-    // A difference in a column is told a cycle later; one in the last stage, whose row leaves, at once.
+    // A difference in a column is reported a cycle later; one in the last stage, whose row leaves, at once.
     reg              wrong_q, wrong_before_q;
     reg [N-1:0]      differs_q;
     reg [ODD-1:0]    odd [0:N-1];
@@ -118,7 +118,7 @@ module gemm64_requantize #(
         end
     endgenerate
 
-    // What a column holds behind stage i
+    // A column's registers after stage i
     reg signed [31:0] biased_1   [0:N-1];
     reg               sign_2     [0:N-1], sign_3 [0:N-1], sign_4 [0:N-1], sign_5 [0:N-1], sign_6 [0:N-1];
     reg               sign_7     [0:N-1], sign_8 [0:N-1];
@@ -191,12 +191,12 @@ module gemm64_requantize #(
         result_9_q <= results;
 
         // 8: rint. From 512 on every bound is passed; below a half there is nothing left. In between 15 to 24 bits lie
-        // behind the point.
+        // after the point.
         for (c = 0; c < N; c = c + 1) begin
             over   = mantissa_7[c][23] & power_7[c] >= 10'sd9;
             under  = ~mantissa_7[c][23] | power_7[c] < -10'sd1;
             behind = 4'd8 - power_7[c][3:0];                    // less 15
-            fixed  = {mantissa_7[c], 10'd0} >> behind;          // 25 bits behind the point
+            fixed  = {mantissa_7[c], 10'd0} >> behind;          // 25 bits after the point
             up     = fixed[24] & (fixed[25] | fixed[23:0] != 24'd0);
             sign_8[c]  = sign_7[c];
             large_8[c] = over;
@@ -233,7 +233,7 @@ module gemm64_requantize #(
             power_5[c] = $signed({5'd0, place_4[c]}) + $signed({2'd0, exponent}) - 10'sd127;
         end
 
-        // 4: float32(sum + bias) = significand * 2**(place - 23), where place is that of its highest bit. 2**31 alone has
+        // 4: float32(sum + bias) = significand * 2**(place - 23), where place is that of its highest bit. only 2**31 has
         // place 31 before rounding, so that a carry never leaves five bits. A sum of 0 has no bit set.
         for (c = 0; c < N; c = c + 1) begin
             up      = normal_3[c][7] & (normal_3[c][8] | normal_3[c][6:0] != 7'd0);

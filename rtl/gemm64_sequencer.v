@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Decides when each tile enters the array: rows of activations from the scratchpad, columns of weights beside them.
+// Decides when each tile enters the array: rows of activations from the scratchpad, and columns of weights.
 // Latency: none: a tile starts in the cycle in which its weights, its activations and a place for its sums are there. A
 //          MATMUL of a window has been at the head of the queue for a cycle by then, a SET_WINDOW is for one.
 // Handshake: valid/ready for commands. A tile takes max(ROWS, N) cycles, and the next may follow without a gap. The first
@@ -22,7 +22,7 @@ module gemm64_sequencer #(
     input  wire                     clk_i,
     input  wire                     rst_ni,            // synchronous, active low
     input  wire                     stop_i,            // start no tile
-    // MATMUL; SET_WINDOW, which needs command_zero and command_window alone; or DEPTHWISE, which needs those too
+    // MATMUL; SET_WINDOW, which needs only command_zero and command_window; or DEPTHWISE, which needs those too
     input  wire                        command_valid_i,
     output wire                        command_ready_o,
     input  wire [`GEMM64_CMD_BITS-1:0] command_i,
@@ -41,14 +41,14 @@ module gemm64_sequencer #(
     output wire                     activation_rewind_o,
     output wire                     activation_window_o,  // a pixel is read, not a word of the ring
     output wire [24:0]              activation_place_o,
-    output wire                     activation_inside_o,  // else it lies beyond the border, where all is
+    output wire                     activation_inside_o,  // else it is beyond the border, where all is
     output wire [7:0]               activation_zero_o,    // this
-    output wire                     activation_claim_o,   // the words of so many pixels are now needed
+    output wire                     activation_claim_o,   // the words of that many pixels are now needed
     output wire [15:0]              activation_new_o,
-    output wire                     activation_free_o,    // so many pixels are no longer
+    output wire                     activation_free_o,    // that many pixels are no longer
     output wire [15:0]              activation_freed_o,
     // Lanes: a DEPTHWISE is at the head, and the array empty
-    output wire                     lanes_load_o,         // from the next cycle on it is under way
+    output wire                     lanes_load_o,         // it starts in the next cycle
     output wire                     lanes_active_o,
     output wire [255:0]             lanes_window_o,       // words 8 to 15 of it
     output wire [7:0]               lanes_zero_o,
@@ -58,12 +58,12 @@ module gemm64_sequencer #(
     output wire                     lanes_accumulate_o,
     output wire                     lanes_place_o,        // a row of sums has a place
     input  wire                     lanes_move_i,
-    input  wire                     lanes_row_i,          // a row of sums is on its way there
+    input  wire                     lanes_row_i,          // a row of sums is in flight to it
     input  wire                     lanes_plane_end_i,    // the last one of its plane
     input  wire                     lanes_finished_i,
     input  wire                     lanes_wait_weights_i,
     input  wire                     lanes_wait_word_i,
-    // Accumulator: where the row that is read, or on its way, belongs
+    // Accumulator: the destination of the row that is read, or in flight
     output wire                     row_first_o,       // it starts new sums
     output wire                     row_last_o,        // it is the last row of its block
     output wire                     row_bank_o,
@@ -79,7 +79,7 @@ module gemm64_sequencer #(
     output wire [5:0]                causes_o        // what this cycle was spent on, exactly one: bits in the order of the counters
 );
 
-    localparam [15:0] QUEUED = `GEMM64_CMD_WORDS_COMPUTE & 16'h000f;  // what windows need is kept beside the queue
+    localparam [15:0] QUEUED = `GEMM64_CMD_WORDS_COMPUTE & 16'h000f;  // fields of windows are stored next to the queue
     localparam FIRST         = 256;  // bit of a command at which what windows need begins
     localparam DRAIN_WIDTH   = 8;
 
@@ -112,7 +112,7 @@ module gemm64_sequencer #(
     wire of_lanes = next_command[`GEMM64_CMD_OPCODE_LSB +: `GEMM64_CMD_OPCODE_WIDTH] == `GEMM64_OP_DEPTHWISE;
     assign valid  = next & ~set & ~of_lanes;  // a MATMUL
 
-    // What windows need waits in registers beside the queue, which cost the simulation nothing while they are not loaded.
+    // Fields of windows wait in registers next to the queue, which cost the simulation nothing while they are not loaded.
     reg [255:0] words_q, more_words_q;
     reg [7:0]   new_zero_q, more_zero_q;
     wire         command_set    = command_i[`GEMM64_CMD_OPCODE_LSB +: `GEMM64_CMD_OPCODE_WIDTH] == `GEMM64_OP_SET_WINDOW;
@@ -192,7 +192,7 @@ module gemm64_sequencer #(
     reg [DRAIN_WIDTH-1:0] drain_q;   // cycles until the last row has left the array
 
     // The lanes begin when all rows of the array have left it, since blocks are to be done in their order.
-    reg  lanes_q;  // a DEPTHWISE is under way
+    reg  lanes_q;  // a DEPTHWISE is running
     reg  lanes_load, lanes_wait;
     always @* begin
         {lanes_load, lanes_wait} = 2'd0;
