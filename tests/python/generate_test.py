@@ -24,7 +24,7 @@ IDS = [5, 80, 12]
 def folder(tmp_path_factory):
     """An encoder, its decoder, a decoder that keeps keys, and tokenizers."""
     path = tmp_path_factory.mktemp("generate")
-    for kind, name in (("t5", "encoder"), ("whisper", "decoder"), ("gpt2", "alone")):
+    for kind, name in (("t5", "encoder"), ("whisper", "decoder"), ("gpt2", "single")):
         model = transformers.make(kind)
         if kind == "whisper":
             mask = onnx.helper.make_tensor_value_info("encoder_attention_mask", onnx.TensorProto.INT64,
@@ -103,9 +103,9 @@ def test_encoder_and_decoder_write_what_onnxruntime_would(folder, capsys):
 
 
 def test_a_decoder_that_keeps_keys_computes_each_token_once(folder):
-    report = report_of(folder, "alone.onnx", "--compare", "--max-tokens", "6", "--device", "tlm")
-    alone = session(folder / "alone.onnx")
-    wanted = greedy(lambda ids: alone.run(["logits"], without_past(alone, ids))[0], IDS, 6)
+    report = report_of(folder, "single.onnx", "--compare", "--max-tokens", "6", "--device", "tlm")
+    single = session(folder / "single.onnx")
+    wanted = greedy(lambda ids: single.run(["logits"], without_past(single, ids))[0], IDS, 6)
     assert tokens_of(report) == wanted
     text = report["texts"][0]
     assert text["reading"] is None
@@ -114,7 +114,7 @@ def test_a_decoder_that_keeps_keys_computes_each_token_once(folder):
 
 
 def test_a_prompt_is_read_in_parts(folder, capsys):
-    arguments = ["alone.onnx", "--compare", "--max-tokens", "4", "--device", "tlm"]
+    arguments = ["single.onnx", "--compare", "--max-tokens", "4", "--device", "tlm"]
     report = report_of(folder, *arguments, "--at-once", "1")
     text = report["texts"][0]
     rows = {run["macs"] for run in text["tokens"]}
@@ -141,7 +141,7 @@ def test_weights_of_4_bits_are_the_hosts_or_by_wish_the_devices(folder):
 
 def test_chance_follows_its_seed(folder):
     def drawn(*arguments):
-        return tokens_of(report_of(folder, "alone.onnx", "--device", "reference", "--check", "none",
+        return tokens_of(report_of(folder, "single.onnx", "--device", "reference", "--check", "none",
                                    "--max-tokens", "8", *arguments))
 
     plain, hot = drawn(), drawn("--temperature", "1.5", "--seed", "3")
@@ -164,13 +164,13 @@ def test_chance_has_the_shares_that_logits_say():
 
 
 def test_a_text_ends_where_the_context_does(folder):
-    report = report_of(folder, "alone.onnx", "--device", "tlm", "--context", "5", "--max-tokens", "9")
+    report = report_of(folder, "single.onnx", "--device", "tlm", "--context", "5", "--max-tokens", "9")
     assert len(report["texts"][0]["tokens"]) <= 2
 
 
 def test_prompts_come_from_a_file(folder):
     (folder / "prompts.txt").write_text("w5\nw80\n\n\nw7\n")
-    report = report_of(folder, "alone.onnx", "--prompts", "prompts.txt", "--prompt", "w9", "--max-tokens", "1",
+    report = report_of(folder, "single.onnx", "--prompts", "prompts.txt", "--prompt", "w9", "--max-tokens", "1",
                        "--device", "tlm")
     assert [text["prompt"] for text in report["texts"]] == ["w9", "w5 w80", "w7"]
 
@@ -178,18 +178,18 @@ def test_prompts_come_from_a_file(folder):
 @pytest.mark.parametrize(("arguments", "message"), [
     (["decoder.onnx"], "comes from an encoder"),
     (["decoder.onnx", "encoder.onnx"], "an encoder's file comes before its decoder's"),
-    (["alone.onnx", "alone.onnx", "alone.onnx"], "3 files are given"),
+    (["single.onnx", "single.onnx", "single.onnx"], "3 files are given"),
     (["none.onnx"], "none.onnx"),
     (["not.json"], "is not an ONNX model"),
-    (["alone.onnx", "--tokenizer", "none.json"], "there is no tokenizer"),
-    (["alone.onnx", "--tokenizer", "not.json"], "is no tokenizer.json"),
-    (["alone.onnx", "--tokenizer", "large.json"], "is it this network's tokenizer?"),
-    (["alone.onnx", "--tokenizer", "small.json"], "is it this network's tokenizer?"),
-    (["alone.onnx", "--context", "2"], "the prompt has 3 tokens; the context has 2"),
-    (["alone.onnx", "--end-token", "nope"], "has no token 'nope'"),
-    (["alone.onnx", "--prompt", ""], "has no token"),
-    (["alone.onnx", "--prompts", "none.txt"], "none.txt"),
-    (["alone.onnx", "--array", "63"], "63"),
+    (["single.onnx", "--tokenizer", "none.json"], "there is no tokenizer"),
+    (["single.onnx", "--tokenizer", "not.json"], "is no tokenizer.json"),
+    (["single.onnx", "--tokenizer", "large.json"], "is it this network's tokenizer?"),
+    (["single.onnx", "--tokenizer", "small.json"], "is it this network's tokenizer?"),
+    (["single.onnx", "--context", "2"], "the prompt has 3 tokens; the context has 2"),
+    (["single.onnx", "--end-token", "nope"], "has no token 'nope'"),
+    (["single.onnx", "--prompt", ""], "has no token"),
+    (["single.onnx", "--prompts", "none.txt"], "none.txt"),
+    (["single.onnx", "--array", "63"], "63"),
 ])
 def test_bad_input_gets_one_line(folder, capsys, arguments, message):
     assert generate(folder, *arguments, "--device", "tlm") == 2
@@ -201,21 +201,21 @@ def test_bad_input_gets_one_line(folder, capsys, arguments, message):
 
 def test_a_prompt_longer_than_the_file_has_places_for_gets_one_line(folder, capsys):
     prompt = "w5 " * (transformers.LONGEST + 1)
-    assert generate(folder, "alone.onnx", "--device", "reference", "--check", "none", "--prompt", prompt) == 2
+    assert generate(folder, "single.onnx", "--device", "reference", "--check", "none", "--prompt", prompt) == 2
     assert capsys.readouterr().err.count("\n") == 1
 
 
 @pytest.mark.parametrize(("package", "arguments"), [("tokenizers", []), ("onnxruntime", ["--compare"])])
 def test_a_missing_package_gets_one_line(folder, capsys, monkeypatch, package, arguments):
     monkeypatch.setitem(sys.modules, package, None)
-    assert generate(folder, "alone.onnx", *arguments) == 2
+    assert generate(folder, "single.onnx", *arguments) == 2
     error = capsys.readouterr().err
     assert f"pip install {package}" in error
     assert error.count("\n") == 1
 
 
 def test_a_lost_report_is_an_error_of_its_own(folder, capsys):
-    arguments = ["alone.onnx", "--device", "tlm", "--max-tokens", "1"]
+    arguments = ["single.onnx", "--device", "tlm", "--max-tokens", "1"]
     assert generate(folder, *arguments, "--json", "/none/there/x") == 3
     assert "--json /none/there/x" in capsys.readouterr().err
 
@@ -230,7 +230,7 @@ def test_a_differing_value_is_told(folder, capsys, monkeypatch):
         return compare(self, feed, outputs)
 
     monkeypatch.setattr(OnnxRuntime, "compare", flipped)
-    assert generate(folder, "alone.onnx", "--device", "tlm", "--max-tokens", "2", "--compare") == 1
+    assert generate(folder, "single.onnx", "--device", "tlm", "--max-tokens", "2", "--compare") == 1
     printed = capsys.readouterr().out
     assert "1 VALUES DIFFER" in printed
     assert "MISMATCH: 2 values differ from ONNX Runtime's" in printed
@@ -242,7 +242,7 @@ def test_a_terminal_gets_a_bar_and_a_pipe_none(folder, capsys, monkeypatch):
         def isatty(self):
             return True
 
-    arguments = ["alone.onnx", "--device", "tlm", "--max-tokens", "3"]
+    arguments = ["single.onnx", "--device", "tlm", "--max-tokens", "3"]
     assert generate(folder, *arguments) == 0
     assert capsys.readouterr().err == ""
     terminal = Terminal()

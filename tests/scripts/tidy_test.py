@@ -30,12 +30,12 @@ class Tidy(unittest.TestCase):
         self.write(".clang-tidy", "Checks: bugprone-*\n")
         self.write("bin/clang-tidy", CLANG_TIDY)
         self.write("host/shared.hpp", "int x;\n")
-        self.write("host/alone.cpp", '#include "host/shared.hpp"\n')
+        self.write("host/single.cpp", '#include "host/shared.hpp"\n')
         self.write("host/joined.cpp", "int y;\n")
         self.write("tests/no.cpp", "BAD\n")  # of no folder that is checked
         unit = self.write("build/Unity/unity_0.cxx", f'#include "{self.root}/host/joined.cpp"\n')
         commands = [{"directory": self.root, "file": path, "command": f"/usr/bin/ccache clang++ -c {path}"}
-                    for path in (os.path.join(self.root, "host/alone.cpp"), unit, os.path.join(self.root, "tests/no.cpp"))]
+                    for path in (os.path.join(self.root, "host/single.cpp"), unit, os.path.join(self.root, "tests/no.cpp"))]
         self.write("bin/ninja", f"#!/bin/bash\ncat <<'END'\n{json.dumps(commands)}\nEND\n")
         for tool in ("clang-tidy", "ninja"):
             os.chmod(os.path.join(self.root, "bin", tool), 0o755)
@@ -80,10 +80,10 @@ class Tidy(unittest.TestCase):
         self.assertEqual((row["figure"], row["goal"], row["met"]), ("1", "0", False))
 
     def test_a_tool_that_fails_is_no_clean_file(self):
-        self.write("host/alone.cpp", "CRASH\n")
+        self.write("host/single.cpp", "CRASH\n")
         code, text = self.tidy()
         self.assertEqual(code, 2, text)
-        self.assertIn("host/alone.cpp: clang-tidy failed: broken", text)
+        self.assertIn("host/single.cpp: clang-tidy failed: broken", text)
         self.assertIn("1 checked now", self.tidy()[1])
 
     def test_a_file_that_is_not_compiled_is_named(self):

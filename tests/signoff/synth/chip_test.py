@@ -37,9 +37,9 @@ class Chip(SmallDesigns):
                  "always @(posedge clk_i) d_o <= a_i + 5;\nendmodule\n")
         chip = self.made(" wire [3:0] x, y, z;\n gemm64_fifo u_fifo (clk_i, a_i, x);\n gemm64_stage u_0 (clk_i, x, y);\n"
                          " gemm64_stage u_1 (clk_i, y, z); always @(posedge clk_i) b_o <= z;")
-        alone = self.made(top="gemm64_stage")
+        single = self.made(top="gemm64_stage")
         self.assertEqual(chip.blocks, {"gemm64_stage": 2})
-        self.assertEqual(chip.cells["gemm64_stage"][0], 2 * alone.cells["gemm64_stage"][0])
+        self.assertEqual(chip.cells["gemm64_stage"][0], 2 * single.cells["gemm64_stage"][0])
         self.assertEqual(chip.cells["gemm64"], (4, 4 * 96.0))  # flip-flops only: the sum's gates are the queue's
         self.assertGreater(chip.cells["gemm64_fifo"][0], 4)
         self.assertEqual(sorted(chip.cells), ["gemm64", "gemm64_fifo", "gemm64_stage"])
