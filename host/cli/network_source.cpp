@@ -189,7 +189,7 @@ CalibratedNetwork calibrated_network(const NetworkOptions& options, ClaimedFiles
       *file = load(known);
     }
   }
-  const OnnxModel model = with_folded_pads(file->rewritten(fold_batch_normalization(*file)));
+  const OnnxModel model = fold_pads(file->rewritten(fold_batch_normalization(*file)));
   if (!known.input_values.empty()) file = nullptr;
   const BatchedModel batched =
       load_with_inputs([&model](const ImportOptions& import) { return model.again(import); },

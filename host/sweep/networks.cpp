@@ -29,7 +29,7 @@ OnnxModel float_network(const Sweep& sweep, const SweepNetwork& network, bool an
   }
   OnnxModel file = OnnxModel::load(network.name, import);
   if (any_weights) return file;
-  return with_folded_pads(file.rewritten(fold_batch_normalization(file)));
+  return fold_pads(file.rewritten(fold_batch_normalization(file)));
 }
 
 }  // namespace

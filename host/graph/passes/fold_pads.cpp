@@ -118,7 +118,7 @@ void take_out_unread(onnx::GraphProto& graph, std::set<std::string> unread) {
 
 }  // namespace
 
-OnnxModel with_folded_pads(OnnxModel model, const ImportOptions& import) {
+OnnxModel fold_pads(OnnxModel model, const ImportOptions& import) {
   const GraphLinks links(model.graph());
   std::map<int, Integers> folded;  // the pads of each convolution that takes some
   for (int i = 0; i < model.graph().node_size(); ++i) {

@@ -12,6 +12,6 @@ namespace gemm64 {
 ///
 /// Before: y = Conv(Pad(x, [0, 0, 1, 1, 0, 0, 1, 1]), w). After: y = Conv<pads = [1, 1, 1, 1]>(x,
 /// w).
-OnnxModel with_folded_pads(OnnxModel model, const ImportOptions& import = {});
+OnnxModel fold_pads(OnnxModel model, const ImportOptions& import = {});
 
 }  // namespace gemm64

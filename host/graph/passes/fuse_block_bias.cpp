@@ -59,8 +59,8 @@ class BlockBiasJoiner {
 
 }  // namespace
 
-OnnxModel with_joined_block_biases(OnnxModel model, const ImportOptions& import) {
-  return with_joined_by<BlockBiasJoiner>(std::move(model), import);
+OnnxModel fuse_block_biases(OnnxModel model, const ImportOptions& import) {
+  return fuse_by<BlockBiasJoiner>(std::move(model), import);
 }
 
 }  // namespace gemm64

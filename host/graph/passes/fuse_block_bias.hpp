@@ -13,6 +13,6 @@ namespace gemm64 {
 /// The model with such nodes joined where ONNX Runtime does: of float32, where no other node reads
 /// the product, the bias is a constant with one number for each column, and no Gelu follows, which
 /// takes the bias instead.
-OnnxModel with_joined_block_biases(OnnxModel model, const ImportOptions& import = {});
+OnnxModel fuse_block_biases(OnnxModel model, const ImportOptions& import = {});
 
 }  // namespace gemm64

@@ -97,8 +97,8 @@ class GemmJoiner {
 
 }  // namespace
 
-OnnxModel with_joined_gemms(OnnxModel model, const ImportOptions& import) {
-  return with_joined_by<GemmJoiner>(std::move(model), import);
+OnnxModel fuse_gemms(OnnxModel model, const ImportOptions& import) {
+  return fuse_by<GemmJoiner>(std::move(model), import);
 }
 
 }  // namespace gemm64

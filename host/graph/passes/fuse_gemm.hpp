@@ -12,6 +12,6 @@ namespace gemm64 {
 /// The model with such nodes joined where ONNX Runtime does: of float32, where no other node reads
 /// the product and the bias fits a Gemm; of more than two axes only where the file gives every size
 /// of x.
-OnnxModel with_joined_gemms(OnnxModel model, const ImportOptions& import = {});
+OnnxModel fuse_gemms(OnnxModel model, const ImportOptions& import = {});
 
 }  // namespace gemm64

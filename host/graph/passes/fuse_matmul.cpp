@@ -144,8 +144,8 @@ class ProductJoiner {
 
 }  // namespace
 
-OnnxModel with_joined_products(OnnxModel model, const ImportOptions& import) {
-  return with_joined_by<ProductJoiner>(std::move(model), import);
+OnnxModel fuse_products(OnnxModel model, const ImportOptions& import) {
+  return fuse_by<ProductJoiner>(std::move(model), import);
 }
 
 }  // namespace gemm64

@@ -13,6 +13,6 @@ namespace gemm64 {
 /// The model with such nodes joined where ONNX Runtime does: Transposes that leave the axes of the
 /// batch in order, and Mul and Div by a constant number, before and after. Products with constant
 /// weights stay: they are Linear layers, which run on the device.
-OnnxModel with_joined_products(OnnxModel model, const ImportOptions& import = {});
+OnnxModel fuse_products(OnnxModel model, const ImportOptions& import = {});
 
 }  // namespace gemm64

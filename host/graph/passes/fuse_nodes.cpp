@@ -12,9 +12,9 @@
 
 namespace gemm64 {
 
-OnnxModel with_joined_nodes(OnnxModel model, const ImportOptions& import) {
-  for (const auto pass : {with_joined_primitives, with_joined_gemms, with_joined_skips,
-                          with_joined_block_biases, with_joined_products, with_joined_shuffles}) {
+OnnxModel fuse_nodes(OnnxModel model, const ImportOptions& import) {
+  for (const auto pass : {fuse_primitives, fuse_gemms, fuse_skip_normalizations, fuse_block_biases,
+                          fuse_products, fuse_shuffles}) {
     model = pass(std::move(model), import);
   }
   return model;

@@ -9,6 +9,6 @@ namespace gemm64 {
 
 /// The model after all of the rewrites called join_*, in ONNX Runtime's order: functions written as
 /// primitives, biases of products, sums before normalizations, turned and scaled products.
-OnnxModel with_joined_nodes(OnnxModel model, const ImportOptions& import = {});
+OnnxModel fuse_nodes(OnnxModel model, const ImportOptions& import = {});
 
 }  // namespace gemm64

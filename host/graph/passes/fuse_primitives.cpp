@@ -309,8 +309,8 @@ class Joiner {
 
 }  // namespace
 
-OnnxModel with_joined_primitives(OnnxModel model, const ImportOptions& import) {
-  return with_joined_by<Joiner>(std::move(model), import);
+OnnxModel fuse_primitives(OnnxModel model, const ImportOptions& import) {
+  return fuse_by<Joiner>(std::move(model), import);
 }
 
 }  // namespace gemm64

@@ -21,6 +21,6 @@ namespace gemm64 {
 /// Div: x · (1 / y)
 ///
 /// But for the last, none where x comes of a DequantizeLinear.
-OnnxModel with_joined_primitives(OnnxModel model, const ImportOptions& import = {});
+OnnxModel fuse_primitives(OnnxModel model, const ImportOptions& import = {});
 
 }  // namespace gemm64

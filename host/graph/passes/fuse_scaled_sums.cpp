@@ -93,7 +93,7 @@ class ScaledSumsJoiner {
 }  // namespace
 
 OnnxModel fuse_scaled_sums(OnnxModel model, const ImportOptions& import) {
-  return with_joined_by<ScaledSumsJoiner>(std::move(model), import);
+  return fuse_by<ScaledSumsJoiner>(std::move(model), import);
 }
 
 }  // namespace gemm64

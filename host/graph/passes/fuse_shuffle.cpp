@@ -81,8 +81,8 @@ class ShuffleJoiner {
 
 }  // namespace
 
-OnnxModel with_joined_shuffles(OnnxModel model, const ImportOptions& import) {
-  return with_joined_by<ShuffleJoiner>(std::move(model), import);
+OnnxModel fuse_shuffles(OnnxModel model, const ImportOptions& import) {
+  return fuse_by<ShuffleJoiner>(std::move(model), import);
 }
 
 }  // namespace gemm64

@@ -11,6 +11,6 @@ namespace gemm64 {
 
 /// The model with such nodes joined if they move values of 8 bits, all sizes are known, and no
 /// other node reads what is between them.
-OnnxModel with_joined_shuffles(OnnxModel model, const ImportOptions& import = {});
+OnnxModel fuse_shuffles(OnnxModel model, const ImportOptions& import = {});
 
 }  // namespace gemm64

@@ -100,8 +100,8 @@ class SkipJoiner {
 
 }  // namespace
 
-OnnxModel with_joined_skips(OnnxModel model, const ImportOptions& import) {
-  return with_joined_by<SkipJoiner>(std::move(model), import);
+OnnxModel fuse_skip_normalizations(OnnxModel model, const ImportOptions& import) {
+  return fuse_by<SkipJoiner>(std::move(model), import);
 }
 
 }  // namespace gemm64

@@ -12,6 +12,6 @@ namespace gemm64 {
 
 /// The model with such nodes joined where ONNX Runtime does: where no other node reads the sum, and
 /// the file gives both of its operands the same three sizes. The bias is a constant vector.
-OnnxModel with_joined_skips(OnnxModel model, const ImportOptions& import = {});
+OnnxModel fuse_skip_normalizations(OnnxModel model, const ImportOptions& import = {});
 
 }  // namespace gemm64

@@ -33,7 +33,7 @@ std::optional<OnnxModel> with_joined(
 /// The model with what the rule of a `Joiner` made for it gives, join(); as it is where that is
 /// nothing: its weights may be large.
 template <class Joiner>
-OnnxModel with_joined_by(OnnxModel model, const ImportOptions& import) {
+OnnxModel fuse_by(OnnxModel model, const ImportOptions& import) {
   Joiner joiner(model);
   std::optional<OnnxModel> other = with_joined(
       model, import, [&joiner](const onnx::NodeProto& node) { return joiner.join(node); });

@@ -49,7 +49,7 @@ ScalarQuantization common(const ScalarQuantization& a, const ScalarQuantization&
 
 }  // namespace
 
-std::optional<onnx::ModelProto> join_double_pairs(const OnnxModel& model) {
+std::optional<onnx::ModelProto> fuse_double_pairs(const OnnxModel& model) {
   const QuantizationReader reader(model);
   GraphLinks links(model.graph());
   onnx::ModelProto proto = model.proto();

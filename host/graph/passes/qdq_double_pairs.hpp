@@ -13,6 +13,6 @@ namespace gemm64 {
 /// pairs in a row, only the first two. Empty where there are none without other readers.
 ///
 /// Before: y = DQ(Q(DQ(Q(x, s, z), s, z), t, o), t, o). After: y = DQ(Q(x, u, p), u, p).
-std::optional<onnx::ModelProto> join_double_pairs(const OnnxModel& model);
+std::optional<onnx::ModelProto> fuse_double_pairs(const OnnxModel& model);
 
 }  // namespace gemm64

@@ -104,7 +104,7 @@ onnx::ModelProto quantize_shapes(const OnnxModel& model) {
     return node.op_type() == "BatchNormalization";
   });
   const OnnxModel folded =
-      with_folded_pads(folds ? file.rewritten(fold_batch_normalization(file)) : std::move(file));
+      fold_pads(folds ? file.rewritten(fold_batch_normalization(file)) : std::move(file));
   onnx::ModelProto proto = quantize_model(folded, any_ranges(folded)).proto;
   drop_weights(proto);
   return proto;

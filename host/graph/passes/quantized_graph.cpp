@@ -510,20 +510,20 @@ OnnxModel with_quantized_operators(OnnxModel model, const ImportOptions& import)
       return attribute.has_g() || attribute.graphs_size() != 0;
     });
   });
-  if (!has_pairs || has_subgraphs) return with_joined_nodes(std::move(model), import);
+  if (!has_pairs || has_subgraphs) return fuse_nodes(std::move(model), import);
   if (has_no_ops(model)) {
     onnx::ModelProto proto = model.proto();
     eliminate_no_ops(*proto.mutable_graph(), model);
     model = model.rewritten(std::move(proto), import);
   }
-  while (std::optional<onnx::ModelProto> joined = join_double_pairs(model)) {
+  while (std::optional<onnx::ModelProto> joined = fuse_double_pairs(model)) {
     model = model.rewritten(*std::move(joined), import);
   }
   if (auto fused = fuse_transposes_into_weights(model)) {
     model = model.rewritten(*std::move(fused), import);
   }
-  model = with_folded_pads(model.rewritten(Fusion(model).run(), import), import);
-  return with_joined_nodes(std::move(model), import);
+  model = fold_pads(model.rewritten(Fusion(model).run(), import), import);
+  return fuse_nodes(std::move(model), import);
 }
 
 }  // namespace gemm64

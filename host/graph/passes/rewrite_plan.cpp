@@ -13,6 +13,7 @@
 #include "host/graph/onnx/qdq_values.hpp"
 #include "host/graph/onnx/supported.hpp"
 #include "host/graph/onnx/work.hpp"
+#include "host/graph/proto/attribute.hpp"
 #include "host/util/error.hpp"
 #include "host/util/text.hpp"
 
@@ -30,13 +31,6 @@ bool is_default_domain(const onnx::NodeProto& node) {
 
 bool is_product(const onnx::NodeProto& node) {
   return is_default_domain(node) && (node.op_type() == "Gemm" || node.op_type() == "MatMul");
-}
-
-bool has_subgraph(const onnx::NodeProto& node) {
-  return std::any_of(node.attribute().begin(), node.attribute().end(),
-                     [](const onnx::AttributeProto& attribute) {
-                       return attribute.has_g() || attribute.graphs_size() != 0;
-                     });
 }
 
 /// Why a node other than Gemm and MatMul stays as it is; empty where it multiplies no matrices.

@@ -28,15 +28,15 @@ std::string text_of(const OnnxModel& model) {
 
 std::string folded(const std::string& nodes, const std::string& outputs = "float[1,2,6,6] y") {
   return text_of(
-      with_folded_pads(load_text("(float[1,2,4,4] x, float[2,2,3,3] w) => (" + outputs +
-                                     ") <int64[8] p = {0, 0, 1, 2, 0, 0, 3, 4}, int64[4] q = {1, "
-                                     "2, 3, 4}, int64[2] axes = {-2, "
-                                     "3}, int64[8] channels = {0, 1, 0, 0, 0, 0, 0, 0}, int64[8] "
-                                     "less = {0, 0, -1, 0, 0, 0, 0, "
-                                     "0}, int64[4] begin = {0, 0, 1, 2}, int64[4] end = {0, 0, 3, "
-                                     "4}, float zero = {0}, float one = {1}> {" +
-                                     nodes + "}",
-                                 {"w"}, 18)));
+      fold_pads(load_text("(float[1,2,4,4] x, float[2,2,3,3] w) => (" + outputs +
+                              ") <int64[8] p = {0, 0, 1, 2, 0, 0, 3, 4}, int64[4] q = {1, "
+                              "2, 3, 4}, int64[2] axes = {-2, "
+                              "3}, int64[8] channels = {0, 1, 0, 0, 0, 0, 0, 0}, int64[8] "
+                              "less = {0, 0, -1, 0, 0, 0, 0, "
+                              "0}, int64[4] begin = {0, 0, 1, 2}, int64[4] end = {0, 0, 3, "
+                              "4}, float zero = {0}, float one = {1}> {" +
+                              nodes + "}",
+                          {"w"}, 18)));
 }
 
 TEST(FoldPads, TakesZerosIntoConvolution) {

@@ -13,16 +13,16 @@ const std::string kProduct =
 std::string joined(const std::string& nodes, const std::string& outputs = "float[2,3] y",
                    const std::string& bias = "float[3] b") {
   const std::string inputs = "float[2,16] x, uint8[3,1,8] w, float[3] s, " + bias;
-  return node_list(with_joined_block_biases(load_text(
+  return node_list(fuse_block_biases(load_text(
       "(" + inputs + ") => (" + outputs + ") {" + kProduct + nodes + "}", {"w", "s", "b"}, 20)));
 }
 
-TEST(JoinBlockBias, TakesBiasAfterProduct) {
+TEST(FuseBlockBias, TakesBiasAfterProduct) {
   EXPECT_EQ(joined("y = Add(p, b)"), "MatMulNBits(x, w, s, , , b)");
   EXPECT_EQ(joined("y = Add(b, p)"), "MatMulNBits(x, w, s, , , b)");
 }
 
-TEST(JoinBlockBias, LeavesWhatIsNoBias) {
+TEST(FuseBlockBias, LeavesWhatIsNoBias) {
   const std::string product = "MatMulNBits(x, w, s) ";
   EXPECT_EQ(joined("q = Add(p, b) y = Gelu(q)"), product + "Add(p, b) Gelu(q)");
   EXPECT_EQ(joined("y = Add(p, b)", "float[2,3] y, float[2,3] p"), product + "Add(p, b)")

@@ -8,10 +8,10 @@ namespace gemm64 {
 namespace {
 
 std::string joined(const std::string& graph) {
-  return node_list(with_joined_gemms(load_text(graph, {"w", "b", "c"}, 17)));
+  return node_list(fuse_gemms(load_text(graph, {"w", "b", "c"}, 17)));
 }
 
-TEST(JoinGemm, TakesBiasAfterProduct) {
+TEST(FuseGemm, TakesBiasAfterProduct) {
   EXPECT_EQ(joined("(float[2,4] x, float[4,3] w, float[3] b) => (float[2,3] y) "
                    "{p = MatMul(x, w) y = Add(p, b)}"),
             "Gemm(x, w, b)");
@@ -21,18 +21,18 @@ TEST(JoinGemm, TakesBiasAfterProduct) {
       << "an open number of rows";
 }
 
-TEST(JoinGemm, ReshapesStacksOfFixedSizes) {
+TEST(FuseGemm, ReshapesStacksOfFixedSizes) {
   const OnnxModel model =
-      with_joined_gemms(load_text("(float[5,2,4] x, float[4,3] w, float[3] b) => (float[5,2,3] y) "
-                                  "{p = MatMul(x, w) y = Add(p, b)}",
-                                  {"w", "b"}, 17));
+      fuse_gemms(load_text("(float[5,2,4] x, float[4,3] w, float[3] b) => (float[5,2,3] y) "
+                           "{p = MatMul(x, w) y = Add(p, b)}",
+                           {"w", "b"}, 17));
   EXPECT_EQ(node_list(model),
             "Reshape(x, x as rows shape) Gemm(x as rows, w, b) Reshape(y as rows, y shape)");
   EXPECT_EQ(model.type("x as rows")->dims, (std::vector<std::int64_t>{10, 4}));
   EXPECT_EQ(model.type("y")->dims, (std::vector<std::int64_t>{5, 2, 3}));
 }
 
-TEST(JoinGemm, LeavesWhatIsNoGemm) {
+TEST(FuseGemm, LeavesWhatIsNoGemm) {
   const std::string left = "MatMul(x, w) Add(p, b)";
   EXPECT_EQ(joined("(float[N,2,4] x, float[4,3] w, float[3] b) => (float[N,2,3] y) "
                    "{p = MatMul(x, w) y = Add(p, b)}"),

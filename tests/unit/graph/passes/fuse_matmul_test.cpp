@@ -9,7 +9,7 @@ namespace gemm64 {
 namespace {
 
 OnnxModel joined_model(const std::string& nodes, const std::string& outputs = "float[2,3,5,5] y") {
-  return with_joined_products(load_text(
+  return fuse_products(load_text(
       "(float[2,3,5,4] q, float[2,3,5,4] k) => (" + outputs +
           ") <float half = {0.5}, float quarter = {0.25}, float[1] one = {2}> {" + nodes + "}",
       {}, 17));
@@ -27,7 +27,7 @@ std::int64_t integer(const OnnxModel& model, const char* name) {
 
 float alpha(const OnnxModel& model) { return attribute(model.graph().node(0), "alpha", 0.0F); }
 
-TEST(JoinFusedMatMul, ReadsTransposedOperand) {
+TEST(FuseMatMul, ReadsTransposedOperand) {
   const OnnxModel model = joined_model(kTurned + "y = MatMul(q, t)");
   EXPECT_EQ(node_list(model), "FusedMatMul(q, k)");
   EXPECT_EQ(integer(model, "transB"), 1);
@@ -38,17 +38,17 @@ TEST(JoinFusedMatMul, ReadsTransposedOperand) {
       << "somebody else reads it";
 }
 
-TEST(JoinFusedMatMul, MovesFirstAxisAfterBatch) {
+TEST(FuseMatMul, MovesFirstAxisAfterBatch) {
   const OnnxModel model =
-      with_joined_products(load_text("(float[5,2,3,4] q, float[2,3,4,5] k) => (float[2,3,5,5] y) "
-                                     "{t = Transpose<perm = [1, 2, 0, 3]>(q) y = MatMul(t, k)}",
-                                     {}, 17));
+      fuse_products(load_text("(float[5,2,3,4] q, float[2,3,4,5] k) => (float[2,3,5,5] y) "
+                              "{t = Transpose<perm = [1, 2, 0, 3]>(q) y = MatMul(t, k)}",
+                              {}, 17));
   EXPECT_EQ(node_list(model), "FusedMatMul(q, k)");
   EXPECT_EQ(integer(model, "transBatchA"), 1);
   EXPECT_EQ(integer(model, "transA"), 0);
 }
 
-TEST(JoinFusedMatMul, TakesNumbersOnBothSides) {
+TEST(FuseMatMul, TakesNumbersOnBothSides) {
   const OnnxModel model = joined_model(
       "a = Mul(q, half) b = Div(k, one) t = Transpose<perm = [0, 1, 3, 2]>(b) "
       "p = MatMul(a, t) y = Mul(quarter, p)");
@@ -59,26 +59,26 @@ TEST(JoinFusedMatMul, TakesNumbersOnBothSides) {
             "Mul(q, half) FusedMatMul(q, k) Relu(a)");
 }
 
-TEST(JoinFusedMatMul, GivesNumberToFirstProduct) {
+TEST(FuseMatMul, GivesNumberToFirstProduct) {
   const OnnxModel model = joined_model(
       kTurned + "p = MatMul(q, t) a = Mul(p, half) y = MatMul(a, k)", "float[2,3,5,4] y");
   EXPECT_EQ(node_list(model), "FusedMatMul(q, k) MatMul(a, k)");
   EXPECT_EQ(alpha(model), 0.5F);
 }
 
-TEST(JoinFusedMatMul, LeavesLinearLayers) {
-  EXPECT_EQ(node_list(with_joined_products(
+TEST(FuseMatMul, LeavesLinearLayers) {
+  EXPECT_EQ(node_list(fuse_products(
                 load_text("(float[2,4] x, float[4,3] w) => (float[2,3] y) <float half = {0.5}> "
                           "{a = Mul(x, half) y = MatMul(a, w)}",
                           {"w"}, 17))),
             "Mul(x, half) MatMul(a, w)");
-  EXPECT_EQ(node_list(with_joined_products(load_text(
+  EXPECT_EQ(node_list(fuse_products(load_text(
                 "(float[2,5,3,4] q, float[2,5,3,4] k) => (float[2,3,5,5] y) "
                 "{a = Transpose<perm = [0, 2, 1, 3]>(q) b = Transpose<perm = [0, 2, 3, 1]>(k) "
                 "y = MatMul(a, b)}",
                 {}, 17))),
             "Transpose(q) Transpose(k) MatMul(a, b)");
-  EXPECT_EQ(node_list(with_joined_products(
+  EXPECT_EQ(node_list(fuse_products(
                 load_text("(float[2,3,5,4] q, float[2,5,3,4] k) => (float[2,3,5,5] y, int64[4] s) "
                           "{a = Transpose<perm = [0, 2, 1, 3]>(k) s = Shape(a) "
                           "b = Transpose<perm = [0, 1, 3, 2]>(a) y = MatMul(q, b)}",
@@ -87,9 +87,9 @@ TEST(JoinFusedMatMul, LeavesLinearLayers) {
       << "two in a row are one, which a product cannot take";
 }
 
-TEST(JoinFusedMatMul, LeavesTransposeBeforeConcat) {
+TEST(FuseMatMul, LeavesTransposeBeforeConcat) {
   const auto of_sizes = [](const std::string& nodes, const std::string& outputs) {
-    return node_list(with_joined_products(
+    return node_list(fuse_products(
         load_text("(float[2,3,5,4] q, float[2,5,3,4] k) => (float[2,3,5,5] y" + outputs + ") " +
                       "<float half = {0.5}> {a = Transpose<perm = [0, 2, 1, 3]>(k) " + nodes +
                       " b = Transpose<perm = [0, 1, 3, 2]>(d) y = MatMul(q, b)}",
@@ -104,7 +104,7 @@ TEST(JoinFusedMatMul, LeavesTransposeBeforeConcat) {
       << "somebody else reads it";
 }
 
-TEST(JoinFusedMatMul, ReadsThroughTransposesInARow) {
+TEST(FuseMatMul, ReadsThroughTransposesInARow) {
   EXPECT_EQ(joined("a = Transpose<perm = [1, 0, 3, 2]>(k) b = Transpose<perm = [1, 0, 2, 3]>(a) "
                    "y = MatMul(q, b)"),
             "FusedMatMul(q, k)");

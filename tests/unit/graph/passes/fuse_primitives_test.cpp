@@ -9,7 +9,7 @@ namespace {
 
 /// The operators in order, each after what it reads first.
 std::string joined(const std::string& nodes, const std::string& outputs = "float[2,4] y") {
-  const OnnxModel model = with_joined_primitives(load_text(
+  const OnnxModel model = fuse_primitives(load_text(
       "(float[2,4] x, float[4] w, float[4] b) => (" + outputs +
           ") <float one = {1}, float two = {2}, float three = {3}, float half = {0.5}, "
           "float small = {0.00001}, float root = {1.4142135}, float c = {0.044715}, float "
@@ -31,7 +31,7 @@ const std::string kTanh =
     "p = Pow(x, three) u = Mul(p, c) v = Add(x, u) t = Mul(v, k) h = Tanh(t) o = Add(h, one) ";
 const std::string kErf = "p = Div(x, root) h = Erf(p) o = Add(h, one) ";
 
-TEST(JoinPrimitives, MakesRmsNormalization) {
+TEST(FusePrimitives, MakesRmsNormalization) {
   const std::string wanted = "SimplifiedLayerNormalization(x)";
   EXPECT_EQ(joined(kMean + "i = Div(one, r) q = Mul(x, i) y = Mul(w, q)"), wanted);
   EXPECT_EQ(joined(kMean + "i = Div(one, r) q = Mul(i, x) y = Mul(q, w)"), wanted);
@@ -42,7 +42,7 @@ TEST(JoinPrimitives, MakesRmsNormalization) {
       << "a Cast that changes nothing";
 }
 
-TEST(JoinPrimitives, MakesALayerNormalization) {
+TEST(FusePrimitives, MakesALayerNormalization) {
   EXPECT_EQ(joined(kDistance + "z = Mul(q, w) y = Add(z, b)"), "LayerNormalization(x)");
   EXPECT_EQ(joined(kDistance + "z = Mul(w, q) y = Add(b, z)"), "LayerNormalization(x)");
   EXPECT_EQ(joined(kDistance + "z = Mul(q, w) t = Add(z, b) y = Add(t, d)"),
@@ -50,20 +50,20 @@ TEST(JoinPrimitives, MakesALayerNormalization) {
       << "the distance from the mean is read elsewhere";
 }
 
-TEST(JoinPrimitives, MakesGelus) {
+TEST(FusePrimitives, MakesGelus) {
   EXPECT_EQ(joined(kTanh + "f = Mul(x, half) y = Mul(f, o)"), "FastGelu(x)");
   EXPECT_EQ(joined(kTanh + "f = Mul(x, o) y = Mul(f, half)"), "FastGelu(x)");
   EXPECT_EQ(joined(kErf + "f = Mul(x, half) y = Mul(f, o)"), "Gelu(x)");
   EXPECT_EQ(joined(kErf + "f = Mul(o, x) y = Mul(half, f)"), "Gelu(x)");
 }
 
-TEST(JoinPrimitives, DividesIfInverseIsMultiplied) {
+TEST(FusePrimitives, DividesIfInverseIsMultiplied) {
   EXPECT_EQ(joined("i = Div(one, x) y = Mul(i, x)"), "Div(x)");
   EXPECT_EQ(joined("i = Div(two, x) y = Mul(i, x)"), "Div(two) Mul(i)");
   EXPECT_EQ(joined("i = Div(one, x) z = Mul(i, x) y = Add(z, i)"), "Div(one) Mul(i) Add(z)");
 }
 
-TEST(JoinPrimitives, LeavesDequantizedValues) {
+TEST(FusePrimitives, LeavesDequantizedValues) {
   EXPECT_EQ(joined("g = QuantizeLinear(x, half) z = DequantizeLinear(g, half) s = Pow(z, two) "
                    "m = ReduceMean(s, last) e = Add(m, small) r = Sqrt(e) i = Div(one, r) "
                    "q = Mul(z, i) y = Mul(w, q)"),
@@ -71,7 +71,7 @@ TEST(JoinPrimitives, LeavesDequantizedValues) {
             "Mul(w)");
 }
 
-TEST(JoinPrimitives, LeavesWhatIsSomethingElse) {
+TEST(FusePrimitives, LeavesWhatIsSomethingElse) {
   const auto is_left = [](const std::string& nodes, const std::string& outputs = "float[2,4] y") {
     const std::string found = joined(nodes, outputs);
     return found.find("Normalization") == std::string::npos &&

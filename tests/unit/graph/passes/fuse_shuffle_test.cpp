@@ -9,13 +9,13 @@ namespace {
 
 /// A shuffle of 6 channels, as [1, `parts`, 4, 4], whose axes are put in `order`.
 OnnxModel shuffled(const std::string& type, const std::string& parts, const std::string& order) {
-  return with_joined_shuffles(
+  return fuse_shuffles(
       load_text("(" + type + "[1,6,4,4] x) => (" + type + "[1,6,4,4] y) <int64[5] s = {1," + parts +
                 ",4,4}, int64[4] t = {1,6,4,4}> {a = Reshape(x, s) b = Transpose<perm = [" + order +
                 "]>(a) y = Reshape(b, t)}"));
 }
 
-TEST(JoinShuffle, GathersChannelsOfBytes) {
+TEST(FuseShuffle, GathersChannelsOfBytes) {
   const OnnxModel model = shuffled("uint8", "2,3", "0,2,1,3,4");
   EXPECT_EQ(node_list(model), "Gather(x, y channels)");
   const onnx::TensorProto& channels = *model.constant("y channels");
@@ -24,7 +24,7 @@ TEST(JoinShuffle, GathersChannelsOfBytes) {
   EXPECT_EQ(node_list(shuffled("int8", "3,2", "0,2,1,3,4")), "Gather(x, y channels)");
 }
 
-TEST(JoinShuffle, LeavesFloatsAndOtherMoves) {
+TEST(FuseShuffle, LeavesFloatsAndOtherMoves) {
   const std::string left = "Reshape(x, s) Transpose(a) Reshape(b, t)";
   EXPECT_EQ(node_list(shuffled("float", "2,3", "0,2,1,3,4")), left);
   EXPECT_EQ(node_list(shuffled("uint8", "2,3", "0,2,1,4,3")), left);

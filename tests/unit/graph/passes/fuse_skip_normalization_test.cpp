@@ -24,22 +24,22 @@ OnnxModel load(const std::string& graph, const std::vector<std::string>& weights
 /// Of `nodes` that make y of x and t, which have the sizes.
 std::string joined(const std::string& nodes, const std::string& sizes = "[N,S,4]",
                    const std::string& others = "[N,S,4]", const std::string& more = "") {
-  return node_list(with_joined_skips(load("(float" + sizes + " x, float" + others +
-                                              " t, float[4] s, float[4] b, float[4] c, "
-                                              "float[4,4] w) => (float" +
-                                              sizes + " y" + more + ") {" + nodes + "}",
-                                          {"s", "b", "c", "w"})));
+  return node_list(fuse_skip_normalizations(load("(float" + sizes + " x, float" + others +
+                                                     " t, float[4] s, float[4] b, float[4] c, "
+                                                     "float[4,4] w) => (float" +
+                                                     sizes + " y" + more + ") {" + nodes + "}",
+                                                 {"s", "b", "c", "w"})));
 }
 
 const std::string kNorm = " y = LayerNormalization<axis = -1>(a, s, b)";
 
-TEST(JoinSkipNormalization, TakesTheSum) {
+TEST(FuseSkipNormalization, TakesTheSum) {
   EXPECT_EQ(joined("a = Add(x, t)" + kNorm), "SkipLayerNormalization(x, t, s, b)");
   EXPECT_EQ(joined("a = Add(x, t)" + kNorm, "[2,3,4]", "[2,3,4]"),
             "SkipLayerNormalization(x, t, s, b)");
 }
 
-TEST(JoinSkipNormalization, TakesBiasOfOneOperand) {
+TEST(FuseSkipNormalization, TakesBiasOfOneOperand) {
   EXPECT_EQ(joined("d = Add(x, c) a = Add(d, t)" + kNorm), "SkipLayerNormalization(x, t, s, b, c)");
   EXPECT_EQ(joined("d = Add(x, c) a = Add(t, d)" + kNorm), "SkipLayerNormalization(t, x, s, b, c)");
   EXPECT_EQ(joined("p = MatMul(x, w) d = Add(c, p) a = Add(d, t)" + kNorm),
@@ -49,8 +49,8 @@ TEST(JoinSkipNormalization, TakesBiasOfOneOperand) {
       << "first and of no product";
 }
 
-TEST(JoinSkipNormalization, LeavesBiasToIntegers) {
-  EXPECT_EQ(node_list(with_joined_skips(load(
+TEST(FuseSkipNormalization, LeavesBiasToIntegers) {
+  EXPECT_EQ(node_list(fuse_skip_normalizations(load(
                 "(uint8[N,S,4] x, float[N,S,4] t, int8[4,4] w, float m, float[4] s, float[4] b, "
                 "float[4] c) => (float[N,S,4] y) {i = MatMulInteger(x, w) f = Cast<to = 1>(i) "
                 "p = Mul(f, m) d = Add(p, c) a = Add(d, t)" +
@@ -59,7 +59,7 @@ TEST(JoinSkipNormalization, LeavesBiasToIntegers) {
             "MatMulInteger(x, w) Cast(i) Mul(f, m) Add(p, c) SkipLayerNormalization(d, t, s, b)");
 }
 
-TEST(JoinSkipNormalization, LeavesOtherSums) {
+TEST(FuseSkipNormalization, LeavesOtherSums) {
   const std::string left = "Add(x, t) LayerNormalization(a, s, b)";
   EXPECT_EQ(joined("a = Add(x, t)" + kNorm, "[N,S,4]", "[N,R,4]"), left) << "sizes of two names";
   EXPECT_EQ(joined("a = Add(x, t)" + kNorm, "[N,S,4]", "[1,S,4]"), left) << "one is broadcast";
@@ -71,7 +71,7 @@ TEST(JoinSkipNormalization, LeavesOtherSums) {
       << "over two axes";
 }
 
-TEST(JoinSkipNormalization, LeavesSumReadByBranch) {
+TEST(FuseSkipNormalization, LeavesSumReadByBranch) {
   onnx::ModelProto proto = parse_model(
       "(bool i, float[2,3,4] x, float[2,3,4] t, float[4] s, float[4] b) => (float[2,3,4] y, "
       "float[2,3,4] z) {a = Add(x, t)" +
@@ -91,11 +91,12 @@ TEST(JoinSkipNormalization, LeavesSumReadByBranch) {
     graph.mutable_output(0)->mutable_type()->mutable_tensor_type()->set_elem_type(
         onnx::TensorProto::FLOAT);
   }
-  EXPECT_EQ(node_list(with_joined_skips(OnnxModel::from_proto(std::move(proto), "test.onnx"))),
-            "Add(x, t) LayerNormalization(a, s, b) If(i)");
+  EXPECT_EQ(
+      node_list(fuse_skip_normalizations(OnnxModel::from_proto(std::move(proto), "test.onnx"))),
+      "Add(x, t) LayerNormalization(a, s, b) If(i)");
 }
 
-TEST(JoinSkipNormalization, KnowsSizesThatFollow) {
+TEST(FuseSkipNormalization, KnowsSizesThatFollow) {
   const auto is_joined = [](const std::string& nodes) {
     return joined(nodes + " a = Add(v, t)" + kNorm).find("SkipLayer") != std::string::npos;
   };
@@ -105,7 +106,7 @@ TEST(JoinSkipNormalization, KnowsSizesThatFollow) {
                 "e = Constant<value = int64[3] {0, 0, -1}>() u = Reshape(x, z) v = Reshape(u, e)"));
   EXPECT_TRUE(is_joined("q = MatMul(x, w) r = Softmax<axis = -1>(q) v = Mul(r, s)"));
   EXPECT_FALSE(is_joined("e = Shape(x) v = Reshape(x, e)")) << "a shape that nodes compute";
-  EXPECT_EQ(node_list(with_joined_skips(
+  EXPECT_EQ(node_list(fuse_skip_normalizations(
                 load("(float[N,R,4] x, float[2,3,4] t, float[4] s, float[4] b) => (float[2,3,4] y) "
                      "{e = Shape(t) v = Reshape(x, e) a = Add(v, t)" +
                          kNorm + "}",

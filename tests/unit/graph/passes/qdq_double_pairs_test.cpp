@@ -31,13 +31,13 @@ OnnxModel rows_of_pairs() {
 }
 
 TEST(QdqDoublePairs, OfARowFirstTwoBecomeOne) {
-  const std::optional<onnx::ModelProto> joined = join_double_pairs(rows_of_pairs());
+  const std::optional<onnx::ModelProto> joined = fuse_double_pairs(rows_of_pairs());
   ASSERT_TRUE(joined);
   EXPECT_EQ(joined->graph().node_size(), 2 + 4 + 2);
-  const auto again = join_double_pairs(OnnxModel::from_proto(*joined, "again"));
+  const auto again = fuse_double_pairs(OnnxModel::from_proto(*joined, "again"));
   ASSERT_TRUE(again);
   EXPECT_EQ(again->graph().node_size(), 2 + 2 + 2);
-  EXPECT_FALSE(join_double_pairs(OnnxModel::from_proto(*again, "last")));
+  EXPECT_FALSE(fuse_double_pairs(OnnxModel::from_proto(*again, "last")));
 }
 
 TEST(QdqDoublePairs, AreJoinedWithoutCheck) {
