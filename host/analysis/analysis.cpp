@@ -16,6 +16,7 @@
 #include "host/graph/onnx/operator.hpp"
 #include "host/graph/onnx/supported.hpp"
 #include "host/graph/onnx/work.hpp"
+#include "host/graph/proto/attribute.hpp"
 #include "host/graph/proto/tensor_data.hpp"
 #include "host/util/error.hpp"
 
@@ -46,13 +47,6 @@ std::string opsets_text(const OnnxModel& model, std::optional<std::int64_t>& ops
   return (assumed ? fmt::format("names no opset (read as opset {})", model.opset())
                   : "names no opset of ONNX") +
          others;
-}
-
-bool has_subgraph(const onnx::NodeProto& node) {
-  return std::any_of(node.attribute().begin(), node.attribute().end(),
-                     [](const onnx::AttributeProto& attribute) {
-                       return attribute.has_g() || attribute.graphs_size() != 0;
-                     });
 }
 
 class Analyst {

@@ -3,9 +3,7 @@
 // whether its loads and writes race.
 #pragma once
 
-#include <cstddef>
 #include <cstdint>
-#include <optional>
 #include <vector>
 
 #include "host/device/commands.hpp"

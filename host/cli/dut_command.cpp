@@ -37,6 +37,13 @@ dut::BuildOptions build_options(const DutOptions& options) {
   return build;
 }
 
+void add_sizes_option(CLI::App& command, std::vector<std::int64_t>& sizes) {
+  command.add_option("sizes", sizes, "M K N of one product (default: AlexNet's Linear layers)")
+      ->delimiter('x')  // 64x64x64 too
+      ->expected(3)
+      ->transform(whole_number(1, 1 << 20));
+}
+
 dut::BuiltModel build_dut(const dut::Description& description, const DutOptions& options) {
   ProgressBar bar;
   bar.show("compiling " + description.top, 0);

@@ -127,12 +127,7 @@ void add_dut_compare_command(CLI::App& dut, int& result) {
   CLI::App* command = dut.add_subcommand("compare", "two arrays on the same work, in one table");
   add_dut_options(*command, *options);
   command->add_option("other", options->other, "the other array's description")->required();
-  command
-      ->add_option("sizes", options->sizes,
-                   "M K N of one product (default: AlexNet's Linear layers)")
-      ->delimiter('x')  // 64x64x64 too
-      ->expected(3)
-      ->transform(whole_number(1, 1 << 20));
+  add_sizes_option(*command, options->sizes);
   command->add_flag("--area", options->area, "counts the gates that Yosys maps each array to");
   command->add_option("--liberty", options->liberty, "adds the area in cells of this Liberty file");
   command->add_option("--mutants", options->mutants, "adds the score of N mutants")

@@ -4,6 +4,7 @@
 
 #include <CLI/CLI.hpp>
 #include <string>
+#include <vector>
 
 #include "host/dut/description.hpp"
 #include "host/dut/model_build.hpp"
@@ -23,6 +24,9 @@ void add_dut_options(CLI::App& command, DutOptions& options);
 
 /// --icarus.
 void add_icarus_option(CLI::App& command, DutOptions& options);
+
+/// M K N of one product.
+void add_sizes_option(CLI::App& command, std::vector<std::int64_t>& sizes);
 
 dut::BuildOptions build_options(const DutOptions& options);
 

@@ -118,12 +118,7 @@ void add_dut_run_command(CLI::App& dut, int& result) {
   CLI::App* command = dut.add_subcommand(
       "run", "runs a product or a network's layers, checks every sum and reports the cycles");
   add_dut_options(*command, *options);
-  command
-      ->add_option("sizes", options->sizes,
-                   "M K N of one product (default: AlexNet's Linear layers)")
-      ->delimiter('x')  // 64x64x64 too
-      ->expected(3)
-      ->transform(whole_number(1, 1 << 20));
+  add_sizes_option(*command, options->sizes);
   command->add_option("--model", options->model,
                       "Linear layers and convolutions of this ONNX file\n"
                       "The host computes the network, and the array multiplies the operands that "

@@ -2,7 +2,6 @@
 // The network of `run`, and what it runs on: one that the program makes, or one from a file.
 #pragma once
 
-#include <functional>
 #include <string>
 #include <vector>
 

@@ -2,7 +2,6 @@
 // What the engines have in common: a queue of commands in front, cycles to account for.
 #pragma once
 
-#include <algorithm>
 #include <cstddef>
 #include <optional>
 

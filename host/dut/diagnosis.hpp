@@ -3,7 +3,6 @@
 // would explain all of it.
 #pragma once
 
-#include <cstdint>
 #include <string>
 
 #include "host/dut/stimulus.hpp"

@@ -3,7 +3,6 @@
 #pragma once
 
 #include <filesystem>
-#include <string>
 
 #include "host/dut/conformance.hpp"
 #include "host/dut/model_build.hpp"

@@ -2,7 +2,6 @@
 // The execution provider of one session of ONNX Runtime's.
 #pragma once
 
-#include <memory>
 #include <string>
 #include <utility>
 #include <vector>

@@ -2,9 +2,7 @@
 // NumPy's .npy files, versions 1 to 3.
 #pragma once
 
-#include <cstddef>
 #include <cstdint>
-#include <optional>
 #include <string>
 #include <vector>
 

@@ -94,6 +94,4 @@ MatrixF dequantize_linear(const MatrixI32& sums, float activation_scale,
   return result;
 }
 
-void relu_in_place(MatrixF& matrix) { matrix = matrix.cwiseMax(0.0f); }
-
 }  // namespace gemm64

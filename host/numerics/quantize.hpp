@@ -28,7 +28,4 @@ QuantizedMatrix quantize_per_row(const Eigen::Ref<const MatrixF>& matrix);
 MatrixF dequantize_linear(const MatrixI32& sums, float activation_scale,
                           const Eigen::VectorXf& weight_scales, const Eigen::VectorXf& bias);
 
-/// Replaces every negative value by zero.
-void relu_in_place(MatrixF& matrix);
-
 }  // namespace gemm64

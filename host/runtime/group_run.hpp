@@ -2,9 +2,6 @@
 // A network of which the device computes all products, once: a group of ONNX Runtime's.
 #pragma once
 
-#include <string>
-#include <vector>
-
 #include "host/compile/executable.hpp"
 #include "host/graph/onnx/host_nodes.hpp"
 #include "host/runtime/job_runner.hpp"

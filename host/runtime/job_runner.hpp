@@ -2,7 +2,6 @@
 // Runs jobs through a driver, and checks every value, cycle and byte.
 #pragma once
 
-#include <functional>
 #include <optional>
 #include <string>
 #include <vector>

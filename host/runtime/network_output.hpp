@@ -2,7 +2,6 @@
 // The .npy files that a network's outputs go to.
 #pragma once
 
-#include <map>
 #include <memory>
 #include <string>
 #include <vector>

@@ -4,7 +4,6 @@
 
 #include <torch/csrc/jit/ir/ir.h>
 
-#include <optional>
 #include <string>
 #include <vector>
 

@@ -5,7 +5,6 @@
 #include <torch/script.h>
 
 #include <cstdint>
-#include <map>
 #include <string>
 #include <unordered_map>
 #include <vector>

@@ -2,7 +2,6 @@
 // Outputs that could not be written, while the program goes on with what else it owes.
 #pragma once
 
-#include <filesystem>
 #include <string>
 
 #include "host/util/error.hpp"

@@ -5,9 +5,7 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
-#include <cstring>
 #include <deque>
-#include <limits>
 #include <string>
 #include <unordered_map>
 #include <utility>

@@ -4,7 +4,6 @@
 
 #include <cstdint>
 #include <nlohmann/json.hpp>
-#include <string>
 #include <vector>
 
 #include "host/device/geometry.hpp"

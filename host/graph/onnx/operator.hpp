@@ -2,7 +2,6 @@
 // What is known of each operator, in one table: operator_table.inc has a row for each.
 #pragma once
 
-#include <cstdint>
 #include <optional>
 #include <string_view>
 #include <vector>

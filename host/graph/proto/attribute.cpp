@@ -3,6 +3,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "host/util/error.hpp"
 #include "host/util/text.hpp"
 
@@ -50,6 +52,13 @@ std::vector<std::int64_t> attribute(const onnx::NodeProto& node, const std::stri
   const auto* found = find(node, name, onnx::AttributeProto::INTS);
   if (found == nullptr) return otherwise;
   return {found->ints().begin(), found->ints().end()};
+}
+
+bool has_subgraph(const onnx::NodeProto& node) {
+  return std::any_of(node.attribute().begin(), node.attribute().end(),
+                     [](const onnx::AttributeProto& attribute) {
+                       return attribute.has_g() || attribute.graphs_size() != 0;
+                     });
 }
 
 }  // namespace gemm64

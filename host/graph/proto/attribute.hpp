@@ -20,4 +20,7 @@ std::string attribute(const onnx::NodeProto& node, const std::string& name,
 std::vector<std::int64_t> attribute(const onnx::NodeProto& node, const std::string& name,
                                     const std::vector<std::int64_t>& otherwise);
 
+/// Does an attribute of the node hold a graph?
+bool has_subgraph(const onnx::NodeProto& node);
+
 }  // namespace gemm64

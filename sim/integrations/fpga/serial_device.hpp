@@ -3,7 +3,6 @@
 #pragma once
 
 #include <string>
-#include <vector>
 
 #include "host/device/bridge.hpp"
 #include "host/device/registry.hpp"

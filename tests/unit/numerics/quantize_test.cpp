@@ -124,14 +124,5 @@ TEST(Quantize, LinearLayerIsNearFloat) {
   EXPECT_GT((y - expected).cwiseAbs().maxCoeff(), 0.0f);
 }
 
-TEST(Relu, ZeroesNegativeValuesOnly) {
-  MatrixF matrix(2, 2);
-  matrix << -1.0f, 2.0f, 0.0f, -0.001f;
-  relu_in_place(matrix);
-  MatrixF expected(2, 2);
-  expected << 0.0f, 2.0f, 0.0f, 0.0f;
-  EXPECT_EQ(matrix, expected);
-}
-
 }  // namespace
 }  // namespace gemm64
