@@ -111,7 +111,7 @@ def wheel(arguments):
         log = os.path.join(folder, "cost.log")
         environment = dict(os.environ, **launchers(log))
         environment["CMAKE_BUILD_PARALLEL_LEVEL"] = str(arguments.jobs)
-        measured("wheel", [arguments.python, "-m", "pip", "wheel", "--no-deps", "-C", "build-dir=" + os.path.join(folder, "build"),
+        measured("wheel", [arguments.python, "-m", "pip", "wheel", "--no-deps", "--config-settings=build-dir=" + os.path.join(folder, "build"),
                            "-w", folder, ROOT] + arguments.rest, phases, env=environment)
         return {"phases": phases, "units": read_log(log)}
 
