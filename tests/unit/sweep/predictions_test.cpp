@@ -12,8 +12,6 @@
 namespace gemm64 {
 namespace {
 
-constexpr std::size_t kPoints = 120;
-
 std::string file(const char* ending) {
   return read_file(std::string(GEMM64_TEST_DATA "/../unit/sweep/predictions.") + ending, 1 << 20);
 }
@@ -44,29 +42,54 @@ SweepRunner& runner() {
   return made;
 }
 
-class Predictions : public testing::TestWithParam<std::size_t> {};
+struct Case {
+  std::size_t network = 0, batch = 0;  // their places in the lists of predictions.json
+};
+
+void PrintTo(const Case& one, std::ostream* out) {
+  *out << "network " << one.network << ", batch " << one.batch;
+}
+
+class Predictions : public testing::TestWithParam<Case> {};
 
 TEST_P(Predictions, AreThoseOfTheFile) {
-  ASSERT_EQ(runner().sweep().size(), kPoints);
+  const Sweep& sweep = runner().sweep();
   std::istringstream lines(file("csv"));
   std::string heading, line;
   std::getline(lines, heading);
-  for (std::size_t i = 0; i <= GetParam(); ++i) ASSERT_TRUE(std::getline(lines, line)) << i;
-  SweepRow row;
-  run_points(
-      runner(), {GetParam()}, 1, std::vector<double>(kPoints, 1.0),
-      [&row](std::size_t, SweepRow made) { row = std::move(made); }, nullptr);
-  const std::vector<std::string> names = cells_of(heading), cells = cells_of(line);
-  ASSERT_EQ(cells.size(), names.size());
-  EXPECT_EQ(cells[0], std::to_string(GetParam()));
-  for (std::size_t i = 2; i < names.size(); ++i) {
-    const auto& value = row[names[i]];
-    EXPECT_EQ(value.is_null() ? "" : value.dump(), cells[i])
-        << names[i] << " of " << cells[1] << ", point " << cells[0];
+  const std::vector<std::string> names = cells_of(heading);
+  std::size_t compared = 0;
+  for (std::size_t i = 0; std::getline(lines, line); ++i) {
+    ASSERT_LT(i, sweep.size());
+    const SweepPoint point = sweep.point(i);
+    if (point.network != GetParam().network) continue;
+    if (point.batch != sweep.batches[GetParam().batch]) continue;
+    SweepRow row;
+    run_points(
+        runner(), {i}, 1, std::vector<double>(sweep.size(), 1.0),
+        [&row](std::size_t, SweepRow made) { row = std::move(made); }, nullptr);
+    const std::vector<std::string> cells = cells_of(line);
+    ASSERT_EQ(cells.size(), names.size());
+    EXPECT_EQ(cells[0], std::to_string(i));
+    for (std::size_t j = 2; j < names.size(); ++j) {
+      const auto& value = row[names[j]];
+      EXPECT_EQ(value.is_null() ? "" : value.dump(), cells[j])
+          << names[j] << " of " << cells[1] << ", point " << cells[0];
+    }
+    ++compared;
   }
+  EXPECT_EQ(compared, sweep.designs.size());
 }
 
-INSTANTIATE_TEST_SUITE_P(All, Predictions, testing::Range<std::size_t>(0, kPoints));
+std::vector<Case> cases() {
+  constexpr std::size_t kNetworks = 10, kBatches = 2;
+  std::vector<Case> all;
+  for (std::size_t i = 0; i < kNetworks * kBatches; ++i)
+    all.push_back({i / kBatches, i % kBatches});
+  return all;
+}
+
+INSTANTIATE_TEST_SUITE_P(All, Predictions, testing::ValuesIn(cases()));
 
 }  // namespace
 }  // namespace gemm64
