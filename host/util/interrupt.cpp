@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <array>
 #include <atomic>
+#include <climits>
 #include <csignal>
 #include <cstdlib>
 #include <cstring>

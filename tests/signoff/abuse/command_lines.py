@@ -20,6 +20,7 @@ RIGHT = {
     "--memory-bytes-per-cycle": ["0", "1", "3", "64"], "--memory-stalls": ["0", "0.1", "0.5"], "--batch": ["1", "2"],
     "--device": ["rtl", "reference"], "--json": ["r.json"], "--output": ["o.npy"], "--trace": ["w.fst"],
     "--timeline": ["t.json"], "--trace-mismatch": ["miss.fst"], "--csv": ["t.csv"], "--plot": ["p.html"],
+    "--report": ["p.html"], "--design": ["weight_tiles=4", "accumulator_rows=64,tensor_words=100", "parameter_sets=16"],
     "--view": ["overview", "array", "commands", "axi", "accumulator", "lanes"], "--trace-window": ["0:9", "300:400"],
     "--trace-tile": ["0,0,0", "gemm:0,0,0"], "--a": ["a.npy"], "--b": ["b.npy"], "--model": ["m.onnx"],
     "--input": ["x.npy", "x=x.npy", "x.png"], "--block": ["1", "2", "64"], "--top": ["0", "3"],
@@ -34,7 +35,7 @@ RIGHT_FOR_FIRMWARE = {"--array": ["64"]}
 FORMATS = {"r.json": "json", "o.npy": "npy", "w.fst": "fst", "t.json": "json", "t.csv": "csv", "p.html": "html",
            "o.onnx": "onnx"}
 VIEWS = (".gtkw", ".surf.ron", ".sucl", ".json")  # of a waveform
-WRITTEN = ["--json", "--output", "--trace", "--timeline", "--csv", "--plot", "-o", "--trace-mismatch"]
+WRITTEN = ["--json", "--output", "--trace", "--timeline", "--csv", "--plot", "--report", "-o", "--trace-mismatch"]
 POSITIONALS = {"run": [[]], "gemm": [["3", "5", "4"], ["1", "1", "1"], ["6", "2", "3"], []], "replay": [["f.json"]],
                "info": [[]], "analyze": [["m.onnx"]], "tile": [["m.onnx"]], "make-linear": [["3", "5", "4"]],
                "make-model": [["lenet"]], "cosim": [["3", "5", "4"], ["1", "1", "1"], ["6", "9", "3"], []],
