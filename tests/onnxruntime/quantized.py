@@ -6,7 +6,7 @@ import onnx
 import onnxruntime
 from onnxruntime import quantization
 
-from harness import ProgramTest
+from harness import ProgramTest, cpu_session
 
 
 class Reader(quantization.CalibrationDataReader):
@@ -60,8 +60,7 @@ class QuantizedTest(ProgramTest):
         session_options.intra_op_num_threads = 1
         for key, value in (options or {}).items():
             session_options.add_session_config_entry(key, value)
-        session = onnxruntime.InferenceSession(str(self.folder / "all.onnx"), session_options,
-                                               providers=["CPUExecutionProvider"])
+        session = cpu_session(str(self.folder / "all.onnx"), session_options)
         names = [value.name for value in session.get_outputs()]
         # ONNX Runtime computes these floats by polynomials, which are off in the last bits.
         approximate = {node.output[0] for node in model.graph.node

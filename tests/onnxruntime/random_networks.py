@@ -12,6 +12,8 @@ from onnx import TensorProto, helper, numpy_helper
 from onnxruntime import quantization
 from onnxruntime.quantization import QuantFormat, QuantType
 
+from harness import cpu_session
+
 # What `gemm64 quantize` quantizes.
 QUANTIZED = {"Add", "AveragePool", "Concat", "Conv", "Flatten", "Gemm", "GlobalAveragePool", "LeakyRelu", "MatMul",
              "MaxPool", "Mul", "Reshape", "Sigmoid", "Slice", "Squeeze", "Transpose", "Unsqueeze"}
@@ -466,8 +468,7 @@ class Case:
         options.intra_op_num_threads = 1
         options.add_session_config_entry("session.qdqisint8allowed", "1")
         try:
-            session = onnxruntime.InferenceSession(str(target), options, providers=["CPUExecutionProvider"],
-                                                   disabled_optimizers=list(disabled))
+            session = cpu_session(str(target), options, disabled_optimizers=list(disabled))
             return dict(zip([o.name for o in session.get_outputs()], session.run(None, feeds)))
         except Exception as error:
             raise Unusable(f"session: {type(error).__name__}: {error}") from error

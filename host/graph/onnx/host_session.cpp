@@ -13,6 +13,7 @@
 #include <set>
 
 #include "host/graph/onnx/graph_links.hpp"
+#include "host/graph/onnx/unshare.hpp"
 #include "host/graph/proto/tensor_data.hpp"
 #include "host/util/text.hpp"
 
@@ -182,7 +183,15 @@ ort::Session make_session(const ort::Environment& environment, const HostModel& 
   if (!provider.devices.empty()) options.add_provider(provider.devices, provider.options);
   options.add_initializers(model.weights);
   std::string bytes;
-  if (!model.proto.SerializeToString(&bytes)) {
+  bool fits = false;
+  if (precise) {
+    onnx::ModelProto unshared = model.proto;
+    unshare_int8(*unshared.mutable_graph(), model.weights);
+    fits = unshared.SerializeToString(&bytes);
+  } else {
+    fits = model.proto.SerializeToString(&bytes);
+  }
+  if (!fits) {
     throw ort::Error(ORT_INVALID_ARGUMENT, "the network without its weights exceeds 2 GiB");
   }
   try {
