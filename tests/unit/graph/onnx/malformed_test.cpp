@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The kept corpus of files that must be refused: tests/data/malformed/generate.py writes it.
+// The kept corpus of files that must be refused, each with the message that expected.txt has.
 
 #include "host/analysis/analysis.hpp"
 #include "tests/test.hpp"
