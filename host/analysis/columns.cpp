@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <functional>
 #include <sstream>
 
 #include "host/util/error.hpp"
@@ -30,18 +31,28 @@ std::string product_text(const ArrayCost& cost) {
   return text;
 }
 
-/// A value of the array's cost; nothing if the layer does not run on the array.
+using L = LayerAnalysis;
+using A = ArrayCost;
+using Figure = std::function<Cell(const L&)>;
+
+/// Returns `get` of the array's cost; nothing if the layer does not run on the array.
 template <class Get>
-Cell from_array(const LayerAnalysis& layer, Get get) {
-  if (!layer.array) return {};
-  return get(*layer.array);
+Figure from_array(Get get) {
+  return
+      [get](const L& layer) { return layer.array ? Cell(std::invoke(get, *layer.array)) : Cell(); };
 }
 
-/// A value, or nothing if it is unknown.
+/// The same of a member of one of the cost's members.
+template <class Part, class T>
+Figure from_array(Part A::*part, T Part::*figure) {
+  return from_array([part, figure](const A& cost) { return cost.*part.*figure; });
+}
+
+/// Returns a figure that is there if `is_known`.
 template <class T>
-Cell known(bool is_known, T value) {
-  if (!is_known) return {};
-  return value;
+Figure known(T L::*figure, bool L::*is_known) {
+  return
+      [figure, is_known](const L& layer) { return layer.*is_known ? Cell(layer.*figure) : Cell(); };
 }
 
 std::string quoted(const std::string& text) {
@@ -71,100 +82,60 @@ bool before(const Cell& a, const Cell& b) {
 }  // namespace
 
 const std::vector<LayerColumn>& layer_columns() {
-  using L = LayerAnalysis;
-  using A = ArrayCost;
+  using Bytes = decltype(A::bytes);
+  using P = PublishedCycles;
   static const std::vector<LayerColumn> columns{
-      {"name", "layer", [](const L& l) -> Cell { return l.name; }},
-      {"operator", "operator", [](const L& l) -> Cell { return l.op_type; }},
-      {"inputs", nullptr, [](const L& l) -> Cell { return joined(l.inputs); }},
-      {"outputs", "output", [](const L& l) -> Cell { return joined(l.outputs); }},
-      {"parameters", "parameters",
-       [](const L& l) -> Cell { return known(l.parameters_known, l.parameters); }},
-      {"parameter_bytes", nullptr,
-       [](const L& l) -> Cell { return known(l.parameters_known, l.parameter_bytes); }},
-      {"weight_bytes", "weights,\nbytes",
-       [](const L& l) -> Cell { return known(l.parameters_known, l.weight_bytes); }},
-      {"macs", "MACs", [](const L& l) -> Cell { return known(l.macs_known, l.macs); }},
-      {"bias_adds", nullptr, [](const L& l) -> Cell { return known(l.macs_known, l.bias_adds); }},
-      {"activation_bytes", "activations,\nbytes",
-       [](const L& l) -> Cell { return known(l.bytes_known, l.activation_bytes); }},
-      {"read_bytes", "read,\nbytes",
-       [](const L& l) -> Cell { return known(l.bytes_known, l.read_bytes); }},
-      {"written_bytes", "written,\nbytes",
-       [](const L& l) -> Cell { return known(l.bytes_known, l.written_bytes); }},
+      {"name", "layer", [](const L& l) { return l.name; }},
+      {"operator", "operator", [](const L& l) { return l.op_type; }},
+      {"inputs", nullptr, [](const L& l) { return joined(l.inputs); }},
+      {"outputs", "output", [](const L& l) { return joined(l.outputs); }},
+      {"parameters", "parameters", known(&L::parameters, &L::parameters_known)},
+      {"parameter_bytes", nullptr, known(&L::parameter_bytes, &L::parameters_known)},
+      {"weight_bytes", "weights,\nbytes", known(&L::weight_bytes, &L::parameters_known)},
+      {"macs", "MACs", known(&L::macs, &L::macs_known)},
+      {"bias_adds", nullptr, known(&L::bias_adds, &L::macs_known)},
+      {"activation_bytes", "activations,\nbytes", known(&L::activation_bytes, &L::bytes_known)},
+      {"read_bytes", "read,\nbytes", known(&L::read_bytes, &L::bytes_known)},
+      {"written_bytes", "written,\nbytes", known(&L::written_bytes, &L::bytes_known)},
       {"traffic_bytes", nullptr,
-       [](const L& l) -> Cell { return known(l.bytes_known, l.read_bytes + l.written_bytes); }},
+       [](const L& l) { return l.bytes_known ? Cell(l.read_bytes + l.written_bytes) : Cell(); }},
       {"intensity", "MACs a\nvalue",
-       [](const L& l) -> Cell { return known(l.macs_known && l.bytes_known, l.intensity); }},
+       [](const L& l) { return l.macs_known && l.bytes_known ? Cell(l.intensity) : Cell(); }},
       {"on", "runs on",
-       [](const L& l) -> Cell {
-         if (!l.on_host) return {};
-         return std::string(l.on_host->empty() ? "device" : "host");
-       }},
-      {"product", "on the array:\nM x K x N",
        [](const L& l) {
-         return from_array(l, [](const A& a) -> Cell { return product_text(a); });
+         if (!l.on_host) return Cell();
+         return Cell(std::string(l.on_host->empty() ? "device" : "host"));
        }},
+      {"product", "on the array:\nM x K x N", from_array(product_text)},
       {"program", nullptr,
        [](const L& l) {
-         if (l.pool) return Cell(std::uint64_t{l.pool->program});
-         return from_array(l, [](const A& a) -> Cell {
-           return a.program == 0 ? Cell() : Cell(std::uint64_t{a.program});
-         });
+         const std::size_t program = l.pool ? l.pool->program : l.array ? l.array->program : 0;
+         return program == 0 ? Cell() : Cell(std::uint64_t{program});
        }},
-      {"tiles", "tiles",
-       [](const L& l) { return from_array(l, [](const A& a) -> Cell { return a.tiles; }); }},
-      {"padding_waste", "padding",
-       [](const L& l) {
-         return from_array(l, [](const A& a) -> Cell { return a.padding_waste; });
-       }},
+      {"tiles", "tiles", from_array(&A::tiles)},
+      {"padding_waste", "padding", from_array(&A::padding_waste)},
       {"clocks", "clocks",
        [](const L& l) {
          if (l.pool) return Cell(l.pool->cycles);
-         return from_array(l, [](const A& a) { return a.cycles ? Cell(*a.cycles) : Cell(); });
+         return l.array && l.array->cycles ? Cell(*l.array->cycles) : Cell();
        }},
-      {"roof_clocks", "its roof,\nclocks",
-       [](const L& l) {
-         return from_array(l, [](const A& a) -> Cell { return a.roof_cycles(); });
-       }},
-      {"bound", "bound by",
-       [](const L& l) { return from_array(l, [](const A& a) -> Cell { return a.bound(); }); }},
+      {"roof_clocks", "its roof,\nclocks", from_array(&A::roof_cycles)},
+      {"bound", "bound by", from_array(&A::bound)},
       {"utilization", "utilization",
-       [](const L& l) {
-         return from_array(l, [](const A& a) { return a.cycles ? Cell(a.utilization) : Cell(); });
-       }},
+       [](const L& l) { return l.array && l.array->cycles ? Cell(l.array->utilization) : Cell(); }},
       {"double_buffered_ws", "double-\nbuffered WS",
-       [](const L& l) {
-         return from_array(l, [](const A& a) -> Cell { return a.published.double_buffered; });
-       }},
+       from_array(&A::published, &P::double_buffered)},
       {"single_buffered_ws", "single-\nbuffered WS",
-       [](const L& l) {
-         return from_array(l, [](const A& a) -> Cell { return a.published.single_buffered; });
-       }},
-      {"scale_sim_ws", "SCALE-Sim\nWS",
-       [](const L& l) {
-         return from_array(l, [](const A& a) -> Cell { return a.published.scale_sim_ws; });
-       }},
-      {"scale_sim_os", "SCALE-Sim\nOS",
-       [](const L& l) {
-         return from_array(l, [](const A& a) -> Cell { return a.published.scale_sim_os; });
-       }},
-      {"device_weight_bytes", nullptr,
-       [](const L& l) {
-         return from_array(l, [](const A& a) -> Cell { return a.bytes.weights; });
-       }},
-      {"device_activation_bytes", nullptr,
-       [](const L& l) {
-         return from_array(l, [](const A& a) -> Cell { return a.bytes.activations; });
-       }},
-      {"device_result_bytes", nullptr,
-       [](const L& l) {
-         return from_array(l, [](const A& a) -> Cell { return a.bytes.results; });
-       }},
-      {"why_on_host", nullptr, [](const L& l) -> Cell { return l.on_host.value_or(""); }},
-      {"attributes", nullptr, [](const L& l) -> Cell { return attributes_text(l); }},
-      {"unknown", nullptr, [](const L& l) -> Cell { return l.unknown; }},
-      {"results_in", "results in", [](const L& l) -> Cell { return l.results_in; }}};
+       from_array(&A::published, &P::single_buffered)},
+      {"scale_sim_ws", "SCALE-Sim\nWS", from_array(&A::published, &P::scale_sim_ws)},
+      {"scale_sim_os", "SCALE-Sim\nOS", from_array(&A::published, &P::scale_sim_os)},
+      {"device_weight_bytes", nullptr, from_array(&A::bytes, &Bytes::weights)},
+      {"device_activation_bytes", nullptr, from_array(&A::bytes, &Bytes::activations)},
+      {"device_result_bytes", nullptr, from_array(&A::bytes, &Bytes::results)},
+      {"why_on_host", nullptr, [](const L& l) { return l.on_host.value_or(""); }},
+      {"attributes", nullptr, attributes_text},
+      {"unknown", nullptr, [](const L& l) { return l.unknown; }},
+      {"results_in", "results in", [](const L& l) { return l.results_in; }}};
   return columns;
 }
 

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <string>
 #include <variant>
 #include <vector>
@@ -18,7 +19,7 @@ using Cell = std::variant<std::monostate, std::string, std::uint64_t, double>;
 struct LayerColumn {
   const char* key;      // in CSV, and for --sort-by
   const char* heading;  // in the terminal; nullptr where it is not shown there
-  Cell (*cell)(const LayerAnalysis&);
+  std::function<Cell(const LayerAnalysis&)> cell;
 };
 
 const std::vector<LayerColumn>& layer_columns();

@@ -3,6 +3,8 @@
 
 #include <fmt/format.h>
 
+#include <array>
+
 #include "host/device/registers.hpp"
 
 namespace gemm64 {
@@ -28,35 +30,11 @@ bool on_lanes(Finding::Place place) {
 }
 
 const char* name(Finding::Place place) {
-  switch (place) {
-    case Finding::Place::kNone:
-      return "none";
-    case Finding::Place::kWeight:
-      return "weight";
-    case Finding::Place::kActivation:
-      return "activation";
-    case Finding::Place::kPartialSum:
-      return "partial_sum";
-    case Finding::Place::kAccumulator:
-      return "accumulator";
-    case Finding::Place::kRequantized:
-      return "requantized";
-    case Finding::Place::kLaneLine:
-      return "lane_line";
-    case Finding::Place::kLaneValue:
-      return "lane_value";
-    case Finding::Place::kLanes:
-      return "lanes";
-    case Finding::Place::kMemory:
-      return "memory";
-    case Finding::Place::kAbsent:
-      return "absent";
-    case Finding::Place::kStandstill:
-      return "hang";
-    case Finding::Place::kStopped:
-      return "stopped";
-  }
-  return "";
+  constexpr std::array kNames{"none",        "weight",      "activation", "partial_sum",
+                              "accumulator", "requantized", "lane_line",  "lane_value",
+                              "lanes",       "memory",      "absent",     "hang",
+                              "stopped"};
+  return kNames.at(static_cast<std::size_t>(place));
 }
 
 std::string place_in_words(const Finding& finding) {

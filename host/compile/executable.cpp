@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <iterator>
 #include <map>
 #include <utility>
@@ -173,19 +174,8 @@ std::uint64_t tiles_of(const DeviceProgram& program) {
 }  // namespace
 
 const char* name(TensorLayout layout) {
-  switch (layout) {
-    case TensorLayout::kRows:
-      return "rows";
-    case TensorLayout::kPlanes:
-      return "planes";
-    case TensorLayout::kTiles:
-      return "tiles";
-    case TensorLayout::kTaps:
-      return "taps";
-    case TensorLayout::kParameters:
-      return "parameters";
-  }
-  return "";
+  constexpr std::array kNames{"rows", "planes", "tiles", "taps", "parameters"};
+  return kNames.at(static_cast<std::size_t>(layout));
 }
 
 bool Executable::has_constants() const {

@@ -38,7 +38,6 @@ using Kind = Fault::Kind;
 constexpr std::array<const char*, kFaultPorts> kPorts{"weights", "data", "results"};
 constexpr std::array<const char*, kFaultChannels> kChannels{
     "weights.ar", "weights.r", "data.ar", "data.r", "results.aw", "results.w", "results.b"};
-constexpr unsigned kCommandWords = kCommandBytes / 4;
 
 const char* port_name(const Fault& fault) { return kPorts[static_cast<std::size_t>(fault.port)]; }
 const char* channel_name(const Fault& fault) {
@@ -49,52 +48,106 @@ bool has_port(Kind kind) {
 }
 bool has_channel(Kind kind) { return kind == Kind::kLost || kind == Kind::kRepeated; }
 
-/// Numbers before the bit of a place that has one.
-std::size_t indices(Kind kind) {
-  switch (kind) {
-    case Kind::kAccumulator:
-    case Kind::kLaneWeight:
-    case Kind::kLaneValue:
-    case Kind::kLaneLine:
-      return 3;
-    case Kind::kResult:
-    case Kind::kCommand:
-    case Kind::kBias:
-    case Kind::kScale:
-    case Kind::kOperand:
-    case Kind::kTable:
-    case Kind::kVector:
-    case Kind::kLaneSum:
-      return 1;
-    default:
-      return 2;
-  }
+/// A number of a place: its word, the member of Fault that holds it, and how many there are.
+struct Index {
+  const char* what;
+  unsigned Fault::*member;
+  std::uint64_t (*count)(const Geometry&);
+};
+
+/// A place that a fault names by numbers, and one of its bits.
+struct Place {
+  Kind kind;
+  unsigned bits;
+  std::vector<Index> indices;
+  const char* words;  // {0} to {2}: the numbers
+};
+
+template <std::uint64_t kCount>
+std::uint64_t fixed(const Geometry&) {
+  return kCount;
+}
+std::uint64_t array(const Geometry& geometry) { return geometry.n; }
+std::uint64_t stages(const Geometry& geometry) { return geometry.n / geometry.stage_rows; }
+std::uint64_t scratchpad(const Geometry& geometry) { return scratchpad_places(geometry); }
+std::uint64_t accumulator(const Geometry& geometry) { return geometry.accumulator_rows; }
+std::uint64_t operands(const Geometry& geometry) { return geometry.operand_words(); }
+std::uint64_t sets(const Geometry& geometry) { return geometry.parameter_sets; }
+std::uint64_t weights(const Geometry& geometry) {
+  return std::uint64_t{geometry.weight_tiles} * geometry.n;
 }
 
-/// Bits of a place that has some.
-unsigned bits(const Fault& fault) {
-  switch (fault.kind) {
-    case Kind::kWeight:
-    case Kind::kActivation:
-    case Kind::kResult:
-    case Kind::kOperand:
-    case Kind::kTable:
-    case Kind::kLaneWeight:
-    case Kind::kLaneValue:
-    case Kind::kLaneLine:
-    case Kind::kScratchpad:
-    case Kind::kStoredWeight:
-    case Kind::kStoredOperand:
-      return 8;
-    case Kind::kVector:
-      return 11;
-    case Kind::kLaneSum:
-      return kLaneSumBits;
-    case Kind::kRegister:
-      return kFaultRegisters[fault.place].bits;
-    default:
-      return 32;
+const std::vector<Place>& places() {
+  using F = Fault;
+  const Index row{"row", &F::row, array}, column{"column", &F::column, array},
+      lane{"lane", &F::column, array}, only_lane{"lane", &F::place, array},
+      only_byte{"byte", &F::place, array}, only_column{"column", &F::place, array},
+      set{"set", &F::row, sets};
+  static const std::vector<Place> all{
+      {Kind::kWeight, 8, {row, column}, "the weight at row {0}, column {1}"},
+      {Kind::kActivation, 8, {row, column}, "the activation at row {0}, column {1}"},
+      {Kind::kPartialSum,
+       32,
+       {{"stage", &F::row, stages}, column},
+       "the partial sum after stage {0}, column {1}"},
+      {Kind::kAccumulator,
+       32,
+       {{"bank", &F::bank, fixed<2>}, {"row", &F::row, accumulator}, column},
+       "the accumulator's bank {0}, row {1}, column {2}"},
+      {Kind::kResult, 8, {only_byte}, "byte {0} in the next beat of results"},
+      {Kind::kCommand,
+       32,
+       {{"word", &F::place, fixed<kCommandBytes / 4>}},
+       "word {0} in the next command fetched"},
+      {Kind::kBias, 32, {only_column}, "column {0}'s bias in the next set of parameters"},
+      {Kind::kScale, 32, {only_column}, "column {0}'s scale in the next set of parameters"},
+      {Kind::kOperand, 8, {only_byte}, "byte {0} in the next word of second operands"},
+      {Kind::kTable,
+       8,
+       {{"entry", &F::place, fixed<kTableBytes>}},
+       "entry {0} in the element-wise unit's table"},
+      {Kind::kVector, 11, {only_lane}, "lane {0}'s rounded sum in the element-wise unit"},
+      {Kind::kLaneWeight,
+       8,
+       {{"half", &F::bank, fixed<2>}, {"tap", &F::row, fixed<kLaneWindow * kLaneWindow>}, lane},
+       "lane {2}'s weight at tap {1}, half {0}"},
+      {Kind::kLaneValue,
+       8,
+       {{"row", &F::bank, fixed<kLaneWindow>}, {"column", &F::row, fixed<kLaneWindow>}, lane},
+       "lane {2}'s value at row {0}, column {1} of the window"},
+      {Kind::kLaneSum, kLaneSumBits, {only_lane}, "lane {0}'s depthwise sum"},
+      {Kind::kLaneLine,
+       8,
+       {{"line", &F::bank, fixed<kLaneLines>}, {"column", &F::row, fixed<kLaneLineWords>}, lane},
+       "lane {2}'s value at column {1} of line memory {0}"},
+      {Kind::kScratchpad,
+       8,
+       {{"word", &F::row, scratchpad}, column},
+       "the scratchpad's word {0}, column {1}"},
+      {Kind::kStoredWeight,
+       8,
+       {{"word", &F::row, weights}, {"row", &F::column, array}},
+       "the weight buffer's word {0}, row {1}"},
+      {Kind::kStoredBias,
+       32,
+       {set, column},
+       "column {1}'s bias in set {0} of the parameter buffer"},
+      {Kind::kStoredScale,
+       32,
+       {set, column},
+       "column {1}'s scale in set {0} of the parameter buffer"},
+      {Kind::kStoredOperand,
+       8,
+       {{"word", &F::row, operands}, lane},
+       "the operand buffer's word {0}, lane {1}"}};
+  return all;
+}
+
+const Place& place_of(Kind kind) {
+  for (const Place& place : places()) {
+    if (place.kind == kind) return place;
   }
+  throw std::logic_error("a kind of fault whose place has no numbers");
 }
 
 /// Cuts `text` at its last `separator` and returns what follows; false where there is none.
@@ -166,15 +219,10 @@ bool parse(std::string_view text, Fault& fault) {
   }
   if (!number(bit, fault.bit)) return false;
   if (fault.kind == Kind::kRegister) return register_of(place, fault.place);
+  const std::vector<Index>& indices = place_of(fault.kind).indices;
   std::vector<unsigned> values;
-  if (!numbers(place, indices(fault.kind), values)) return false;
-  if (values.size() == 1) {
-    fault.place = values[0];
-    return true;
-  }
-  fault.column = values.back();
-  fault.row = values[values.size() - 2];
-  if (values.size() == 3) fault.bank = values[0];
+  if (!numbers(place, indices.size(), values)) return false;
+  for (std::size_t i = 0; i < values.size(); ++i) fault.*indices[i].member = values[i];
   return true;
 }
 
@@ -228,67 +276,15 @@ void check_fault(const Fault& fault, const Geometry& geometry) {
     throw UsageError(fmt::format("--inject {}: {} {}; this accelerator has 0 to {}",
                                  to_string(fault), what, value, count - 1));
   };
-  switch (fault.kind) {
-    case Kind::kPartialSum:
-      check("stage", fault.row, geometry.n / geometry.stage_rows);
-      break;
-    case Kind::kAccumulator:
-      check("bank", fault.bank, 2);
-      check("row", fault.row, geometry.accumulator_rows);
-      break;
-    case Kind::kTable:
-      check("entry", fault.place, kTableBytes);
-      break;
-    case Kind::kLaneWeight:
-      check("half", fault.bank, 2);
-      check("tap", fault.row, std::uint64_t{kLaneWindow} * kLaneWindow);
-      check("lane", fault.column, geometry.n);
-      break;
-    case Kind::kLaneValue:
-      check("row", fault.bank, kLaneWindow);
-      check("column", fault.row, kLaneWindow);
-      check("lane", fault.column, geometry.n);
-      break;
-    case Kind::kLaneLine:
-      check("line", fault.bank, kLaneLines);
-      check("column", fault.row, kLaneLineWords);
-      check("lane", fault.column, geometry.n);
-      break;
-    case Kind::kScratchpad:
-      check("word", fault.row, scratchpad_places(geometry));
-      break;
-    case Kind::kStoredWeight:
-      check("word", fault.row, std::uint64_t{geometry.weight_tiles} * geometry.n);
-      break;
-    case Kind::kStoredOperand:
-      check("word", fault.row, geometry.operand_words());
-      break;
-    case Kind::kStoredBias:
-    case Kind::kStoredScale:
-      check("set", fault.row, geometry.parameter_sets);
-      break;
-    case Kind::kVector:
-    case Kind::kLaneSum:
-      check("lane", fault.place, geometry.n);
-      break;
-    case Kind::kResult:
-    case Kind::kOperand:
-      check("byte", fault.place, geometry.n);
-      break;
-    case Kind::kCommand:
-      check("word", fault.place, kCommandWords);
-      break;
-    case Kind::kBias:
-    case Kind::kScale:
-      check("column", fault.place, geometry.n);
-      break;
-    case Kind::kRegister:
-      break;
-    default:
-      check("row", fault.row, geometry.n);
+  if (fault.kind == Kind::kRegister) {
+    check("bit", fault.bit, kFaultRegisters[fault.place].bits);
+    return;
   }
-  check("column", fault.column, geometry.n);
-  check("bit", fault.bit, bits(fault));
+  const Place& place = place_of(fault.kind);
+  for (const Index& index : place.indices) {
+    check(index.what, fault.*index.member, index.count(geometry));
+  }
+  check("bit", fault.bit, place.bits);
 }
 
 const char* name(Kind kind) {
@@ -307,11 +303,10 @@ std::string to_string(const Fault& fault) {
   std::string place;
   if (fault.kind == Kind::kRegister) {
     place = kFaultRegisters[fault.place].name;
-  } else if (indices(fault.kind) == 1) {
-    place = std::to_string(fault.place);
   } else {
-    if (indices(fault.kind) == 3) place = fmt::format("{},", fault.bank);
-    place += fmt::format("{},{}", fault.row, fault.column);
+    for (const Index& index : place_of(fault.kind).indices) {
+      place += fmt::format("{}{}", place.empty() ? "" : ",", fault.*index.member);
+    }
   }
   const char* const stuck = fault.stuck ? *fault.stuck ? "=1" : "=0" : "";
   return fmt::format("{}:{}:{}{}@{}", kind, place, fault.bit, stuck, fault.clock);
@@ -324,60 +319,6 @@ std::string in_words(const Fault& fault) {
     return fmt::format("{}, stuck at {}", in_words(flip), *fault.stuck ? 1 : 0);
   }
   switch (fault.kind) {
-    case Kind::kWeight:
-      return fmt::format("bit {} of the weight at row {}, column {}", fault.bit, fault.row,
-                         fault.column);
-    case Kind::kActivation:
-      return fmt::format("bit {} of the activation at row {}, column {}", fault.bit, fault.row,
-                         fault.column);
-    case Kind::kPartialSum:
-      return fmt::format("bit {} of the partial sum after stage {}, column {}", fault.bit,
-                         fault.row, fault.column);
-    case Kind::kAccumulator:
-      return fmt::format("bit {} of the accumulator's bank {}, row {}, column {}", fault.bit,
-                         fault.bank, fault.row, fault.column);
-    case Kind::kResult:
-      return fmt::format("bit {} of byte {} in the next beat of results", fault.bit, fault.place);
-    case Kind::kCommand:
-      return fmt::format("bit {} of word {} in the next command fetched", fault.bit, fault.place);
-    case Kind::kBias:
-    case Kind::kScale:
-      return fmt::format("bit {} of column {}'s {} in the next set of parameters", fault.bit,
-                         fault.place, name(fault.kind));
-    case Kind::kOperand:
-      return fmt::format("bit {} of byte {} in the next word of second operands", fault.bit,
-                         fault.place);
-    case Kind::kTable:
-      return fmt::format("bit {} of entry {} in the element-wise unit's table", fault.bit,
-                         fault.place);
-    case Kind::kVector:
-      return fmt::format("bit {} of lane {}'s rounded sum in the element-wise unit", fault.bit,
-                         fault.place);
-    case Kind::kLaneWeight:
-      return fmt::format("bit {} of lane {}'s weight at tap {}, half {}", fault.bit, fault.column,
-                         fault.row, fault.bank);
-    case Kind::kLaneValue:
-      return fmt::format("bit {} of lane {}'s value at row {}, column {} of the window", fault.bit,
-                         fault.column, fault.bank, fault.row);
-    case Kind::kLaneSum:
-      return fmt::format("bit {} of lane {}'s depthwise sum", fault.bit, fault.place);
-    case Kind::kLaneLine:
-      return fmt::format("bit {} of lane {}'s value at column {} of line memory {}", fault.bit,
-                         fault.column, fault.row, fault.bank);
-    case Kind::kScratchpad:
-      return fmt::format("bit {} of the scratchpad's word {}, column {}", fault.bit, fault.row,
-                         fault.column);
-    case Kind::kStoredWeight:
-      return fmt::format("bit {} of the weight buffer's word {}, row {}", fault.bit, fault.row,
-                         fault.column);
-    case Kind::kStoredBias:
-    case Kind::kStoredScale:
-      return fmt::format("bit {} of column {}'s {} in set {} of the parameter buffer", fault.bit,
-                         fault.column, fault.kind == Kind::kStoredBias ? "bias" : "scale",
-                         fault.row);
-    case Kind::kStoredOperand:
-      return fmt::format("bit {} of the operand buffer's word {}, lane {}", fault.bit, fault.row,
-                         fault.column);
     case Kind::kRegister:
       return fmt::format("bit {} of the register {}", fault.bit, kFaultRegisters[fault.place].name);
     case Kind::kLost:
@@ -390,8 +331,16 @@ std::string in_words(const Fault& fault) {
                          fault.kind == Kind::kSlaveError ? "SLVERR" : "DECERR");
     case Kind::kHang:
       return fmt::format("the {} port never answers again", port_name(fault));
+    default:
+      break;
   }
-  return {};
+  const Place& place = place_of(fault.kind);
+  unsigned numbers[3] = {};
+  for (std::size_t i = 0; i < place.indices.size(); ++i) {
+    numbers[i] = fault.*place.indices[i].member;
+  }
+  return fmt::format("bit {} of {}", fault.bit,
+                     fmt::format(fmt::runtime(place.words), numbers[0], numbers[1], numbers[2]));
 }
 
 }  // namespace gemm64

@@ -4,10 +4,10 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <chrono>
 #include <exception>
 #include <mutex>
-#include <stdexcept>
 #include <string_view>
 #include <utility>
 
@@ -279,23 +279,9 @@ class Try {
 }  // namespace
 
 const char* name(BrokenOutcome outcome) {
-  switch (outcome) {
-    case BrokenOutcome::kSameResult:
-      return "same_result";
-    case BrokenOutcome::kSameRefusal:
-      return "same_refusal";
-    case BrokenOutcome::kOtherRefusal:
-      return "other_refusal";
-    case BrokenOutcome::kWaited:
-      return "waited";
-    case BrokenOutcome::kRaced:
-      return "raced";
-    case BrokenOutcome::kDiffers:
-      return "differs";
-    case BrokenOutcome::kNextWrong:
-      return "next_wrong";
-  }
-  throw std::logic_error("an outcome without a name");
+  constexpr std::array kNames{"same_result", "same_refusal", "other_refusal", "waited",
+                              "raced",       "differs",      "next_wrong"};
+  return kNames.at(static_cast<std::size_t>(outcome));
 }
 
 std::uint64_t BrokenReport::count(ProgramKind kind, BrokenOutcome outcome) const {

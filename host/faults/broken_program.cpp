@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <cstddef>
 #include <stdexcept>
 #include <utility>
@@ -278,19 +279,8 @@ bool ends_soon(const Program& program, const Geometry& geometry) {
 }  // namespace
 
 const char* name(ProgramKind kind) {
-  switch (kind) {
-    case ProgramKind::kProduct:
-      return "product";
-    case ProgramKind::kEightBits:
-      return "8-bit results";
-    case ProgramKind::kConvolution:
-      return "convolution";
-    case ProgramKind::kStrips:
-      return "strips";
-    case ProgramKind::kChain:
-      return "chain";
-  }
-  throw std::logic_error("a kind of program without a name");
+  constexpr std::array kNames{"product", "8-bit results", "convolution", "strips", "chain"};
+  return kNames.at(static_cast<std::size_t>(kind));
 }
 
 CosimWork draw_program(ProgramKind kind, const Geometry& geometry, std::mt19937& random) {

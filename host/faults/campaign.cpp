@@ -4,7 +4,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <stdexcept>
+#include <array>
 #include <tuple>
 #include <utility>
 
@@ -361,25 +361,9 @@ std::string command_of(const FaultTry& t) {
 }
 
 const char* name(FaultOutcome outcome) {
-  switch (outcome) {
-    case FaultOutcome::kMasked:
-      return "masked";
-    case FaultOutcome::kWrongSums:
-      return "wrong_sums";
-    case FaultOutcome::kWrongCounters:
-      return "wrong_counters";
-    case FaultOutcome::kDeviceError:
-      return "device_error";
-    case FaultOutcome::kRunAgain:
-      return "run_again";
-    case FaultOutcome::kStopped:
-      return "stopped";
-    case FaultOutcome::kHung:
-      return "hung";
-    case FaultOutcome::kUnnoticed:
-      return "unnoticed";
-  }
-  throw std::logic_error("an outcome without a name");
+  constexpr std::array kNames{"masked",    "wrong_sums", "wrong_counters", "device_error",
+                              "run_again", "stopped",    "hung",           "unnoticed"};
+  return kNames.at(static_cast<std::size_t>(outcome));
 }
 
 FaultOutcome classify(const Evidence& evidence) {

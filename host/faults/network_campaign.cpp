@@ -2,6 +2,7 @@
 #include "host/faults/network_campaign.hpp"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <random>
 #include <stdexcept>
@@ -59,17 +60,8 @@ NetworkTry draw_network_try(std::uint32_t seed, std::uint64_t index, const Geome
 }
 
 const char* name(NetworkOutcome outcome) {
-  switch (outcome) {
-    case NetworkOutcome::kMasked:
-      return "masked";
-    case NetworkOutcome::kDetected:
-      return "detected";
-    case NetworkOutcome::kStopped:
-      return "stopped";
-    case NetworkOutcome::kSilent:
-      return "silent";
-  }
-  throw std::logic_error("an outcome without a name");
+  constexpr std::array kNames{"masked", "detected", "stopped", "silent"};
+  return kNames.at(static_cast<std::size_t>(outcome));
 }
 
 Interval wilson_interval(std::uint64_t hits, std::uint64_t tries) {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "host/report/json.hpp"
 
+#include <array>
 #include <cmath>
 #include <utility>
 
@@ -98,15 +99,8 @@ Json host_json(const RunReport& report) {
 }
 
 const char* name(Arithmetic arithmetic) {
-  switch (arithmetic) {
-    case Arithmetic::kIntegers:
-      return "integers";
-    case Arithmetic::kSlices:
-      return "float32 in slices";
-    case Arithmetic::kQuantizedOnTheWay:
-      break;
-  }
-  return "quantized on the way";
+  constexpr std::array kNames{"integers", "float32 in slices", "quantized on the way"};
+  return kNames.at(static_cast<std::size_t>(arithmetic));
 }
 
 Json layer_json(const LayerReport& layer, bool compared) {

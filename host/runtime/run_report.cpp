@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <string_view>
 
@@ -83,15 +84,8 @@ const char* name(CheckLevel check) {
 }
 
 const char* name(Precision precision) {
-  switch (precision) {
-    case Precision::kFile:
-      return "file";
-    case Precision::kInt8:
-      return "int8";
-    case Precision::kFloat32:
-      break;
-  }
-  return "float32";
+  constexpr std::array kNames{"file", "int8", "float32"};
+  return kNames.at(static_cast<std::size_t>(precision));
 }
 
 const char* name(Accumulate accumulate) {
