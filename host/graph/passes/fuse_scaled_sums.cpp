@@ -44,7 +44,7 @@ class ScaledSumsJoiner {
     }
     for (int zero = 2; zero < sums.input_size(); ++zero) node.add_input(sums.input(zero));
     *node.mutable_output() = mul->output();
-    Joined joined{{}, {cast, mul}, {}, {one}};
+    Joined joined{{}, {cast, mul}, {one}};
     const NodeProto* const add = reader(*mul, "Add");
     if (add != nullptr && is_bias(other_input(*add, *mul), columns(sums))) {
       while (node.input_size() < kBias) node.add_input("");

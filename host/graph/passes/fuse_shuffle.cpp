@@ -72,7 +72,7 @@ class ShuffleJoiner {
     gather.add_input(indices.name());
     *gather.mutable_output() = last.output();
     set_integer(gather, "axis", 1);
-    return {{gather}, {&first, &transpose}, {}, {indices}};
+    return {{gather}, {&first, &transpose}, {indices}};
   }
 
   const OnnxModel& model_;

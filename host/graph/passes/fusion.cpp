@@ -2,31 +2,13 @@
 #include "host/graph/passes/fusion.hpp"
 
 #include <algorithm>
+#include <map>
 #include <set>
+#include <string>
 
 namespace gemm64 {
 
 using onnx::NodeProto;
-
-namespace {
-
-/// Of nodes in the order in which they run, without those of `loose` that no node reads.
-void eliminate_unread(onnx::GraphProto& graph, const std::set<std::string>& loose) {
-  std::set<std::string> read;
-  for (const auto& output : graph.output()) read.insert(output.name());
-  google::protobuf::RepeatedPtrField<NodeProto> kept;
-  for (int i = graph.node_size(); i-- > 0;) {
-    NodeProto& node = *graph.mutable_node(i);
-    if (loose.count(node.output(0)) != 0 && read.count(node.output(0)) == 0) continue;
-    read.insert(node.input().begin(), node.input().end());
-    add_inner_reads(node, read);
-    kept.Add()->Swap(&node);
-  }
-  for (int i = 0, j = kept.size() - 1; i < j; ++i, --j) kept.SwapElements(i, j);
-  graph.mutable_node()->Swap(&kept);
-}
-
-}  // namespace
 
 std::optional<OnnxModel> with_joined(
     const OnnxModel& model, const ImportOptions& import,
@@ -40,13 +22,11 @@ std::optional<OnnxModel> with_joined(
   };
   std::map<int, Joined> joined;  // by the place of the node that it stands for
   std::set<const NodeProto*> gone;
-  std::set<std::string> loose;
   for (int i = 0; i < model.graph().node_size(); ++i) {
     if (gone.count(&model.graph().node(i)) != 0) continue;
     std::optional<Joined> found = rule(model.graph().node(i));
     if (!found || is_seen(*found)) continue;
     gone.insert(found->parts.begin(), found->parts.end());
-    for (const NodeProto* const node : found->if_unread) loose.insert(node->output(0));
     joined[i] = *std::move(found);
   }
   if (joined.empty()) return std::nullopt;
@@ -66,36 +46,12 @@ std::optional<OnnxModel> with_joined(
     }
   }
   graph.mutable_node()->Swap(&kept);
-  if (!loose.empty()) eliminate_unread(graph, loose);
   return model.rewritten(std::move(proto), import);
-}
-
-bool is_float(const OnnxModel& model, const std::string& value) {
-  const auto type = model.type(value);
-  return type && type->data_type == onnx::TensorProto::FLOAT;
 }
 
 bool is_onnx(const NodeProto* node, const char* type) {
   return node != nullptr && node->op_type() == type &&
          (node->domain().empty() || node->domain() == "ai.onnx") && node->output_size() == 1;
-}
-
-std::map<std::string, int> count_reads(const onnx::GraphProto& graph) {
-  std::map<std::string, int> reads;
-  for (const NodeProto& node : graph.node()) {
-    std::set<std::string> inner;
-    add_inner_reads(node, inner);
-    for (const std::string& name : node.input()) ++reads[name];
-    for (const std::string& name : inner) ++reads[name];
-  }
-  return reads;
-}
-
-void set_float(NodeProto& node, const char* name, float value) {
-  onnx::AttributeProto& attribute = *node.add_attribute();
-  attribute.set_name(name);
-  attribute.set_type(onnx::AttributeProto::FLOAT);
-  attribute.set_f(value);
 }
 
 void set_integer(NodeProto& node, const char* name, std::int64_t value) {

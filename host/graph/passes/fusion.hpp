@@ -1,12 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// What rewrites that join nodes have in common: the join_*.hpp files.
+// What passes that fuse nodes have in common.
 #pragma once
 
 #include <cstdint>
 #include <functional>
-#include <map>
 #include <optional>
-#include <string>
 #include <utility>
 #include <vector>
 
@@ -19,7 +17,6 @@ namespace gemm64 {
 struct Joined {
   std::vector<onnx::NodeProto> nodes;                  ///< in the order in which they run
   std::vector<const onnx::NodeProto*> parts;           ///< nodes that go
-  std::vector<const onnx::NodeProto*> if_unread = {};  ///< removed once no node reads them
   std::vector<onnx::TensorProto> constants = {};
 };
 
@@ -40,16 +37,9 @@ OnnxModel fuse_by(OnnxModel model, const ImportOptions& import) {
   return other ? *std::move(other) : std::move(model);
 }
 
-/// Is it known to be a value of float32?
-bool is_float(const OnnxModel& model, const std::string& value);
-
 /// Is it a node of ONNX's own, of one output?
 bool is_onnx(const onnx::NodeProto* node, const char* type);
 
-/// How many inputs read a value, those of graphs inside of nodes among them.
-std::map<std::string, int> count_reads(const onnx::GraphProto& graph);
-
-void set_float(onnx::NodeProto& node, const char* name, float value);
 void set_integer(onnx::NodeProto& node, const char* name, std::int64_t value);
 
 }  // namespace gemm64

@@ -10,7 +10,7 @@
 #include "host/graph/passes/eliminate_no_ops.hpp"
 #include "host/graph/passes/eliminate_redundant_clips.hpp"
 #include "host/graph/passes/fold_pads.hpp"
-#include "host/graph/passes/fuse_nodes.hpp"
+#include "host/graph/passes/fuse_shuffle.hpp"
 #include "host/graph/passes/fuse_transpose_into_weights.hpp"
 #include "host/graph/passes/merge_equal_quantizes.hpp"
 #include "host/graph/passes/qdq_double_pairs.hpp"
@@ -510,7 +510,7 @@ OnnxModel with_quantized_operators(OnnxModel model, const ImportOptions& import)
       return attribute.has_g() || attribute.graphs_size() != 0;
     });
   });
-  if (!has_pairs || has_subgraphs) return fuse_nodes(std::move(model), import);
+  if (!has_pairs || has_subgraphs) return fuse_shuffles(std::move(model), import);
   if (has_no_ops(model)) {
     onnx::ModelProto proto = model.proto();
     eliminate_no_ops(*proto.mutable_graph(), model);
@@ -523,7 +523,7 @@ OnnxModel with_quantized_operators(OnnxModel model, const ImportOptions& import)
     model = model.rewritten(*std::move(fused), import);
   }
   model = fold_pads(model.rewritten(Fusion(model).run(), import), import);
-  return fuse_nodes(std::move(model), import);
+  return fuse_shuffles(std::move(model), import);
 }
 
 }  // namespace gemm64
