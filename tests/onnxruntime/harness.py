@@ -101,6 +101,25 @@ def make_model(nodes, inputs, outputs, constants=(), opset=13, ir_version=8):
     return helper.make_model(graph, ir_version=ir_version, opset_imports=opsets)
 
 
+class Graph:
+    """Nodes and constants of a graph under construction; each method returns the name of a value."""
+
+    def __init__(self, seed=1):
+        self.random = numpy.random.default_rng(seed)
+        self.nodes, self.constants = [], []
+
+    def constant(self, values, name=None):
+        name = name or f"c{len(self.constants)}"
+        self.constants.append(numpy_helper.from_array(numpy.asarray(values), name))
+        return name
+
+    def node(self, operator, *inputs, **attributes):
+        name = f"{operator.lower()}{len(self.nodes)}"
+        domain = "com.microsoft" if operator in ("QGemm", "QLinearAdd") else ""
+        self.nodes.append(helper.make_node(operator, list(inputs), [name + ".y"], name, domain=domain, **attributes))
+        return name + ".y"
+
+
 class ProgramTest(unittest.TestCase):
     """Has a folder of its own for each test, in which the program runs."""
 

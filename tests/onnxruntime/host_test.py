@@ -346,7 +346,7 @@ class Failures(HostTest):
         self.assertIn("FAILED", output)
 
     def test_traces(self):
-        for arguments, code in ((("--trace", "t.fst", "--trace-tile", "n7:0,0,0"), 0),
+        for arguments, code in ((("--trace", "t.fst", "--trace-tile", "matmul7:0,0,0"), 0),
                                 (("--trace", "t.fst", "--trace-tile", "no:0,0,0"), 2), (("--timeline", "timeline.json"), 0),
                                 (("--trace", "t.fst", "--trace-window", "100:200"), 0)):
             with self.subTest(arguments=arguments):

@@ -22,6 +22,7 @@ import onnxruntime
 from onnx import TensorProto, helper, numpy_helper
 from onnxruntime.quantization import QuantFormat, QuantType
 
+import harness
 import provider
 import quantized_networks_test as networks
 from harness import saturates
@@ -54,24 +55,8 @@ NETWORKS = {"resnet": networks.resnet, "mobilenet": networks.mobilenet, "googlen
             "t5-block": networks.t5_block}
 
 
-class Graph:
-    """A graph of constants and nodes, each of which returns the name of its output."""
-
-    def __init__(self, seed=1):
-        self.random = numpy.random.default_rng(seed)
-        self.nodes, self.constants = [], []
-
-    def constant(self, array, name=None):
-        name = name or f"c{len(self.constants)}"
-        self.constants.append(numpy_helper.from_array(numpy.asarray(array), name))
-        return name
-
-    def node(self, operator, *inputs, **attributes):
-        output = f"v{len(self.nodes)}"
-        domain = "com.microsoft" if operator in ("QGemm", "QLinearAdd") else ""
-        self.nodes.append(helper.make_node(operator, list(inputs), [output], f"n{len(self.nodes)}", domain=domain,
-                                           **attributes))
-        return output
+class Graph(harness.Graph):
+    """One of quantized layers."""
 
     def quantization(self, scale, zero, kind=numpy.uint8):
         return self.constant(numpy.float32(scale)), self.constant(kind(zero))

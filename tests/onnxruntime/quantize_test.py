@@ -10,28 +10,15 @@ import onnx
 from onnx import TensorProto, helper, numpy_helper
 from onnxruntime.quantization import calibrate
 
+import harness
 from harness import infer, operators, saturates
 from quantized import QuantizedTest, Reader
 
 FLOAT = TensorProto.FLOAT
 
 
-class Graph:
-    """Nodes and seeded constants; each method returns the name of a value."""
-
-    def __init__(self, seed=1):
-        self.random = numpy.random.default_rng(seed)
-        self.nodes, self.constants = [], []
-
-    def node(self, operator, *inputs, **attributes):
-        name = f"{operator.lower()}{len(self.nodes)}"
-        self.nodes.append(helper.make_node(operator, list(inputs), [name + ".y"], name, **attributes))
-        return name + ".y"
-
-    def constant(self, values):
-        name = f"c{len(self.constants)}"
-        self.constants.append(numpy_helper.from_array(numpy.asarray(values), name))
-        return name
+class Graph(harness.Graph):
+    """One of float layers with seeded weights."""
 
     def weights(self, *shape, deviation=None):
         deviation = deviation or (2 / numpy.prod(shape[1:]))**0.5
@@ -154,11 +141,7 @@ class Quantize(QuantizedTest):
 
     def same_bytes(self, feeds, tolerance=0.0):
         """Both programs on what was written; ONNX Runtime's outputs."""
-        arguments = []
-        for name, values in feeds.items():
-            numpy.save(self.folder / f"{name}.npy", values)
-            arguments += ["--input", f"{name}={name}.npy"]
-        self.succeed("run", "--model", "q.onnx", *arguments, "--array", 4, "--output", "found/",
+        self.succeed("run", "--model", "q.onnx", *self.inputs_of(feeds), "--array", 4, "--output", "found/",
                      "--allow-host-only")
         wanted = infer(str(self.folder / "q.onnx"), feeds)
         names = [value.name for value in onnx.load(self.folder / "q.onnx").graph.output]

@@ -11,35 +11,25 @@ from onnx import TensorProto, helper
 from onnxruntime import quantization
 from onnxruntime.quantization import QuantFormat, QuantType
 
-from harness import infer, saturates
+from harness import Graph, infer, saturates
 from quantized import QuantizedTest, Reader
 
 
-class Builder:
-    """A network of layers with seeded weights; each method returns the name of its output."""
+class Builder(Graph):
+    """A network of layers with seeded weights; `channels` of each value."""
 
     def __init__(self, shape, seed):
-        self.random = numpy.random.default_rng(seed)
+        super().__init__(seed)
         self.shape = shape
-        self.nodes, self.constants = [], []
         self.channels = {"x": shape[1]}
 
     def node(self, operator, inputs, channels, **attributes):
-        name = f"{operator.lower()}{len(self.nodes)}"
-        self.nodes.append(helper.make_node(operator, inputs, [name + ".out"], name, **attributes))
-        self.channels[name + ".out"] = channels
-        return name + ".out"
+        output = super().node(operator, *inputs, **attributes)
+        self.channels[output] = channels
+        return output
 
     def weights(self, shape, deviation):
-        name = f"w{len(self.constants)}"
-        values = numpy.float32(deviation * self.random.standard_normal(shape))
-        self.constants.append(onnx.numpy_helper.from_array(values, name))
-        return name
-
-    def constant(self, values):
-        name = f"w{len(self.constants)}"
-        self.constants.append(onnx.numpy_helper.from_array(values, name))
-        return name
+        return self.constant(numpy.float32(deviation * self.random.standard_normal(shape)))
 
     def conv(self, x, filters, kernel, stride=1, groups=1, activation="Relu", bias=True):
         channels = self.channels[x]

@@ -8,11 +8,12 @@ import subprocess
 import numpy
 import onnx
 import onnxruntime
-from onnx import TensorProto, helper, numpy_helper
+from onnx import TensorProto, helper
 from onnxruntime import quantization
 from onnxruntime.quantization import QuantFormat, QuantType
 
-from harness import cpu_session
+from harness import Graph, cpu_session
+from quantized import Reader
 
 # What `gemm64 quantize` quantizes.
 QUANTIZED = {"Add", "AveragePool", "Concat", "Conv", "Flatten", "Gemm", "GlobalAveragePool", "LeakyRelu", "MatMul",
@@ -24,33 +25,21 @@ class Unusable(Exception):
     """ONNX Runtime writes no such file, or does not run what it wrote."""
 
 
-class Reader(quantization.CalibrationDataReader):
-    def __init__(self, batches):
-        self.feeds = iter([{"x": batch} for batch in batches])
-
-    def get_next(self):
-        return next(self.feeds, None)
-
-
-class Network:
+class Network(Graph):
     """A random network of one input; `shapes` of its values."""
 
     def __init__(self, seed):
+        super().__init__()
         self.random = random.Random(seed)
         self.numpy = numpy.random.default_rng(self.random.getrandbits(32))
         self.opset = self.random.choice(OPSETS)
-        self.nodes, self.constants, self.shapes = [], [], {}
+        self.shapes = {}
         self.random.choice([self.draw_images, self.draw_images, self.draw_rows])()
         self.outputs = [value for node in self.nodes for value in node.output
                         if not any(value in other.input for other in self.nodes)]
         if self.random.random() < 0.15:
             self.outputs.append(self.random.choice(self.nodes).output[0])
         self.outputs = list(dict.fromkeys(self.outputs))
-
-    def constant(self, values):
-        name = f"c{len(self.constants)}"
-        self.constants.append(numpy_helper.from_array(numpy.asarray(values), name))
-        return name
 
     def weights(self, *shape):
         inner = numpy.prod(shape[1:]) if len(shape) > 1 else 100
@@ -60,10 +49,9 @@ class Network:
         return self.constant(numpy.float32(values))
 
     def node(self, operator, inputs, shape, **attributes):
-        name = f"{operator.lower()}{len(self.nodes)}"
-        self.nodes.append(helper.make_node(operator, inputs, [name + ".y"], name, **attributes))
-        self.shapes[name + ".y"] = list(shape)
-        return name + ".y"
+        output = super().node(operator, *inputs, **attributes)
+        self.shapes[output] = list(shape)
+        return output
 
     def model(self):
         x = helper.make_tensor_value_info("x", TensorProto.FLOAT, self.shapes["x"])
@@ -427,7 +415,7 @@ class Case:
                 quantization.quantize_dynamic(source, target, **common)
             else:
                 quantization.quantize_static(
-                    source, target, Reader(self.batches), quant_format=QuantFormat[self.form],
+                    source, target, Reader("x", self.batches), quant_format=QuantFormat[self.form],
                     activation_type=QuantType[self.activations], **common)
         except Exception as error:
             raise Unusable(f"quantizer: {type(error).__name__}: {error}") from error
@@ -461,14 +449,14 @@ class Case:
         return folder / "q.onnx"
 
     @staticmethod
-    def wanted(target, feeds, disabled=()):
+    def wanted(target, feeds):
         """ONNX Runtime's outputs, with int8 activations left in int8."""
         options = onnxruntime.SessionOptions()
         options.log_severity_level = 4
         options.intra_op_num_threads = 1
         options.add_session_config_entry("session.qdqisint8allowed", "1")
         try:
-            session = cpu_session(str(target), options, disabled_optimizers=list(disabled))
+            session = cpu_session(str(target), options)
             return dict(zip([o.name for o in session.get_outputs()], session.run(None, feeds)))
         except Exception as error:
             raise Unusable(f"session: {type(error).__name__}: {error}") from error

@@ -5,10 +5,9 @@ ONNX Runtime's bytes. Scales are powers of two and values are few, so that every
 import random
 
 import numpy
-import onnx
 from onnx import TensorProto, helper
 
-from harness import ProgramTest, infer, make_model
+from harness import Graph, ProgramTest, infer, make_model
 
 ACTIVATIONS = {"int16": TensorProto.INT16, "uint16": TensorProto.UINT16, "int8": TensorProto.INT8,
                "uint8": TensorProto.UINT8}
@@ -16,13 +15,14 @@ WEIGHTS = {"int4": TensorProto.INT4, "uint4": TensorProto.UINT4, "int8": TensorP
            "int16": TensorProto.INT16, "uint16": TensorProto.UINT16}
 
 
-class Network:
+class Network(Graph):
     """x, [2, 16 or 32], through layers, each between a pair on its input and one on its results."""
 
     def __init__(self, seed):
+        super().__init__()
         self.random = random.Random(seed)
         self.numpy = numpy.random.default_rng(seed)
-        self.nodes, self.constants, self.how = [], [], []
+        self.how = []
         self.size = self.random.choice([16, 32])
         self.x = self.numpy.integers(-40, 40, [2, self.size]).astype(numpy.float32) / 8
         value = self.pair("x")
@@ -32,18 +32,10 @@ class Network:
                                 ir_version=10)
         self.model.graph.initializer.extend(self.constants)
 
-    def node(self, operator, inputs, **attributes):
-        name = f"v{len(self.nodes)}"
-        self.nodes.append(helper.make_node(operator, inputs, [name], f"{operator}{len(self.nodes)}", **attributes))
-        return name
-
-    def constant(self, values, kind=None):
-        name = f"c{len(self.constants)}"
-        array = numpy.asarray(values)
-        if kind is None:
-            self.constants.append(onnx.numpy_helper.from_array(array, name))
-        else:
-            self.constants.append(helper.make_tensor(name, kind, array.shape, array.flatten().tolist()))
+    def typed(self, values, kind):
+        """A constant of a type that NumPy may not have."""
+        name, array = f"c{len(self.constants)}", numpy.asarray(values)
+        self.constants.append(helper.make_tensor(name, kind, array.shape, array.flatten().tolist()))
         return name
 
     def scale(self, *shape):
@@ -52,15 +44,15 @@ class Network:
     def pair(self, value):
         name = self.random.choice(list(ACTIVATIONS))
         zero = {"int16": 3, "uint16": 30000, "int8": -5, "uint8": 128}[name]
-        more = [self.scale(), self.constant(zero, ACTIVATIONS[name])]
+        more = [self.scale(), self.typed(zero, ACTIVATIONS[name])]
         self.how.append(name)
-        return self.node("DequantizeLinear", [self.node("QuantizeLinear", [value, *more]), *more])
+        return self.node("DequantizeLinear", self.node("QuantizeLinear", value, *more), *more)
 
     def weights(self, shape, axis_in):
         """Dequantized weights; `axis_in` is summed along, the other one makes channels."""
         name, form = self.random.choice(list(WEIGHTS)), self.random.choice(["tensor", "channel", "block"])
         low, high = (0, 8) if name.startswith("u") else (-4, 4)
-        values = self.constant(self.numpy.integers(low, high, shape), WEIGHTS[name])
+        values = self.typed(self.numpy.integers(low, high, shape), WEIGHTS[name])
         attributes, of_scales = {}, []
         if form == "channel":
             attributes, of_scales = {"axis": 1 - axis_in}, [shape[1 - axis_in]]
@@ -71,21 +63,21 @@ class Network:
         inputs = [values, self.scale(*of_scales)]
         if self.random.random() < 0.6:
             zeros = self.numpy.integers(low, high, of_scales) if of_scales else numpy.int64(1)
-            inputs.append(self.constant(zeros, WEIGHTS[name]))
+            inputs.append(self.typed(zeros, WEIGHTS[name]))
         self.how.append(f"{name} by {form}")
-        return self.node("DequantizeLinear", inputs, **attributes)
+        return self.node("DequantizeLinear", *inputs, **attributes)
 
     def layer(self, value):
         columns = self.random.choice([16, 32])
         if self.random.random() < 0.5:
-            y = self.node("MatMul", [value, self.weights((self.size, columns), 0)])
-            y = self.node("Add", [y, self.constant(self.numpy.integers(-9, 9, columns).astype(numpy.float32) / 4)])
+            y = self.node("MatMul", value, self.weights((self.size, columns), 0))
+            y = self.node("Add", y, self.constant(self.numpy.integers(-9, 9, columns).astype(numpy.float32) / 4))
         else:
-            y = self.node("Gemm", [value, self.weights((columns, self.size), 1)], transB=1)
+            y = self.node("Gemm", value, self.weights((columns, self.size), 1), transB=1)
         self.size = columns
         # So that the next pair's types hold it.
-        y = self.node("Mul", [y, self.constant(numpy.float32(2**-5))])
-        return self.node("Relu", [y]) if self.random.random() < 0.5 else y
+        y = self.node("Mul", y, self.constant(numpy.float32(2**-5)))
+        return self.node("Relu", y) if self.random.random() < 0.5 else y
 
 
 class SmallTypes(ProgramTest):
