@@ -15,8 +15,8 @@ namespace gemm64 {
 
 /// What stands in place of a node, and of others that it was joined with.
 struct Joined {
-  std::vector<onnx::NodeProto> nodes;                  ///< in the order in which they run
-  std::vector<const onnx::NodeProto*> parts;           ///< nodes that go
+  std::vector<onnx::NodeProto> nodes;         ///< in the order in which they run
+  std::vector<const onnx::NodeProto*> parts;  ///< nodes that go
   std::vector<onnx::TensorProto> constants = {};
 };
 
