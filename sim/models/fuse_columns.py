@@ -18,13 +18,16 @@ Files of the same names are written to FOLDER. Replaced are
 Functions that run with the clock's edge are looked at as if they were one, since Verilator divides them anywhere. Each
 statement must be as Verilator 5.006 writes it, and no other may use a variable that is left out: else the set stays as it
 is, results are the same, and the simulation is slower. The loops keep their values in a memory of the model's own,
-columns_q of gemm64_ahead.v. Conditions of long blocks are marked as unlikely.
+columns_q of gemm64_ahead.v. What other modules do alike in each of 64 lanes becomes loops too (roll_lanes.py). Conditions
+of long blocks are marked as unlikely.
 Exit: 0 written (the last line of output says how many sets were replaced), 2 usage or input.
 """
 import collections
 import re
 import sys
 from pathlib import Path
+
+import roll_lanes
 
 COLUMNS = 64
 ROWS = 4
@@ -43,7 +46,7 @@ STAGES = COLUMNS // ROWS
 LONG = 8                # statements of a block that is worth a branch
 CONDITION = re.compile(r"^( *)if \((?!VL_)", re.MULTILINE)
 MEMORY = re.compile(r"VlUnpacked<IData/\*31:0\*/, \d+> (\w*columns_q);")
-HEADER = '#include "sim/models/columns.hpp"\n'
+HEADERS = {"gemm64::column_": '#include "sim/models/columns.hpp"\n', "GEMM64_LANES": '#include "sim/models/lanes.hpp"\n'}
 
 
 # How an array moves on: statements that are left out, those that store, variables of what enters, where these are known; and
@@ -498,9 +501,9 @@ def lay_out(text):
     return replace(text, replacements)
 
 
-def memory_of(files):
-    """Returns the name of the model's memory for columns, or none, from the header that Verilator wrote next to the files."""
-    found = MEMORY.search("".join(header.read_text() for header in files[0].parent.glob("*root.h")))
+def memory_of(header):
+    """Returns the name of the model's memory for columns, or none."""
+    found = MEMORY.search(header)
     return found and found.group(1)
 
 
@@ -511,16 +514,18 @@ def main(arguments):
     folder, files = Path(arguments[0]), list(map(Path, arguments[1:]))
     try:
         texts, counts = [file.read_text() for file in files], (0, 0, 0)
-        memory = memory_of(files)
+        header = "".join(header.read_text() for header in files[0].parent.glob("*root.h"))  # which Verilator wrote next to them
+        memory = memory_of(header)
         if memory:
             texts, counts = fuse_files(texts, memory)
+        texts, runs = roll_lanes.roll(texts, header)
         for file, text in zip(files, texts):
             text = FUNCTION.sub(lambda match: lay_out(match.group()), text)
-            (folder / file.name).write_text((HEADER if "gemm64::column_" in text else "") + text)
+            (folder / file.name).write_text("".join(line for use, line in HEADERS.items() if use in text) + text)
     except OSError as error:
         print(f"fuse_columns.py: {error}", file=sys.stderr)
         return 2
-    print("fuse_columns.py: replaced {} arrays, {} shifts, {} accumulators".format(*counts))
+    print("fuse_columns.py: replaced {} arrays, {} shifts, {} accumulators, {} runs of lanes".format(*counts, runs))
     return 0
 
 

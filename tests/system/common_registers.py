@@ -5,9 +5,10 @@ Verilator made of them: each() hands the same register of both to a function. A 
 Fails if the first model has a register that the second lacks, but for those of the array's stages, which the second
 model keeps as modules (sim/models/stages.vlt). Those of gemm64_ahead.v are no part of the accelerator.
 
-Usage: common_registers.py RTL FIRST.h SECOND.h OUT.hpp [--fused]
+Usage: common_registers.py RTL FIRST.h SECOND.h OUT.hpp [--fused SOURCE.cpp...]
 
---fused: the first model's sums are in the memory of sim/models/columns.hpp."""
+--fused: the first model's sources are these, its sums are in the memory of sim/models/columns.hpp, and variables of the
+loops of sim/models/roll_lanes.py, which have a value only within a cycle, are not kept."""
 
 import os
 import re
@@ -51,6 +52,17 @@ def members(header, rtl):
     return found
 
 
+def local_variables(sources):
+    """The variables that are declared in the sources and not stored in the model."""
+    declared, stored = set(), set()
+    for source in sources:
+        with open(source, encoding="utf-8") as file:
+            text = file.read()
+        declared |= set(re.findall(r"^ +[CSIQ]Data (\w+);$", text, re.M))
+        stored |= set(re.findall(r"^ +vlSelf->(\w+) = \1;$", text, re.M))
+    return declared - stored
+
+
 def in_first(name, prefix, prefix_b, fused):
     """The expression for what the first model holds in the register."""
     sums = SUMS.search(name)
@@ -69,6 +81,8 @@ def main():
     a = {name: found for name, found in a.items() if "u_array__DOT__" not in name or "u_stage__" not in name}
     # A reg of an always @* block is a signal, which Verilator may drop.
     a = {name: found for name, found in a.items() if name in b or name.endswith(("_q", "_o"))}
+    local = local_variables(sys.argv[6:])
+    a = {name: found for name, found in a.items() if f"{found[1]}{name}" not in local}
     missing = [name for name, (kind, _) in a.items() if b.get(name, [""])[0] != kind]
     if missing or len(a) < 400:
         print(f"common_registers: of {len(a)} registers the second model lacks {missing[:10]}", file=sys.stderr)

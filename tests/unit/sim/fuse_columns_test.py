@@ -130,6 +130,11 @@ class FuseColumns(unittest.TestCase):
         for variable in ("activation_q__v64", "u_accumulator__DOT__row_q__v63", "_skew__DOT__step__BRA__9"):
             self.assertFalse(variable in FUSED, variable)
 
+    def test_the_build_rolls_the_requantizer_and_the_elementwise_unit(self):
+        for unit, last in (("u_requantize", "whole_8"), ("u_vector", "whole_10")):
+            self.assertRegex(FUSED, rf"\b\w+__{unit}__DOT__{last}\[lane\]=")
+            self.assertNotRegex(FUSED, rf"__{unit}__DOT__(?!_)\w+_\d+\s*\[[^\]]*U\]")  # no register of a lane is used outside a loop
+
     def test_only_the_register_port_reaches_logic(self):
         """verilated_device.hpp leaves out what Verilator does with inputs, while those of this port stay."""
         body = FUSED[FUSED.index("___ico_sequent__TOP__0("):]
