@@ -100,6 +100,66 @@ TEST(ChannelFunction, GivesTheBytesOfFloatNodes) {
   EXPECT_EQ(exact, 60);
 }
 
+/// A function of each channel: rint(slope * value + offset), as int8 of steps of 1.
+OnnxModel lines(const std::vector<float>& slopes, const std::vector<float>& offsets) {
+  onnx::ModelProto proto = parse_model(fmt::format(
+      "(int8[256,{0},1,1] x) => (int8[256,{0},1,1] y) {{d = DequantizeLinear (x, one, zero) m = "
+      "Mul (d, slope) r = Add (m, offset) y = QuantizeLinear (r, one, zero)}}",
+      slopes.size()));
+  const Dims dims{static_cast<std::int64_t>(slopes.size()), 1, 1};
+  set_constant(proto, "one", Tensor::of<float>({}, {1}));
+  set_constant(proto, "zero", Tensor::of<std::int8_t>({}, {0}));
+  set_constant(proto, "slope", Tensor::of<float>(dims, slopes));
+  set_constant(proto, "offset", Tensor::of<float>(dims, offsets));
+  return OnnxModel::from_proto(std::move(proto), "test.onnx");
+}
+
+// Slopes and offsets that few factors give. A weight of 0: any.
+TEST(ChannelFunction, FindsTheFewExactFactors) {
+  const struct {
+    const char* name;
+    float slope, offset;
+    int weight, bias;
+  } cases[] = {{"the last weight, a bias below the line", -2.032575466F, -2.021873400F, -127, -126},
+               {"the last weight, a bias above it", 1.589537699F, 0.001517678F, 127, 1},
+               {"the same below zero", -1.361013957F, 0.003024031F, -127, 1},
+               {"all results are one", 0.001F, 7, 0, 7},
+               {"a sum is 0 at a value", 1.63F, 3.26F, 0, 0},
+               {"the same, falling", -1.63F, 4.89F, 0, 0},
+               {"the limits only", 300, 150, 0, 0},
+               {"the same, falling", -300, 150, 0, 0},
+               {"one step", 0.003F, 0.5F, 0, 0}};
+  std::vector<float> slopes, offsets;
+  for (const auto& one : cases) {
+    slopes.push_back(one.slope);
+    offsets.push_back(one.offset);
+  }
+  std::string why;
+  const auto found = read(lines(slopes, offsets), why);
+  ASSERT_TRUE(found) << why;
+  for (std::size_t channel = 0; channel < slopes.size(); ++channel) {
+    const auto& one = cases[channel];
+    const ChannelFactors& factors = found->factors;
+    EXPECT_TRUE(std::isfinite(factors.scale[channel])) << one.name;
+    EXPECT_GT(factors.scale[channel], 0) << one.name;
+    if (one.weight != 0 || one.bias != 0) {
+      EXPECT_EQ(factors.weight[channel], one.weight) << one.name;
+      EXPECT_EQ(factors.bias[channel], one.bias) << one.name;
+    }
+    for (int value = -128; value < 128; ++value) {
+      const float sum = one.slope * static_cast<float>(value) + one.offset;
+      const auto wanted = static_cast<int>(std::clamp(std::nearbyint(sum), -128.0F, 127.0F));
+      EXPECT_EQ(result_of(*found, value, channel), wanted) << one.name << " of " << value;
+    }
+  }
+}
+
+TEST(ChannelFunction, NamesTheChannelWithoutFactors) {
+  std::string why;
+  EXPECT_FALSE(read(lines({1, 2.886405413F, 1}, {0, 2.899959225F, 0}), why));
+  EXPECT_EQ(why, "no integer factors give the floats of channel 1");
+}
+
 TEST(ChannelFunction, IsNoneOfOtherNodes) {
   std::mt19937 random(2);
   const std::string normalized = "n = BatchNormalization (d, factor, offset, mean, variance) ";

@@ -286,20 +286,135 @@ TEST_F(ExecutableTest, BelievesNoHeader) {
 
 TEST_F(ExecutableTest, IsForOneDeviceAndItsOptions) {
   const OnnxModel model = network();
-  const Executable made = compiled(model);
   const Geometry geometry = geometry_of({8});
-  EXPECT_NO_THROW(require_same(made, geometry, {}, "net.g64"));
-  EXPECT_THROW(require_same(made, geometry_of({16}), {}, "net.g64"), UsageError);
-  EXPECT_THROW(require_same(made, geometry_of({8, 4096}), {}, "net.g64"), UsageError);
-  CompileOptions other;
-  other.convolutions = false;
-  EXPECT_THROW(require_same(made, geometry, other, "net.g64"), UsageError);
-  other = {};
-  other.floats = CompileOptions::Floats::kOnDevice;
-  EXPECT_THROW(require_same(made, geometry, other, "net.g64"), UsageError);
-  other = {};
-  other.why_sums = "only sums";
-  EXPECT_THROW(require_same(made, geometry, other, "net.g64"), UsageError);
+  const auto refusal_of = [&](const CompileOptions& own, const Geometry& device,
+                              const CompileOptions& options) {
+    const Executable made = compile(model, geometry, own);
+    return message_of([&] { require_same(made, device, options, "net.g64"); });
+  };
+  CompileOptions no_convolutions, no_lanes, floats, sums;
+  no_convolutions.convolutions = false;
+  no_lanes.lanes = false;
+  floats.floats = CompileOptions::Floats::kOnDevice;
+  sums.why_sums = "only sums";
+  EXPECT_EQ(refusal_of({}, geometry, {}), "");
+  EXPECT_EQ(refusal_of(no_lanes, geometry, no_lanes), "");
+  EXPECT_THAT(refusal_of({}, geometry_of({16}), {}),
+              Says("net.g64: was compiled for an array of 8 columns; the device has 16"));
+  EXPECT_THAT(refusal_of({}, geometry_of({8, 4096}), {}),
+              Says("net.g64: was compiled for memories"));
+  EXPECT_THAT(refusal_of({}, geometry, sums), Says("net.g64: is compiled, and only sums"));
+  EXPECT_THAT(refusal_of({}, geometry, floats), Says("--precision"));
+  EXPECT_THAT(refusal_of({}, geometry, no_lanes), Says("was compiled with --depthwise window"));
+  EXPECT_THAT(refusal_of(no_lanes, geometry, {}), Says("was compiled with --depthwise array"));
+  EXPECT_THAT(refusal_of({}, geometry, no_convolutions), Says("convolutions on the device"));
+  EXPECT_THAT(refusal_of(no_convolutions, geometry, {}), Says("convolutions on the host"));
+}
+
+std::string text_of(const TensorRef& ref) {
+  return fmt::format("{}{} {} {}*{:g}{:+d}", ref.name, ref.is_unsigned ? " unsigned" : "",
+                     name(ref.layout), ref.bytes, ref.scale, ref.zero);
+}
+
+// Names, layouts, bytes, steps and zero points: a map, a sum, a depthwise layer, rows.
+TEST_F(ExecutableTest, DescribesTheTensorsOfEachLayer) {
+  QuantizedText text("1,8,3,3");
+  text.conv("x", "a", 8, 8, 1)
+      .node("b", "com.microsoft.QLinearAdd (a, s, z, x, coarse, middle, s, z)")
+      .conv("b", "c", 8, 8, 3, "", 8)
+      .node("flat", "Flatten (c)")
+      .matmul("flat", "y", 8, 9);
+  const Executable made = compiled(text.model());
+  std::vector<std::string> found;
+  for (const CompiledProgram& program : made.programs) {
+    for (const LayerTensors& layer : program.tensors) {
+      for (const TensorRef* ref :
+           {&layer.input, &layer.weights, &layer.parameters, &layer.operand, &layer.result}) {
+        if (ref->bytes != 0) found.push_back(text_of(*ref));
+      }
+    }
+  }
+  EXPECT_THAT(found, testing::ElementsAre(
+                         "x planes 72*0.0078125+3", "w_a tiles 64*1+0", "w_a parameters 64*1+0",
+                         "x planes 72*0.0125+0", "b planes 72*0.0078125+3",
+                         "b planes 72*0.0078125+3", "w_c taps 72*1+0", "w_c parameters 64*1+0",
+                         "c planes 8*0.0078125+3", "flat rows 8*0.0078125+3", "w_y tiles 128*1+0",
+                         "w_y parameters 128*1+0", "y unsigned rows 16*0.0078125+131"));
+}
+
+// A program of as many tiles as there may be is lowered, one of more is not.
+TEST_F(ExecutableTest, LowersAtMostSoManyTiles) {
+  QuantizedText layers("20,20"), products("20,20");
+  layers.matmul("x", "a", 20, 16).matmul("a", "y", 16, 8);
+  products.weights("w", {20, 16}).node("y", "MatMulInteger (x, w)");
+  const OnnxModel of_layers = layers.model(), of_products = products.model();
+  CompileOptions options;
+  const auto lowered = [&] {
+    const Executable made = compile(of_layers, geometry_of({8}), options);
+    return std::pair(made.programs.at(0).list.jobs.size(), made.programs[0].tensors.size());
+  };
+  const auto jobs_of_sums = [&] {
+    return compile(of_products, geometry_of({8}), options).sums.at(0).list.jobs.size();
+  };
+  options.most_tiles = 8;  // 3 x 2 and 2 x 1
+  EXPECT_EQ(lowered(), std::pair(std::size_t{2}, std::size_t{2}));
+  options.most_tiles = 7;
+  EXPECT_EQ(lowered(), std::pair(std::size_t{0}, std::size_t{0}));
+  options.most_tiles = 6;
+  EXPECT_EQ(jobs_of_sums(), 1U);
+  options.most_tiles = 5;
+  EXPECT_EQ(jobs_of_sums(), 0U);
+}
+
+// Blocks of rows load their weights again.
+TEST_F(ExecutableTest, CountsTilesOfEachBlockOfRows) {
+  QuantizedText text("300,20");
+  text.matmul("x", "y", 20, 16);
+  const OnnxModel model = text.model();
+  CompileOptions options;
+  const auto jobs = [&](std::uint64_t most) {
+    options.most_tiles = most;
+    return compile(model, geometry_of({8}), options).programs.at(0).list.jobs.size();
+  };
+  const std::uint64_t blocks =
+      compile(model, geometry_of({8})).programs.at(0).list.jobs.at(0).plan.row_blocks();
+  EXPECT_GT(blocks, 1U);
+  EXPECT_EQ(jobs(6 * blocks), 1U);
+  EXPECT_EQ(jobs(6 * blocks - 1), 0U);
+}
+
+// What stays on chip cannot be compared, so it has to save a sixteenth of the cycles.
+TEST_F(ExecutableTest, KeepsTensorsIfThatSaves) {
+  QuantizedText large("1,64,12,12");
+  large.conv("x", "a", 64, 64, 3, "pads = [1,1,1,1]").conv("a", "y", 64, 64, 1);
+  const OnnxModel few_products = network(), many_products = large.model();
+  const auto chosen = [&](const OnnxModel& model, MemorySharing sharing,
+                          std::uint32_t bytes_per_cycle, std::uint32_t tensor_words = 2048) {
+    CompileOptions options;
+    options.tensor_memory.reset();
+    options.memory.sharing = sharing;
+    options.memory.bytes_per_cycle = bytes_per_cycle;
+    Geometry geometry = geometry_of({8});
+    geometry.tensor_words = tensor_words;
+    return compile(model, geometry, options).options.tensor_memory.value();
+  };
+  EXPECT_TRUE(chosen(few_products, MemorySharing::kIndependent, 64));
+  EXPECT_FALSE(chosen(few_products, MemorySharing::kIndependent, 0)) << "ideal ports";
+  EXPECT_TRUE(chosen(few_products, MemorySharing::kShared, 0));
+  EXPECT_FALSE(chosen(few_products, MemorySharing::kShared, 1, 0)) << "there is none";
+  EXPECT_TRUE(chosen(many_products, MemorySharing::kShared, 1));
+  EXPECT_FALSE(chosen(many_products, MemorySharing::kShared, 64)) << "the array takes longer";
+}
+
+// Jobs of one node are at most 1024.
+TEST_F(ExecutableTest, LeavesVeryManyProducts) {
+  const auto sums = [](int products) {
+    QuantizedText text(fmt::format("{},1,8", products));
+    text.weights("w", {products, 8, 8}).node("y", "MatMulInteger (x, w)");
+    return compile(text.model(), geometry_of({8})).sums.size();
+  };
+  EXPECT_EQ(sums(1024), 1U);
+  EXPECT_EQ(sums(1025), 0U);
 }
 
 }  // namespace
