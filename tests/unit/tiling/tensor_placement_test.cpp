@@ -83,8 +83,27 @@ TEST(TensorPlacement, TakesTheSmallestGapThatFits) {
   // Those of 6, 2, 4 and 2 words are placed in this order; then those of 6 and 4 are free again.
   const std::vector<Work> works = {{6},           {2}, {4},       {2},           reader(0, 200),
                                    reader(2, 40), {4}, reader(6), reader(1, 60), reader(3, 20)};
+  // Another one while that of 4 words is used again.
+  std::vector<Work> two = works;
+  two[6].depth = 2;
+  two.insert(two.begin() + 7, {4});
+  two[8] = reader(6, 9);
+  two.insert(two.begin() + 9, reader(7));
   check({{"gaps of 6, 4 and 6 words", 20, works, {0, 6, 8, 12, -1, -1, 8, -1, -1, -1}},
-         {"gaps of 6, 4 and 4", 18, works, {0, 6, 8, 12, -1, -1, 8, -1, -1, -1}}});
+         {"gaps of 6, 4 and 4", 18, works, {0, 6, 8, 12, -1, -1, 8, -1, -1, -1}},
+         {"then of 6 and 4", 18, two, {0, 6, 8, 12, -1, -1, 8, 14, -1, -1, -1, -1}},
+         {"no gaps", 3, {{1}, {1}, {1}, reader(0), reader(1), reader(2)}, {0, 1, 2, -1, -1, -1}}});
+}
+
+TEST(TensorPlacement, CountsWordsOfAllTilesOfColumns) {
+  const auto words_of_columns = [](std::uint64_t columns, std::uint32_t words) {
+    std::vector<Job> jobs = {job_of({4}), job_of(reader(0))};
+    jobs[0].plan.shape.n = columns;
+    return place_tensors(jobs, with_words(words))[0].text();
+  };
+  EXPECT_EQ(words_of_columns(17, 12), "scratchpad");
+  EXPECT_EQ(words_of_columns(17, 11), "memory: it has 12 words, the tensor memory 11");
+  EXPECT_EQ(words_of_columns(16, 8), "scratchpad");
 }
 
 TEST(TensorPlacement, FreesWordsAfterTheLastRead) {
@@ -111,7 +130,8 @@ TEST(TensorPlacement, TakesTheOrderThatSavesMost) {
 }
 
 TEST(TensorPlacement, ReplacesOperandsReadLast) {
-  check({{"of a sum", 16, {{8}, {8}, {8, 1, 0}, reader(2)}, {8, 0, 8, -1}},
+  check({{"with space left", 24, {{8}, {8}, {8, 1, 0}, reader(2)}, {8, 0, 8, -1}},
+         {"of a sum", 16, {{8}, {8}, {8, 1, 0}, reader(2)}, {8, 0, 8, -1}},
          {"a later job reads it",
           16,
           {{8}, {8}, {8, 1, 0}, reader(2), reader(0)},
@@ -153,6 +173,11 @@ TEST(TensorPlacement, OfStripesNeedsTheirRowsOnly) {
   const std::vector<Work> chain = {{16}, {16, 0}, {16, 1, {}, false}};
   const std::vector<Work> sum = {{16}, {16, {}, 0}, {16, 1, {}, false}};
   check({{"two inner maps", 4, chain, {0, 2, -1}, stripes(0, {2, 2, 0})},
+         {"three, each as long as it is read",
+          4,
+          {{16}, {16, 0}, {16, 1}, {16, 2, {}, false}},
+          {0, 2, 0, -1},
+          stripes(0, {2, 2, 2, 0})},
          {"the larger one first", 6, chain, {4, 0, -1}, stripes(0, {2, 4, 0})},
          {"in place", 4, sum, {0, 0, -1}, stripes(0, {4, 4, 0}, {false, true, false})},
          {"not in place", 8, sum, {0, 4, -1}, stripes(0, {4, 4, 0})},
@@ -258,12 +283,12 @@ TEST_F(TensorWordsTest, AreThoseThatTheSourceStored) {
 }
 
 TEST_F(TensorWordsTest, OfSeveralTilesHaveGaps) {
-  // Blocks of 2 rows at 0 and 2, of tiles that are 6 words apart.
-  store(0, 0, 2, 2, 6, 2);
+  // Blocks of 2 rows at 0 and 2, of tiles that are 8 words apart.
+  store(0, 0, 2, 2, 8, 2);
   load(0, 4);
-  load(6, 4);
+  load(8, 4);
   EXPECT_EQ(refusal(), "");
-  for (const std::uint64_t word : {4, 5, 10}) {
+  for (const std::uint64_t word : {4, 7, 12}) {
     load(word, 1);
     EXPECT_THAT(refusal(), Says("command 3", kNotThere)) << word;
     list_.program.pop_back();
@@ -293,6 +318,9 @@ TEST_F(TensorWordsTest, OfAMapMayBeOfAnyPart) {
   EXPECT_EQ(refusal(), "");
   list_.jobs[1].map = 2;
   EXPECT_THAT(refusal(), Says("command 2", kNotThere));
+  list_.jobs[1].map = 1;
+  load(8, 1);
+  EXPECT_THAT(refusal(), Says("command 3", kNotThere)) << "no part stored it";
 }
 
 // Addresses below its base are those of memory, and other commands have none.
