@@ -297,6 +297,39 @@ TEST(JobProgram, LeavesRoomForAsManyCommandsAsThereMayBe) {
   EXPECT_EQ(places(18, true), 1024U);
 }
 
+// The first part has space for all: three tiles, or the rows of both.
+TEST(JobProgram, PlacesPartsOfAMapInOneSpace) {
+  const struct {
+    const char* name;
+    std::vector<ResultPart> parts;
+    std::vector<std::uint64_t> offsets;  // of the parts' results in the map
+    std::uint64_t bytes;                 // of the map
+  } cases[] = {
+      {"columns", {{0, 24}, {8, 24}, {16, 24}}, {0, 32, 64}, 96},
+      {"columns that are no whole tiles", {{0, 17}, {8, 17}}, {0, 32}, 96},
+      {"rows", {{0, 8, 0, 8}, {0, 8, 4, 8}}, {0, 32}, 64},
+  };
+  for (const auto& one : cases) {
+    std::vector<Job> jobs;
+    for (const ResultPart& part : one.parts) {
+      Output output = kInt8;
+      output.part = part;
+      jobs.push_back(make_job("part", {4, 8, 8}, Accumulate::kDevice, small(), output));
+      jobs.back().map = 1;
+    }
+    const JobProgram list = make_job_program(jobs, small());
+    const std::uint64_t map = list.jobs[0].layout.results;
+    EXPECT_EQ(list.jobs[0].layout.end, map + one.bytes) << one.name;
+    for (std::size_t i = 0; i < jobs.size(); ++i) {
+      const Layout& layout = list.jobs[i].layout;
+      EXPECT_EQ(layout.results, map + one.offsets[i]) << one.name << ", part " << i;
+      if (i == 0) continue;
+      EXPECT_GE(layout.weights, map + one.bytes) << one.name << ", part " << i;
+      EXPECT_LT(layout.end, layout.activations + 2 * 4096) << "no second space for results";
+    }
+  }
+}
+
 TEST(JobProgram, RefusesOperandsThatDoNotFit) {
   const Geometry geometry = small();
   Output adds = kInt8;
