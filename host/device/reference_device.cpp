@@ -235,7 +235,7 @@ void ReferenceDevice::write_register(std::uint32_t offset, std::uint32_t value) 
   }
 }
 
-bool ReferenceDevice::wait_interrupt(std::uint64_t /*max_clocks*/) {
+bool ReferenceDevice::wait_interrupt(std::uint64_t /*max_cycles*/) {
   if (interrupt_ == 0 && busy() && !halted_ && watchdog_ != 0) {
     fail(ErrorCode::kWatchdog, Engine::kCommands, dispatched_);
   }

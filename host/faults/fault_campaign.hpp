@@ -26,7 +26,7 @@ inline constexpr std::uint64_t kMaxCycles = 4'000'000;
 /// Runs the program of `drawn` with its fault on a new device, a product in the very cycles in
 /// which `gemm64 gemm` runs it, and judges the run by `check`, and by results of its own next to
 /// it. Wrong results are looked at again, and the diagnosis compared with the fault. What nothing
-/// ends within max_clocks hung.
+/// ends within max_cycles hung.
 TriedFault carry_out(const FaultTry& drawn, const MakeTryDevice& make,
                      const Check& check = run_check, std::uint64_t max_cycles = kMaxCycles);
 

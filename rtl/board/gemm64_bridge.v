@@ -47,12 +47,12 @@ module gemm64_bridge #(
     input  wire [7:0]           byte_data_i,
     // The accelerator
     input  wire                 irq_i,
-    output wire                 reset_o  // for RESET_CLOCKS cycles
+    output wire                 reset_o  // for RESET_CYCLES cycles
 );
 
     localparam [3:0] COMMAND = 4'd0, OPERANDS = 4'd1, ACT = 4'd2, WRITE = 4'd3, READ = 4'd4, STORE = 4'd5, WAIT = 4'd6,
                      RESET = 4'd7, ANSWER = 4'd8, LOAD = 4'd9, FETCH = 4'd10;
-    localparam [31:0] RESET_CLOCKS = 32'd8;
+    localparam [31:0] RESET_CYCLES = 32'd8;
     localparam [31:0] LOG_SIZE = LOG_BYTES;
 
     reg [3:0]  state_q, state_d;
@@ -119,7 +119,7 @@ module gemm64_bridge #(
                     `GEMM64_BRIDGE_WRITE_MEMORY: if (value_q != 32'd0) state_d = STORE;
                     `GEMM64_BRIDGE_WAIT: state_d = WAIT;
                     `GEMM64_BRIDGE_RESET: begin
-                        value_d = RESET_CLOCKS - 32'd1;
+                        value_d = RESET_CYCLES - 32'd1;
                         state_d = RESET;
                     end
                     default: ;  // READ_MEMORY answers first

@@ -19,19 +19,19 @@ module gemm64_uart_rx #(
 
     reg [1:0]  line_q;   // [1] is of this cycle
     reg        busy_q;
-    reg [15:0] clocks_q; // until the next sample
+    reg [15:0] cycles_q; // until the next sample
     reg [8:0]  bits_q;   // the byte above a bit of its own start; that reaches place 0 with the byte's last bit
     reg        stop_q;   // the next sample is of the stop bit
 
-    wire sample = busy_q & clocks_q == 16'd0;
+    wire sample = busy_q & cycles_q == 16'd0;
 
     assign valid_o = sample & stop_q & line_q[1];
     assign data_o  = bits_q[8:1];
 
     always @(posedge clk_i) begin
         line_q <= {line_q[0], line_i};
-        if (!busy_q) clocks_q <= HALF[15:0];
-        else clocks_q <= sample ? BIT[15:0] : clocks_q - 16'd1;
+        if (!busy_q) cycles_q <= HALF[15:0];
+        else cycles_q <= sample ? BIT[15:0] : cycles_q - 16'd1;
         if (!busy_q) begin
             bits_q <= 9'h1ff;
             stop_q <= 1'b0;

@@ -19,9 +19,9 @@ module gemm64_uart_tx #(
 
     reg [9:0]  bits_q;    // what is sent next at place 0; ones follow the stop bit
     reg [3:0]  left_q;    // bits of the byte that are still to be sent
-    reg [15:0] clocks_q;  // of this bit, after this cycle
+    reg [15:0] cycles_q;  // of this bit, after this cycle
 
-    wire next = clocks_q == 16'd0;
+    wire next = cycles_q == 16'd0;
 
     assign ready_o = left_q == 4'd0;
     assign line_o  = bits_q[0];
@@ -31,13 +31,13 @@ module gemm64_uart_tx #(
             bits_q <= 10'h3ff;
             left_q <= 4'd0;
         end else if (ready_o) begin
-            clocks_q <= BIT[15:0];
+            cycles_q <= BIT[15:0];
             if (valid_i) begin
                 bits_q <= {1'b1, data_i, 1'b0};
                 left_q <= 4'd10;
             end
         end else begin
-            clocks_q <= next ? BIT[15:0] : clocks_q - 16'd1;
+            cycles_q <= next ? BIT[15:0] : cycles_q - 16'd1;
             if (next) begin
                 bits_q <= {1'b1, bits_q[9:1]};
                 left_q <= left_q - 4'd1;

@@ -143,8 +143,8 @@ def report(measured):
 
 
 def mean_nj(measured, variant, batch):
-    clocks = {layer: measured.runs[batch, layer]["cycles"] for layer in measured.options.layers}
-    return sum(clocks[layer] * measured.logic(variant, batch, layer) for layer in clocks) / sum(clocks.values())
+    cycles = {layer: measured.runs[batch, layer]["cycles"] for layer in measured.options.layers}
+    return sum(cycles[layer] * measured.logic(variant, batch, layer) for layer in cycles) / sum(cycles.values())
 
 
 def difference(measured):

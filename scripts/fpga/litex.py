@@ -34,7 +34,7 @@ def arguments(argv):
         epilog="Exit: 0 the firmware says VERIFIED; 1 it does not, or a tool failed; 2 bad usage or a missing tool.")
     parser.add_argument("--n", type=int, default=8, choices=SIZES, metavar="N", help="rows and columns of the array: 4, 8 or 16 (default: %(default)s)")
     parser.add_argument("--bus", default="wishbone", choices=BUSES, help="the SoC's bus: " + ", ".join(BUSES) + " (default: %(default)s)")
-    parser.add_argument("--clocks", type=int, default=50_000_000, metavar="COUNT", help="give up after this number (default: %(default)s)")
+    parser.add_argument("--cycles", type=int, default=50_000_000, metavar="COUNT", help="give up after this number (default: %(default)s)")
     parser.add_argument("--build", default="build/litex", help="where all that is made goes (default: %(default)s)")
     parser.add_argument("--jobs", type=int, default=os.cpu_count(), help="compilers at a time (default: the processor's cores)")
     options = parser.parse_args(argv)
@@ -82,7 +82,7 @@ def compile_simulator(core, folder, jobs):
         file.write(wanted)
 
 
-def simulate(folder, clocks):
+def simulate(folder, cycles):
     """Runs the simulation and shows what the firmware prints, line by line."""
     said = []
     with open(f"{folder}/simulation.log", "w", encoding="utf-8") as log, subprocess.Popen(
@@ -94,16 +94,16 @@ def simulate(folder, clocks):
                 print(said[-1], flush=True)
     if simulation.returncode:
         raise Failed(f"the simulation ended with {simulation.returncode}; see {folder}/simulation.log")
-    verdict(said, clocks)
+    verdict(said, cycles)
 
 
-def verdict(said, clocks):
+def verdict(said, cycles):
     """Raises Failed unless the last thing that the firmware said is that all is right."""
     if said and said[-1].startswith("firmware: VERIFIED, "):
         return
     if said and said[-1] == "firmware: WRONG":
         raise Failed("the accelerator's results are wrong (see above)")
-    raise Failed(f"no verdict of the firmware after {clocks:,} cycles; " + (f"its last words: {said[-1]}" if said else "it said nothing"))
+    raise Failed(f"no verdict of the firmware after {cycles:,} cycles; " + (f"its last words: {said[-1]}" if said else "it said nothing"))
 
 
 def main():
@@ -124,12 +124,12 @@ def main():
             raise Problem("LiteX could not be installed (see above)")
         os.makedirs(folder, exist_ok=True)
         python = f"{venv}/bin/python"
-        run([python, "-B", "sim/integrations/litex/soc.py", "--n", str(options.n), "--clocks", str(options.clocks), "--bus", options.bus, "--out", folder], f"{folder}/soc.log")
+        run([python, "-B", "sim/integrations/litex/soc.py", "--n", str(options.n), "--cycles", str(options.cycles), "--bus", options.bus, "--out", folder], f"{folder}/soc.log")
         progress("SoC and firmware written")
         core = subprocess.run([python, "-c", "import litex; print(litex.__path__[0])"], capture_output=True, text=True, check=True).stdout.strip()
         compile_simulator(os.path.join(os.path.dirname(core), CORE), folder, options.jobs)
         progress("simulator compiled")
-        simulate(folder, options.clocks)
+        simulate(folder, options.cycles)
         progress("simulated")
         return 0
     except Problem as problem:

@@ -144,8 +144,8 @@ class Network:
             yield error, False
             return
         share = 100 * (report["total"]["device_share"] or 0)
-        clocks = f"{report['total']['cycles']:,} cycles, {share:.0f} % of MACs"
-        yield f"{described(error, own)}, {clocks}", error <= max(ERROR, 2 * own)
+        cycles = f"{report['total']['cycles']:,} cycles, {share:.0f} % of MACs"
+        yield f"{described(error, own)}, {cycles}", error <= max(ERROR, 2 * own)
 
 
 def distance(found, wanted):

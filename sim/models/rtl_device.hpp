@@ -42,10 +42,10 @@ struct RtlPorts {
   AxiWritePort& results;
 };
 
-/// The Verilated accelerator. It is in reset for the first kResetClocks cycles of its life, as
+/// The Verilated accelerator. It is in reset for the first kResetCycles cycles of its life, as
 /// after each reset(). Besides what Device promises: std::logic_error where the RTL breaks a rule
 /// of AXI (see AxiPort), DeviceError where an assertion of the RTL fails, where a register access
-/// is not answered within kRegisterClocks or is answered with an error. What DebugDevice adds needs
+/// is not answered within kRegisterCycles or is answered with an error. What DebugDevice adds needs
 /// options.debug, else it throws std::logic_error.
 class RtlDevice : public DebugDevice {
  public:

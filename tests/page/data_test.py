@@ -62,7 +62,7 @@ class Data(unittest.TestCase):
         self.assertEqual(layers["clocks"], [report["total"]["cycles"]])
         self.assertEqual([recording["texts"][layers["texts"][0]]], ["gemm"])
 
-    def test_long_recordings_are_made_shorter_and_keep_their_clocks(self):
+    def test_long_recordings_are_made_shorter_and_keep_their_cycles(self):
         events = [{"ph": "M", "pid": 100, "tid": 1, "name": "thread_name", "args": {"name": "layers"}},
                   {"ph": "M", "pid": 100, "tid": 5, "name": "thread_name", "args": {"name": "compute"}},
                   {"ph": "X", "pid": 100, "tid": 1, "ts": 0, "dur": 9000000, "cat": "layer", "name": "gemm"}]

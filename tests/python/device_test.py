@@ -124,7 +124,7 @@ def test_the_rtl_counts_what_is_predicted(memory, int8):
     assert device.counters["bytes.weights"] == predicted["bytes"]["weights"]
 
 
-def test_the_64_by_64_array_takes_the_clocks_that_it_always_took(int8):
+def test_the_64_by_64_array_takes_the_cycles_that_it_always_took(int8):
     device = gemm64.Device("rtl")
     device.matmul(int8(64, 128), int8(128, 128))
     assert device.report["total"]["cycles"] == gemm64.predict(64, 128, 128)["cycles"] == 1094

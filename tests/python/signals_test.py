@@ -44,7 +44,7 @@ def test_signals_follow_the_registers(device):
     assert "ring_mask_o" in repr(mask)
 
 
-def test_time_passes_by_single_clocks(device):
+def test_time_passes_by_single_cycles(device):
     before = device.clocks
     device.step()
     device.step(9)
@@ -115,7 +115,7 @@ def test_a_waveform_is_written_for_a_product(device, int8, tmp_path):
         assert (tmp_path / name).stat().st_size > 1000
 
 
-def test_a_window_of_clocks_is_traced(device, tmp_path):
+def test_a_window_of_cycles_is_traced(device, tmp_path):
     end = device.clocks + 30
     trace = device.trace(tmp_path / "window.fst", (device.clocks + 10, end))
     device.step(29)

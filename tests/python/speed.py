@@ -18,24 +18,24 @@ LAYERS = [(64, 9216, 4096), (64, 4096, 4096), (64, 4096, 1000)]
 def of_module():
     random = np.random.default_rng(1)
     device = gemm64.Device("rtl")
-    clocks = seconds = 0
+    cycles = seconds = 0
     for m, k, n in LAYERS:
         a = random.integers(-128, 128, (m, k), dtype=np.int8)
         w = random.integers(-128, 128, (n, k), dtype=np.int8)
         device.matmul(a, w, transposed=True)
-        clocks += device.report["total"]["cycles"]
+        cycles += device.report["total"]["cycles"]
         seconds += device.report["simulation"]["seconds"]
-    return clocks / seconds
+    return cycles / seconds
 
 
 def of_program(program):
-    clocks = seconds = 0
+    cycles = seconds = 0
     for layer in LAYERS:
         command = [program, "gemm", *map(str, layer), "--json", "-"]
         report = json.loads(subprocess.run(command, capture_output=True, check=True).stdout)
-        clocks += report["total"]["cycles"]
+        cycles += report["total"]["cycles"]
         seconds += report["simulation"]["seconds"]
-    return clocks / seconds
+    return cycles / seconds
 
 
 def main():

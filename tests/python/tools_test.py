@@ -11,8 +11,8 @@ from conftest import DATA
 
 def test_alexnets_layers_are_predicted():
     """The cycles that README.md promises of three separate products at batch 64."""
-    clocks = [gemm64.predict(64, k, n)["cycles"] for k, n in ((9216, 4096), (4096, 4096), (4096, 1000))]
-    assert clocks == [590_534, 262_854, 66_246] and sum(clocks) == 919_634
+    cycles = [gemm64.predict(64, k, n)["cycles"] for k, n in ((9216, 4096), (4096, 4096), (4096, 1000))]
+    assert cycles == [590_534, 262_854, 66_246] and sum(cycles) == 919_634
 
 
 def test_a_prediction_tells_of_the_design():

@@ -32,7 +32,7 @@ def test_mypy_finds_nothing(mypy):
 
 def test_mypy_finds_a_wrong_type(mypy, tmp_path):
     wrong = tmp_path / "wrong.py"
-    wrong.write_text("import gemm64\nclocks: str = gemm64.Device('rtl').cycles\n"
+    wrong.write_text("import gemm64\ncycles: str = gemm64.Device('rtl').cycles\n"
                      "gemm64.Device(64)\n"
                      "gemm64.InferenceSession('net.onnx').io_binding()\n")
     result = mypy(wrong)

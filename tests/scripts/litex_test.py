@@ -48,7 +48,7 @@ class Verdict(unittest.TestCase):
         self.assertIn("value 0", printed)
         self.assertIn("wrong", thrown)
 
-    def test_silence_fails_and_tells_the_clocks(self):
+    def test_silence_fails_and_tells_the_cycles(self):
         self.assertIn("1,000 cycles", simulated("echo '[clocker] loaded'")[1])
         self.assertIn("firmware: array", simulated("echo 'firmware: array'")[1])
 
@@ -89,7 +89,7 @@ class Program(unittest.TestCase):
         self.assertEqual(done.stderr, "litex: there is no verilator; `scripts/setup/setup.sh litex` installs Debian's verilator\n")
 
     def test_refuses_what_cannot_be(self):
-        for words, named in ((("--n", "5"), "5"), (("--bus", "pci"), "pci"), (("--clocks", "0"), "--clocks"), (("--jobs", "0"), "--jobs")):
+        for words, named in ((("--n", "5"), "5"), (("--bus", "pci"), "pci"), (("--cycles", "0"), "--cycles"), (("--jobs", "0"), "--jobs")):
             done = self.run_script(*words)
             self.assertEqual((done.returncode, done.stdout), (2, ""))
             self.assertIn(named, done.stderr)

@@ -364,7 +364,7 @@ class Page(unittest.TestCase):
         self.assertEqual(shown.execute_script("return [window.shown.simulation.standing.state, window.shown.signals.value('m_weights_rvalid_i')]"), ["stopped", 1])
         self.assertEqual(shown.execute_script("return window.shown.simulation.ask({do: 'filled', buffer: 'weights', word: 3}).address"), address)
 
-    def test_a_digit_gets_its_class_in_the_predicted_clocks(self):
+    def test_a_digit_gets_its_class_in_the_predicted_cycles(self):
         shown = show()
         right = 0
         for array in (4, 8, 16):

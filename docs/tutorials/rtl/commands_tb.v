@@ -14,7 +14,7 @@ module commands_tb;
     wire [15:0] head;
     reg         beat = 1'b0;
     reg [511:0] data = 512'd0;
-    integer     opcode, clocks;
+    integer     opcode, cycles;
 
     gemm64_command_processor u_commands (
         .clk_i               (clk),
@@ -53,7 +53,7 @@ module commands_tb;
         repeat (3) @(posedge clk);
         rst_n <= 1'b1;
         tail  <= 16'd2;
-        for (clocks = 0; clocks < 100 && !finish && !error; clocks = clocks + 1) @(negedge clk);
+        for (cycles = 0; cycles < 100 && !finish && !error; cycles = cycles + 1) @(negedge clk);
         if (error) $display("opcode %0d: error %0d at command %0d", opcode, code, head);
         else if (finish) $display("opcode %0d: dispatched, and FINISH after it", opcode);
         else $display("opcode %0d: waits for an engine", opcode);

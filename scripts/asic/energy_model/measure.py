@@ -65,9 +65,9 @@ class Layer:
         for of in events:
             for event in events if (of["cat"], of["name"]) == ("layer", name) else []:
                 # A layer begins with its first word, its command when it waits for this.
-                clocks = min(event["ts"] + event["dur"], of["ts"] + of["dur"]) - max(event["ts"], of["ts"])
-                if event["cat"] == "command" and clocks > 0:
-                    yield clocks, event
+                cycles = min(event["ts"] + event["dur"], of["ts"] + of["dur"]) - max(event["ts"], of["ts"])
+                if event["cat"] == "command" and cycles > 0:
+                    yield cycles, event
 
     def lanes_window(self, events):
         """A:B, cycles from the one before the layer's first DEPTHWISE to where its rows are in progress."""
@@ -78,7 +78,7 @@ class Layer:
 
     def addition(self, events):
         """(A:B, columns that count) of the second tile that a STORE of the layer adds to others; None: it adds none."""
-        stores = [(clocks, event) for clocks, event in self.under_way(events)
+        stores = [(cycles, event) for cycles, event in self.under_way(events)
                   if event["name"].startswith("STORE") and event["name"].endswith(f"x{self.n}") and event["args"].get("add")]
         if not stores:
             return None

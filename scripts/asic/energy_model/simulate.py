@@ -79,9 +79,9 @@ def simulate(program, electrical, folder, inputs, stimulus, backs=(), watched=()
     return Counts(data, electrical.netlist.nets, watched)
 
 
-def energy(electrical, counts, clocks, copies):
+def energy(electrical, counts, cycles, copies):
     """pJ of all copies in `cycles` cycles: what their gates, nets and clock pins took."""
-    clocked = clocks * copies
+    clocked = cycles * copies
     parts = {
         "cells": sum(count * (inside + passive) for count, inside, passive in
                      zip(counts.changes, electrical.internal, electrical.passive)),

@@ -36,7 +36,7 @@ FIRMWARE = [os.path.join(HERE, "firmware", "main.c"), *DRIVER]
 
 
 class SimulatedSoC(SoCCore):
-    def __init__(self, n, clocks, bus):
+    def __init__(self, n, cycles, bus):
         platform = SimPlatform("SIM", PINS)
         self.crg = CRG(platform.request("sys_clk"))
         super().__init__(platform, clk_freq=int(1e6), cpu_type="vexriscv", cpu_variant="standard", bus_standard=bus, uart_name="sim",
@@ -46,7 +46,7 @@ class SimulatedSoC(SoCCore):
 
         # The firmware ends the simulation, or the limit does. As a memory's contents, it is no part of what is compiled.
         self.sim_finish = SimFinish()
-        count, limit = Signal(64), Memory(64, 2, init=[clocks, 0], name="limit")
+        count, limit = Signal(64), Memory(64, 2, init=[cycles, 0], name="limit")
         most = limit.get_port(async_read=True)
         self.specials += limit, most
         self.sync += [count.eq(count + 1), If(count == most.dat_r, Display("simulation: %d cycles are over", count), Finish())]
@@ -78,11 +78,11 @@ def compile_firmware(soc):
 def main():
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--n", type=int, required=True, help="rows and columns of the array")
-    parser.add_argument("--clocks", type=int, required=True, help="after which the simulation is ended")
+    parser.add_argument("--cycles", type=int, required=True, help="after which the simulation is ended")
     parser.add_argument("--bus", default="wishbone", help="the SoC's bus")
     parser.add_argument("--out", required=True, help="folder for all that is written")
     options = parser.parse_args()
-    soc = SimulatedSoC(options.n, options.clocks, options.bus)
+    soc = SimulatedSoC(options.n, options.cycles, options.bus)
     simulator = SimConfig(default_clk="sys_clk")
     simulator.add_module("serial2console", "serial")
     builder = builders.Builder(soc, output_dir=options.out, compile_software=False, compile_gateware=False)

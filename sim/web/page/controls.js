@@ -208,9 +208,9 @@ class TimeControls {
       const {simulation} = this.shown;
       owed += this.speed === 0 ? simulation.speed / 50 : (now - before) / 1000 * this.speed;
       before = now;
-      const clocks = Math.min(Math.floor(owed), Math.ceil(simulation.speed / 30));
-      owed = clocks < Math.floor(owed) ? 0 : owed - clocks;
-      if (clocks > 0) this.shown.move(() => simulation.forward(clocks));
+      const cycles = Math.min(Math.floor(owed), Math.ceil(simulation.speed / 30));
+      owed = cycles < Math.floor(owed) ? 0 : owed - cycles;
+      if (cycles > 0) this.shown.move(() => simulation.forward(cycles));
       ++this.pictures;
       if (simulation.over) this.stopPlaying();
     };

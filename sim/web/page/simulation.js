@@ -37,7 +37,7 @@ class Simulation {
     this.stop = null;
     this.flips = [];
     this.speed = 20000;  // cycles a second, until it was measured
-    this.measured = {clocks: 0, seconds: 0};
+    this.measured = {cycles: 0, seconds: 0};
     this.standing = this.ask({do: "standing"});
     this.simulate(1);
     this.base = this.copy();
@@ -53,16 +53,16 @@ class Simulation {
   }
 
   /// Simulates without keeping anything; the state's name.
-  simulate(clocks) {
+  simulate(cycles) {
     const begun = performance.now();
     const before = this.standing.device_clock;
-    const state = kStates[this.module._gemm64_step(clocks)];
+    const state = kStates[this.module._gemm64_step(cycles)];
     this.standing = this.ask({do: "standing"});
-    this.measured.clocks += this.standing.device_clock - before;
+    this.measured.cycles += this.standing.device_clock - before;
     this.measured.seconds += (performance.now() - begun) / 1000;
     if (this.measured.seconds > 0.02) {
-      this.speed = Math.max(2000, this.measured.clocks / this.measured.seconds);
-      this.measured = {clocks: 0, seconds: 0};
+      this.speed = Math.max(2000, this.measured.cycles / this.measured.seconds);
+      this.measured = {cycles: 0, seconds: 0};
     }
     return state;
   }
@@ -72,8 +72,8 @@ class Simulation {
   }
 
   /// Goes forward by at most that many cycles; true where it did them all.
-  forward(clocks) {
-    let left = clocks;
+  forward(cycles) {
+    let left = cycles;
     while (left > 0 && !this.over) {
       const last = this.snapshots.at(-1).clock;
       const until = last + Math.max(500, Math.round(this.speed / 5)) - this.standing.device_clock;
@@ -139,8 +139,8 @@ class Simulation {
     this.standing = this.ask({do: "standing"});
   }
 
-  back(clocks) {
-    this.goTo(this.standing.device_clock - clocks);
+  back(cycles) {
+    this.goTo(this.standing.device_clock - cycles);
   }
 
   /// {counter} or {signal, value}; null: nowhere.

@@ -25,9 +25,9 @@ class WavesView {
     const {simulation, signals} = this.shown;
     const width = this.picture.clientWidth || 640;
     const left = 130, line = 18;
-    const clocks = Math.max(8, Math.min(64, Math.floor((width - left - 4) / 14)));
+    const cycles = Math.max(8, Math.min(64, Math.floor((width - left - 4) / 14)));
     const now = simulation.standing.device_clock;
-    const step = (width - left - 4) / clocks;
+    const step = (width - left - 4) / cycles;
     const engines = [...new Set(simulation.about.counters.map((one) => one.engine))].filter((name) => name !== "total" && name !== "bytes");
     const rows = kWaves.filter(([, name]) => simulation.smallIndex.has(name));
     const height = (engines.length + rows.length + 1) * line + 4;
@@ -37,15 +37,15 @@ class WavesView {
     engines.forEach((engine, index) => {
       const y = index * line;
       label(engine, y);
-      for (let i = 0; i < clocks; ++i) {
-        const clock = now - clocks + 1 + i;
+      for (let i = 0; i < cycles; ++i) {
+        const clock = now - cycles + 1 + i;
         const cause = signals.cause(engine, clock);
         if (cause === null) continue;
         const state = causeState(cause);
         const work = state === "work";
         paths.push(svg("rect", {x: left + i * step, y: y + (work ? 2 : 8), width: Math.max(1, step - 0.5), height: work ? line - 4 : line - 10, fill: `var(--c-${state})`},
             svg("title", {}, `cycle ${simulation.shownClock(clock)}: ${engine} ${cause}`)));
-        if (i === clocks - 1) words.push(`${engine}: ${cause.replaceAll("_", " ")}`);
+        if (i === cycles - 1) words.push(`${engine}: ${cause.replaceAll("_", " ")}`);
       }
     });
     rows.forEach(([text, name, number], index) => {
@@ -54,8 +54,8 @@ class WavesView {
       let last = null;
       let path = "";
       const texts = [];
-      for (let i = 0; i < clocks; ++i) {
-        const value = signals.then(now - clocks + 1 + i, name);
+      for (let i = 0; i < cycles; ++i) {
+        const value = signals.then(now - cycles + 1 + i, name);
         if (value === null) continue;
         const x = left + i * step;
         if (!number) {
@@ -80,6 +80,6 @@ class WavesView {
           element("dd", {}, this.shown.values.show(this.shown.values.small(text, name, `The views of GTKWave call it ${text}.`, "Run until it has a value that you give, under Time."))))));
     }
     this.picture.replaceChildren(svg("svg", {viewBox: `0 0 ${width} ${height}`, width, height, role: "img",
-        "aria-label": `The last ${clocks} cycles of ${rows.length} signals and ${engines.length} engines. In this cycle: ${this.causes}.`}, ...paths));
+        "aria-label": `The last ${cycles} cycles of ${rows.length} signals and ${engines.length} engines. In this cycle: ${this.causes}.`}, ...paths));
   }
 }

@@ -53,7 +53,7 @@ def main():
             file.write(text.replace(old, new))
         os.makedirs(f"{copy}/build")
         os.symlink(venv, f"{copy}/build/venv")
-        done = subprocess.run([f"{copy}/scripts/fpga/litex.py", "--n", "4", "--clocks", "30000000", "--build", f"{copy}/build", "--jobs", str(options.jobs)],
+        done = subprocess.run([f"{copy}/scripts/fpga/litex.py", "--n", "4", "--cycles", "30000000", "--build", f"{copy}/build", "--jobs", str(options.jobs)],
                               stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, check=False)
         was_found = done.returncode == 1 and words in done.stdout
         missed += not was_found

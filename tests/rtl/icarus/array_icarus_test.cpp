@@ -43,7 +43,7 @@ TEST_P(ArrayInIcarus, GivesTheSumsOfTheVectorsThatVerilatorRuns) {
   const std::string output = run_bench("array_tb", {{"N", n}, {"STAGE_ROWS", stage_rows}},
                                        {{"stimulus", stimulus_file},
                                         {"expected", expected_file},
-                                        {"clocks", std::to_string(stimulus.size())}});
+                                        {"cycles", std::to_string(stimulus.size())}});
   EXPECT_GT(compared, 0u);
   EXPECT_EQ(output, "compared " + std::to_string(compared) + " differences 0\n");
 }

@@ -6,15 +6,15 @@
 module array_tb;
     parameter N          = 4;
     parameter STAGE_ROWS = 2;
-    parameter CLOCKS     = 65536;  // most lines of the files
+    parameter CYCLES     = 65536;  // most lines of the files
 
     localparam COLUMN_WIDTH = $clog2(N);
 
-    reg [16*N+15:0] stimulus [0:CLOCKS-1];  // valid (bit 0: weight, 1: activations), column of a weight,
+    reg [16*N+15:0] stimulus [0:CYCLES-1];  // valid (bit 0: weight, 1: activations), column of a weight,
                                              // 8 bits each; weights, activations
-    reg [36*N-1:0]  expected [0:CLOCKS-1];  // for each column 4 bits that say whether it counts; the sums
+    reg [36*N-1:0]  expected [0:CYCLES-1];  // for each column 4 bits that say whether it counts; the sums
     reg [8*256-1:0] stimulus_file, expected_file;
-    integer         clocks, t, c, compared, differences;
+    integer         cycles, t, c, compared, differences;
 
     reg                    clk = 1'b0;
     reg                    rst_n = 1'b0;
@@ -39,17 +39,17 @@ module array_tb;
 
     initial begin
         if (!$value$plusargs("stimulus=%s", stimulus_file) || !$value$plusargs("expected=%s", expected_file)
-            || !$value$plusargs("clocks=%d", clocks) || clocks > CLOCKS) begin
+            || !$value$plusargs("cycles=%d", cycles) || cycles > CYCLES) begin
             $display("usage: +stimulus=FILE +expected=FILE +cycles=NUMBER");
             $finish;
         end
-        $readmemh(stimulus_file, stimulus, 0, clocks - 1);
-        $readmemh(expected_file, expected, 0, clocks - 1);
+        $readmemh(stimulus_file, stimulus, 0, cycles - 1);
+        $readmemh(expected_file, expected, 0, cycles - 1);
         compared    = 0;
         differences = 0;
         repeat (3) @(posedge clk);
         rst_n <= 1'b1;
-        for (t = 0; t < clocks; t = t + 1) begin
+        for (t = 0; t < cycles; t = t + 1) begin
             // Inputs change after the edge that begins the clock; sums are looked at before the one that ends it.
             weight_valid  <= stimulus[t][16*N + 8];
             activation_valid <= stimulus[t][16*N + 9];

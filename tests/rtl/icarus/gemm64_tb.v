@@ -2,7 +2,7 @@
 // Runs the whole accelerator on a memory image. Reads +image= (a word of N bytes a line), writes the registers of
 // +script= (16 bits of offset, 32 of value a line), waits for the interrupt, prints interrupt, error and all counters,
 // and writes the words +first= to +last= of the memory to +results=. What no valid vouches for is X.
-//   +latency=CLOCKS of the memory, +stalls=PERCENT of the cycles in which a channel holds back, +limit=CLOCKS
+//   +latency=CYCLES of the memory, +stalls=PERCENT of the cycles in which a channel holds back, +limit=CYCLES
 `default_nettype none
 `include "gemm64_defs.vh"
 
@@ -17,7 +17,7 @@ module gemm64_tb;
     reg [8*N-1:0]   memory [0:WORDS-1];
     reg [47:0]      script [0:COMMANDS-1];
     reg [8*256-1:0] image_file, script_file, results_file;
-    integer         lines, latency, stalls, limit, first, last, clocks, i;
+    integer         lines, latency, stalls, limit, first, last, cycles, i;
     reg [31:0]      value, low;
 
     reg clk   = 1'b0;
@@ -163,10 +163,10 @@ module gemm64_tb;
         rst_n <= 1'b1;
         @(posedge clk);
         for (i = 0; i < lines; i = i + 1) write_register(script[i][43:32], script[i][31:0]);
-        clocks = 0;
-        while (irq !== 1'b1 && clocks < limit) begin
+        cycles = 0;
+        while (irq !== 1'b1 && cycles < limit) begin
             @(posedge clk);
-            clocks = clocks + 1;
+            cycles = cycles + 1;
         end
         if (irq !== 1'b1) $display("error: no interrupt within %0d cycles", limit);
         read_register(`GEMM64_REG_INTERRUPT, value);

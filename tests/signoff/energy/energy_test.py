@@ -61,14 +61,14 @@ class Energy(Case):
         gates.register(first, out=out)
         gates.gate("INVX1", first)
         model = electrical.Electrical(gates, self.liberty)
-        clocks = 10
-        counts = self.counts(gates, model, [], [[1]] * clocks)
-        energy = simulate.energy(model, counts, clocks, 1)
+        cycles = 10
+        counts = self.counts(gates, model, [], [[1]] * cycles)
+        energy = simulate.energy(model, counts, cycles, 1)
         half = 0.5 * cells.VOLTS ** 2
-        self.assertAlmostEqual(energy["cells"], clocks * 3 * cells.INSIDE_PJ)
+        self.assertAlmostEqual(energy["cells"], cycles * 3 * cells.INSIDE_PJ)
         # The register drives one input, the inverter another one and the register's.
-        self.assertAlmostEqual(energy["nets"], clocks * 3 * cells.LOAD_PF * half)
-        self.assertAlmostEqual(energy["clock"], clocks * (0.05 + 0.15 + 2 * cells.LOAD_PF * half))
+        self.assertAlmostEqual(energy["nets"], cycles * 3 * cells.LOAD_PF * half)
+        self.assertAlmostEqual(energy["clock"], cycles * (0.05 + 0.15 + 2 * cells.LOAD_PF * half))
         self.assertAlmostEqual(energy["glitches"], 0)
 
     def test_counts_only_the_copies_named(self):
@@ -117,14 +117,14 @@ class Gates(Case):
         model = electrical.Electrical(gates, self.liberty)
         # No two paths of equal length, or it is for each simulator to say which pulse passes.
         model.delay = [simulate.STEP_NS * random.randint(1, 9) for _ in model.delay]
-        clocks = [[random.getrandbits(1) for _ in inputs] for _ in range(60)]
-        counts = self.counts(gates, model, inputs, [[1 << 77] + [value << 77 for value in clock] for clock in clocks])
-        changes = icarus(self.folder, simulate.describe(model, inputs, [], []), inputs, clocks)
+        cycles = [[random.getrandbits(1) for _ in inputs] for _ in range(60)]
+        counts = self.counts(gates, model, inputs, [[1 << 77] + [value << 77 for value in clock] for clock in cycles])
+        changes = icarus(self.folder, simulate.describe(model, inputs, [], []), inputs, cycles)
         self.assertEqual([counts.changes[net] for net in range(2, gates.nets)], changes[2:], f"seed {SEED}")
         self.assertGreater(sum(counts.changes), sum(counts.settled))  # there were glitches
 
 
-def icarus(folder, text, inputs, clocks):
+def icarus(folder, text, inputs, cycles):
     """Changes of each net, as Icarus Verilog counts them in the same description."""
     body, count = [], 0
     for line in text.splitlines():
@@ -149,7 +149,7 @@ def icarus(folder, text, inputs, clocks):
                     right = stack.pop()
                     stack.append(f"({stack.pop()} {' &|^'[-step - 1]} {right})")
             body.append(f"assign #{words[1]} w[{words[0]}] = {stack[0]};")
-    steps = "".join(f"pins = {len(inputs)}'b{''.join(str(bit) for bit in reversed(clock))}; clk = 1; #5000 clk = 0; #5000;\n" for clock in clocks)
+    steps = "".join(f"pins = {len(inputs)}'b{''.join(str(bit) for bit in reversed(clock))}; clk = 1; #5000 clk = 0; #5000;\n" for clock in cycles)
     path = os.path.join(folder, "gates.v")
     with open(path, "w", encoding="utf-8") as file:
         file.write(f"""module gates; wire [{count - 1}:0] w; reg [{len(inputs) - 1}:0] pins = 0; reg clk = 0, on = 0;
@@ -198,7 +198,7 @@ class Parts(unittest.TestCase):
     def test_turns_words_of_copies_into_bits(self):
         self.assertEqual(parts.bits([0b01, 0b11, 0b10], 2), [0b011, 0b110])
 
-    def test_every_copy_counts_for_64_clocks(self):
+    def test_every_copy_counts_for_64_cycles(self):
         stages = parts.Stages.__new__(parts.Stages)
         stages.first = 64
         counted = [stages.counted(clock) for clock in range(64 + 16 + 64 + 64)]
@@ -289,7 +289,7 @@ def layer(name="layer", **run):
 
 
 class Measure(unittest.TestCase):
-    def test_finds_the_clocks_of_a_layer_on_the_lanes(self):
+    def test_finds_the_cycles_of_a_layer_on_the_lanes(self):
         events = [event("layer", "first", 20, 80), event("command", "DEPTHWISE", 10, 70), event("layer", "second", 100, 5000),
                   event("dispatch", "DEPTHWISE", 119, 1), event("command", "DEPTHWISE", 120, 4000), event("layer", "third", 5100, 9)]
         for name, window in (("first", "8:45"), ("second", f"118:{120 + measure.TRACED}")):
@@ -298,7 +298,7 @@ class Measure(unittest.TestCase):
             with self.assertRaisesRegex(netlist.ToolFailure, f"no DEPTHWISE of the layer {name}"):
                 layer(name, tiles=0).lanes_window(events)
 
-    def test_finds_the_clocks_of_an_addition(self):
+    def test_finds_the_cycles_of_an_addition(self):
         """Its STORE is not the end of one before, of the same width, nor one that adds nothing; 16 columns of 80 are in the second tile."""
         events = [event("layer", "layer", 100, 900), event("command", "STORE 128x80", 20, 90, add=1),
                   event("command", "MATMUL 128x144x80", 110, 800), event("command", "STORE 128x80", 111, 700, add=1),

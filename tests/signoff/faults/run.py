@@ -35,7 +35,7 @@ def arguments(argv):
     parser.add_argument("--array", type=int, default=4, choices=(2, 4, 8), help="N (default: %(default)s)")
     parser.add_argument("--self-check", type=int, default=2, choices=(0, 1, 2), help="parameter SELF_CHECK (default: %(default)s)")
     parser.add_argument("--results", default="int32", choices=FORMATS, help="of the product (default: %(default)s)")
-    parser.add_argument("--every", type=int, default=1, metavar="CLOCKS",
+    parser.add_argument("--every", type=int, default=1, metavar="CYCLES",
                         help="flips a bit only in each K-th cycle, its neighbour a cycle later (default: %(default)s, all)")
     parser.add_argument("--only", nargs="+", default=[], metavar="PART", help="registers whose path holds one of these, as u_lanes")
     parser.add_argument("--jobs", type=int, default=os.cpu_count(), help="programs at a time (default: as many as there are CPUs)")

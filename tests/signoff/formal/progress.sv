@@ -28,9 +28,9 @@
 // break gemm64_fifo.v: if (pop) head_q <= head_q + 1'b1; -> if (pop & ~push) head_q <= head_q + 1'b1;
 // break gemm64_store.v: .ready_i (bvalid_i), -> .ready_i (bvalid_i & ~response_end),
 // break gemm64_control.v: else still_q <= still_q + 32'd1 -> else still_q <= still_q
-// prove reach 44; PROGRAM=0,COMMANDS=2,CLOCKS=44
-// prove reach 48; PROGRAM=1,COMMANDS=4,CLOCKS=48
-// prove reach 40; PROGRAM=2,COMMANDS=1,CLOCKS=40
+// prove reach 44; PROGRAM=0,COMMANDS=2,CYCLES=44
+// prove reach 48; PROGRAM=1,COMMANDS=4,CYCLES=48
+// prove reach 40; PROGRAM=2,COMMANDS=1,CYCLES=40
 // probe busy = dut.busy
 // probe halted = dut.halted
 // probe code = dut.error
@@ -41,7 +41,7 @@
 module progress_proof #(
     parameter PROGRAM  = 0,
     parameter COMMANDS = 2,
-    parameter CLOCKS   = 44,
+    parameter CYCLES   = 44,
     parameter LATENCY  = 1,
     parameter WATCHDOG = PROGRAM == 0 ? 8 : 0,
     parameter STILL    = 12
@@ -248,7 +248,7 @@ module progress_proof #(
                      | read | dispatch;
     wire       stuck = busy & ~halted & still == STILL;
     always @(posedge clk_i) still <= ~rst_n | moves | ~busy | still == STILL ? 0 : still + 1;
-    wire over = clock == CLOCKS;
+    wire over = clock == CYCLES;
     assign fails_o[0] = fair & (stuck & (PROGRAM != 2 | waits) | PROGRAM != 0 & halted);
 
     // Whether it ends is asked for each kind of program on its own: by what its first two commands are, or by the order of a product's

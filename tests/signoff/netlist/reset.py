@@ -14,8 +14,8 @@ ROOT = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..", ".."
 sys.path.insert(0, os.path.join(ROOT, "scripts", "asic"))
 from synthesis import models  # noqa: E402 (the folder is there)
 
-IDLE_CLOCKS = 20
-CLOCKS = 8  # of the reset, as sim/models/rtl_device.hpp has it
+IDLE_CYCLES = 20
+CYCLES = 8  # of the reset, as sim/models/rtl_device.hpp has it
 UNKNOWN = 2
 # Inputs that the outside drives from the first cycle on; all else is unknown.
 IDLE = re.compile(r"\w*(valid|ready)_i")
@@ -76,12 +76,12 @@ class Netlist:
         for out, values, inputs in self.order:
             value[out] = values[tuple([value[bit] for bit in inputs])]
 
-    def run(self, clocks, value, reset):
+    def run(self, cycles, value, reset):
         for name, port in self.ports.items():
             if port["direction"] == "input":
                 for bit in port["bits"]:
                     value[bit] = int(not reset) if name == "rst_ni" else 0 if IDLE.fullmatch(name) else UNKNOWN
-        for _ in range(clocks):
+        for _ in range(cycles):
             self.settle(value)
             value.update({q: value[d] for q, d in self.registers.items()})
         self.settle(value)
@@ -103,8 +103,8 @@ def check(netlist):
         yield "nothing is unknown without a reset"
     value = netlist.begin()
     before = set()
-    for when, clocks, reset in (("the reset's first cycle", 1, True), ("the reset", CLOCKS - 1, True), (f"{IDLE_CLOCKS} idle cycles", IDLE_CLOCKS, False)):
-        netlist.run(clocks, value, reset)
+    for when, cycles, reset in (("the reset's first cycle", 1, True), ("the reset", CYCLES - 1, True), (f"{IDLE_CYCLES} idle cycles", IDLE_CYCLES, False)):
+        netlist.run(cycles, value, reset)
         for name in netlist.unknown_handshakes(value):
             yield f"after {when} {name} is unknown"
         known = netlist.known(value)

@@ -4,10 +4,10 @@
 /// Rows of stacked causes: `rows` are {name, causes: [[cause, cycles]]}, each drawn to the same length.
 function causeChart(label, rows, compact = false) {
   const parts = rows.flatMap((row, place) => {
-    const all = total(row.causes.map(([, clocks]) => clocks)) || 1;
+    const all = total(row.causes.map(([, cycles]) => cycles)) || 1;
     let at = 0;
-    return [...row.causes].sort((a, b) => causeOrder(a[0]) - causeOrder(b[0])).filter(([, clocks]) => clocks > 0)
-        .map(([cause, clocks]) => ({place, row, cause, clocks, share: clocks / all, from: at, to: (at += clocks / all)}));
+    return [...row.causes].sort((a, b) => causeOrder(a[0]) - causeOrder(b[0])).filter(([, cycles]) => cycles > 0)
+        .map(([cause, cycles]) => ({place, row, cause, cycles, share: cycles / all, from: at, to: (at += cycles / all)}));
   });
   const draw = (width) => {
     const names = rows.map((row) => row.name);
@@ -18,7 +18,7 @@ function causeChart(label, rows, compact = false) {
       rows.length > 40 || compact ? null
           : Plot.text(wide, {y: "place", x: (p) => (p.from + p.to) / 2, text: (p) => words(p.cause), fill: (p) => causeText(p.cause), fontWeight: 600}),
       Plot.tip(parts, Plot.pointerY({y: "place", x: (p) => (p.from + p.to) / 2,
-               title: (p) => `${printable(p.row.name)}: ${words(p.cause)}\n${whole(p.clocks)} cycles, ${percent(p.share)}`, maxRadius: 400})),
+               title: (p) => `${printable(p.row.name)}: ${words(p.cause)}\n${whole(p.cycles)} cycles, ${percent(p.share)}`, maxRadius: 400})),
     ]});
   };
   return chart(label, draw, causeLegend(parts.map((p) => p.cause)));
@@ -39,7 +39,7 @@ function layerChoice(layers, changed) {
                 (value) => changed(value === "all" ? layers : [layers[Number(value)]]));
 }
 
-function clocks(report, layers) {
+function cycles(report, layers) {
   const counted = layers.filter((layer) => layer.timed && layer.counters);
   if (counted.length === 0) return null;
   const place = element("div");
@@ -50,7 +50,7 @@ function clocks(report, layers) {
         causeChart(`Cycles of each engine by cause, ${name}`, engineRows(counters)),
         folded("cycles by engine and cause", table({caption: `cycles by engine and cause, ${name}`, rows: counters.filter(isClocks),
                columns: [column("engine", (c) => c.engine), column("cause", (c) => words(c.cause)), numeric("cycles", (c) => c.counted),
-                         numeric("share", (c) => c.counted / total(chosen.map((l) => l.clocks)), percent)]})));
+                         numeric("share", (c) => c.counted / total(chosen.map((l) => l.cycles)), percent)]})));
   };
   const parts = [paragraph("Every engine spends every cycle on exactly one cause. Blue is work; grey is idle, when there is " +
                            "nothing to do; the other colours are waits."),

@@ -13,7 +13,7 @@ function attempt(make, ...of) {
 function single() {
   const report = data.reports[0].report;
   const layers = layersOf(report);
-  return [summary(report, layers), [layerTable, roofline, clocks, bytesAndUtilization, traffic, predicted, accuracy, timeline]
+  return [summary(report, layers), [layerTable, roofline, cycles, bytesAndUtilization, traffic, predicted, accuracy, timeline]
       .map((make) => attempt(make, report, layers))];
 }
 

@@ -9,8 +9,8 @@ const kFormulas = {
 function formulaPoints(layers, analysed) {
   return layers.flatMap((layer, place) => {
     const all = {...(analysed ? {} : {predicted: layer.predicted}), ...layer.published};
-    return entries(all).filter(([, clocks]) => isNumber(clocks) && clocks > 0)
-        .map(([formula, clocks]) => ({place, layer, formula, clocks, ratio: clocks / layer.clocks}));
+    return entries(all).filter(([, cycles]) => isNumber(cycles) && cycles > 0)
+        .map(([formula, cycles]) => ({place, layer, formula, cycles, ratio: cycles / layer.cycles}));
   });
 }
 
@@ -40,10 +40,10 @@ function predicted(report, layers) {
       Plot.dot(points, {y: "place", x: "ratio", fill: (p) => look(p.formula).color, symbol: "formula",
                r: (p) => (p.formula === "predicted" ? 7 : 4.5), stroke: "var(--surface)", strokeWidth: 0.8, sort: {channel: "-r"}}),
       Plot.tip(points, Plot.pointer({y: "place", x: "ratio",
-               title: (p) => `${printable(p.layer.name)}\n${kFormulas[p.formula] ?? words(p.formula)}\n${whole(p.clocks)} cycles, ${figures(p.ratio, 5)}× the ${of}`})),
+               title: (p) => `${printable(p.layer.name)}\n${kFormulas[p.formula] ?? words(p.formula)}\n${whole(p.cycles)} cycles, ${figures(p.ratio, 5)}× the ${of}`})),
     ], r: {type: "identity"}}), legend(names.map((name) => ({name: kFormulas[name], ...look(name)}))));
   const parts = [drawn, folded("cycles by formula", table({caption: `cycles, ${of} and by formula`, rows: timed, columns: [
-    column("layer", (l) => l.name), numeric(of, (l) => l.clocks),
+    column("layer", (l) => l.name), numeric(of, (l) => l.cycles),
     ...names.map((name) => numeric(kFormulas[name], (l) => (name === "predicted" ? l.predicted : l.published[name])))]}))];
   const counted = timed.filter((layer) => layer.counters && layer.predictedCounters);
   if (counted.length !== 0) parts.unshift(...countersTable(counted));

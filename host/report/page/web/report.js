@@ -6,18 +6,18 @@
 function layersOf(report) {
   return (report.layers ?? []).map((raw, place) => {
     const of = raw.array && typeof raw.array === "object" ? raw.array : raw;
-    const clocks = raw.cycles ?? of.clocks ?? null;
+    const cycles = raw.cycles ?? of.clocks ?? null;
     const roof = of.roof_clocks ? Math.max(...Object.values(of.roof_clocks)) : null;
     return {
-      raw, place, name: raw.name, clocks,
-      timed: isNumber(clocks) && clocks > 0,
+      raw, place, name: raw.name, cycles,
+      timed: isNumber(cycles) && cycles > 0,
       predicted: raw.predicted_cycles ?? of.clocks ?? null,
       size: isNumber(of.m) && of.k !== 0 ? `${of.m}×${of.k}×${of.n}` + (of.products > 1 ? ` × ${of.products}` : "") : null,
       macs: raw.macs ?? null,
       bytes: of.bytes && typeof of.bytes === "object" ? of.bytes : {},
       // A pool has no MACs that could use the array.
-      utilization: isNumber(clocks) && clocks > 0 && raw.macs !== 0 ? of.utilization ?? null : null,
-      roofline: isNumber(clocks) && clocks > 0 ? raw.roofline_utilization ?? (roof ? roof / clocks : null) : null,
+      utilization: isNumber(cycles) && cycles > 0 && raw.macs !== 0 ? of.utilization ?? null : null,
+      roofline: isNumber(cycles) && cycles > 0 ? raw.roofline_utilization ?? (roof ? roof / cycles : null) : null,
       counters: raw.counters ?? null,
       predictedCounters: raw.predicted_counters ?? null,
       published: of.published_cycles ?? {},
@@ -59,7 +59,7 @@ function roofPoint(layer, report) {
                          : ports.reduce((most, port) => (port[1] > most[1] ? port : most));
   const peak = peakOf(report);
   const isMacs = layer.macs / peak >= busiest[1] / portWidth(report);
-  return {layer, x: layer.macs / Math.max(1, busiest[1]), y: layer.macs / layer.clocks, bound: layer.raw.bound ?? (isMacs ? "MACs" : busiest[0])};
+  return {layer, x: layer.macs / Math.max(1, busiest[1]), y: layer.macs / layer.cycles, bound: layer.raw.bound ?? (isMacs ? "MACs" : busiest[0])};
 }
 
 const kLayerColumns = [
@@ -71,7 +71,7 @@ const kLayerColumns = [
   numeric("tiles", (l) => (l.size ? l.raw.tiles ?? l.raw.array?.tiles : null) ?? null),
   column("results", (l) => (typeof l.raw.results === "string" ? l.raw.results : null)),
   numeric("MACs", (l) => l.macs || null),
-  numeric("cycles", (l) => l.clocks),
+  numeric("cycles", (l) => l.cycles),
   numeric("predicted", (l) => (l.raw.predicted_cycles === undefined ? null : l.predicted)),
   numeric("utilization", (l) => l.utilization, percent),
   numeric("of its roofline", (l) => l.roofline, percent),

@@ -58,7 +58,7 @@ const isLeft = (p, x, wide) => x(p.x) + nameWidth(p) > wide - 20;
 /// The layers with the most cycles whose names fit: inside the chart, and apart from each other.
 function labelled(points, x, y, wide) {
   const taken = [];
-  return [...points].sort((a, b) => b.layer.clocks - a.layer.clocks).slice(0, 24).filter((p) => {
+  return [...points].sort((a, b) => b.layer.cycles - a.layer.cycles).slice(0, 24).filter((p) => {
     const space = nameWidth(p);
     const right = isLeft(p, x, wide) ? x(p.x) : x(p.x) + space;
     const box = {left: right - space, right, top: y(p.y) + 8, bottom: y(p.y) + 24};

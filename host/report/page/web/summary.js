@@ -58,7 +58,7 @@ function summary(report, layers) {
   const timed = layers.filter((layer) => layer.timed);
   const all = report.total ?? {};
   const array = isAnalysis(report) ? report.array : null;
-  const clocks = array ? array.clocks : all.cycles;
+  const cycles = array ? array.clocks : all.cycles;
   const quality = report.quality;
   const moved = total(timed.flatMap((layer) => Object.values(layer.bytes)));
   const energy = array?.energy;
@@ -71,7 +71,7 @@ function summary(report, layers) {
                    isNumber(array?.dram_cycles) && array.predicted_if_on_device.layers === 0 &&
                        [`cycles with ${array.dram_memory}, predicted`, whole(array.dram_cycles),
                        `${whole(array.compute_bound_cycles)} is the compute bound (ideal ports)`],
-                   [cyclesOf(report), whole(clocks),
+                   [cyclesOf(report), whole(cycles),
                     array ? `${whole(array.roof_clocks)} at the roofline`
                     : isNumber(all.predicted_cycles) ? `${whole(all.predicted_cycles)} predicted`
                     : isNumber(all.bound_cycles) ? `${whole(all.bound_cycles)} is the bound of its streams` : null],
@@ -101,7 +101,7 @@ function layerTable(report, layers) {
     name: "total", raw: {tiles: total(timed.map((l) => l.raw.tiles ?? l.raw.array?.tiles)), predicted_cycles:
         timed.find((l) => l.raw.predicted_cycles !== undefined)?.raw.predicted_cycles, mismatches:
         isAnalysis(report) ? null : total(timed.map((l) => l.raw.mismatches))},
-    macs: total(timed.map((l) => l.macs)), clocks: report.total?.cycles ?? total(timed.map((l) => l.clocks)),
+    macs: total(timed.map((l) => l.macs)), cycles: report.total?.cycles ?? total(timed.map((l) => l.cycles)),
     predicted: total(timed.map((l) => l.predicted)),
     utilization: report.total?.utilization ?? report.array?.utilization, roofline: report.total?.roofline_utilization,
     bytes: Object.fromEntries(kinds.map((kind) => [kind, total(timed.map((l) => l.bytes[kind]))])),

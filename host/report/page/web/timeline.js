@@ -22,10 +22,10 @@ function trackPaths(track, x, top, right) {
     const left = Math.max(kTrack.label, x(slice.begin));
     const width = Math.min(right, x(slice.end)) - left;
     if (slice.causes) {
-      const all = total(slice.causes.map(([, clocks]) => clocks));
+      const all = total(slice.causes.map(([, cycles]) => cycles));
       let y = top + kTrack.height;
-      for (const [cause, clocks] of slice.causes) {
-        const height = kTrack.height * clocks / all;
+      for (const [cause, cycles] of slice.causes) {
+        const height = kTrack.height * cycles / all;
         add(cause, left, Math.max(0.4, width - (width > 4 ? 1 : 0)), (y -= height), height);
       }
     } else if (width >= 1) {
@@ -91,10 +91,10 @@ function timelineView(tracks, label) {
   };
   const tell = () => {
     const [from, to] = x.domain().map(Math.round);
-    const rows = tracks.slice(1).flatMap((track) => causesWithin(track, from, to).map(([cause, clocks]) => ({track, cause, clocks})));
+    const rows = tracks.slice(1).flatMap((track) => causesWithin(track, from, to).map(([cause, cycles]) => ({track, cause, cycles})));
     sums.replaceChildren(table({caption: `cycles ${whole(from)} to ${whole(to)}, by engine and cause`, rows, columns: [
-      column("engine", (r) => r.track.name), column("cause", (r) => words(r.cause)), numeric("cycles", (r) => Math.round(r.clocks)),
-      numeric("share", (r) => r.clocks / Math.max(1, to - from), percent)]}));
+      column("engine", (r) => r.track.name), column("cause", (r) => words(r.cause)), numeric("cycles", (r) => Math.round(r.cycles)),
+      numeric("share", (r) => r.cycles / Math.max(1, to - from), percent)]}));
   };
 
   const zoom = d3.zoom().filter((event) => event.type !== "wheel" ? !event.button : event.ctrlKey || event.metaKey || document.activeElement === place)

@@ -25,11 +25,11 @@ function summedTracks(layers) {
   const names = {name: "layers", slices: []};
   let begin = 0;
   for (const layer of timed) {
-    const end = begin + layer.clocks;
+    const end = begin + layer.cycles;
     names.slices.push({begin, end, cause: "layer", text: printable(layer.name)});
     for (const row of layer.counters ? engineRows(countersOf([layer])) : []) {
       if (!engines.has(row.name)) engines.set(row.name, {name: row.name, slices: []});
-      const causes = row.causes.filter(([, clocks]) => clocks > 0).sort((a, b) => causeOrder(a[0]) - causeOrder(b[0]));
+      const causes = row.causes.filter(([, cycles]) => cycles > 0).sort((a, b) => causeOrder(a[0]) - causeOrder(b[0]));
       if (causes.length === 0) continue;
       engines.get(row.name).slices.push({begin, end, causes, cause: causes[0][0], text: printable(layer.name)});
     }
@@ -49,9 +49,9 @@ function causesWithin(track, begin, end) {
   for (let i = sliceAt(track.slices, begin); i < track.slices.length && track.slices[i].begin < end; ++i) {
     const slice = track.slices[i];
     const part = Math.min(end, slice.end) - Math.max(begin, slice.begin);
-    const all = slice.causes ? total(slice.causes.map(([, clocks]) => clocks)) : 1;
-    for (const [cause, clocks] of slice.causes ?? [[slice.cause, 1]]) {
-      sums.set(cause, (sums.get(cause) ?? 0) + part * clocks / all);
+    const all = slice.causes ? total(slice.causes.map(([, cycles]) => cycles)) : 1;
+    for (const [cause, cycles] of slice.causes ?? [[slice.cause, 1]]) {
+      sums.set(cause, (sums.get(cause) ?? 0) + part * cycles / all);
     }
   }
   return [...sums];
@@ -60,6 +60,6 @@ function causesWithin(track, begin, end) {
 function sliceText(slice) {
   const span = `cycles ${whole(slice.begin)} to ${whole(slice.end)} (${whole(slice.end - slice.begin)})`;
   if (!slice.causes) return `${slice.cause === "layer" || words(slice.cause) === slice.text ? "" : words(slice.cause) + ", "}${slice.text}: ${span}`;
-  const all = total(slice.causes.map(([, clocks]) => clocks));
-  return `${slice.text}: ${span}; ` + slice.causes.map(([cause, clocks]) => `${words(cause)} ${percent(clocks / all)}`).join(", ");
+  const all = total(slice.causes.map(([, cycles]) => cycles));
+  return `${slice.text}: ${span}; ` + slice.causes.map(([cause, cycles]) => `${words(cause)} ${percent(cycles / all)}`).join(", ");
 }

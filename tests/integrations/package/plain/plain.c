@@ -55,7 +55,7 @@ static int try_example(const struct gemm64_hooks *hooks) {
 static int try_device(const char *device) {
   const struct gemm64_sim_options options = {device, 4, 50, 0};
   struct gemm64_hooks hooks = {0};
-  uint64_t clocks = 0;
+  uint64_t cycles = 0;
   uint32_t value;
   int failed;
   struct gemm64_sim *const sim = gemm64_sim_create(&options);
@@ -70,9 +70,9 @@ static int try_device(const char *device) {
   hooks.clean = clean;
   hooks.invalidate = invalidate;
   hooks.wait = wait;
-  failed = product(&hooks, memory, &clocks) || try_example(&hooks);
+  failed = product(&hooks, memory, &cycles) || try_example(&hooks);
   printf("C, %s: %s, %llu cycles\n", device, failed ? "FAILED" : "a product of 5x6x7 is right",
-         (unsigned long long)clocks);
+         (unsigned long long)cycles);
   /* A refusal has a reason. */
   failed = failed || gemm64_sim_read(sim, 0xffc, &value) != -1 || gemm64_sim_error(sim)[0] == 0;
   failed = failed || gemm64_sim_reset(sim) != 0 || gemm64_sim_clocks(sim) == 0;

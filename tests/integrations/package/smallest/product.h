@@ -15,7 +15,7 @@ static int weight(int n, int k) { return 3 * n - 2 * k; }
 static int activation(int m, int k) { return m - 5 * k + 1; }
 
 /* Memory from bus address 0 on: the ring, then what the product needs. 0 where it is right. */
-static int product(const struct gemm64_hooks *hooks, unsigned char *bytes, uint64_t *clocks) {
+static int product(const struct gemm64_hooks *hooks, unsigned char *bytes, uint64_t *cycles) {
   const struct gemm64_memory memory = {bytes + RING_BYTES, RING_BYTES, MEMORY_BYTES - RING_BYTES};
   const struct gemm64_product sizes = {M, K, N, GEMM64_RESULT_INT32, 0, 0, 0};
   struct gemm64_operands operands = {0};
@@ -41,7 +41,7 @@ static int product(const struct gemm64_hooks *hooks, unsigned char *bytes, uint6
       if (results[m * N + n] != expected) return 1;
     }
   }
-  return gemm64_read_counter(&accelerator, GEMM64_COUNTER_TOTAL_CLOCKS, clocks) != GEMM64_OK;
+  return gemm64_read_counter(&accelerator, GEMM64_COUNTER_TOTAL_CLOCKS, cycles) != GEMM64_OK;
 }
 
 #endif
