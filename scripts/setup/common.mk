@@ -30,7 +30,7 @@ endif
 # CMake and Ninja see by themselves. $(1): what is wanted, main (only the main job), all, or test.
 define configure
 $(if $(filter true,$(SETUP)),,@scripts/setup/fetch-onnxruntime.sh $(BUILD)/onnxruntime || \
-    echo "make: the program's own executor runs what ONNX Runtime would" >&2)
+    echo "make: gemm64 run and quantize need GEMM64_ONNXRUNTIME=FILE until it is fetched" >&2)
 @compiler=$$(command -v $(COMPILER)) || \
     { echo "make: no compiler is called $(COMPILER)" >&2; exit 1; }; \
 cache=$(BUILD)/CMakeCache.txt; all=OFF; test=OFF; fresh=; \

@@ -129,7 +129,7 @@ class Trial {
 using TrialN2 = Trial<Vaccumulator_n2, 2, 2>;
 using TrialN4 = Trial<Vaccumulator_n4, 4, 3>;
 
-TEST(Accumulator, AddsTilesInBothBanksWhateverTheGapsBetweenRequestsAndReads) {
+TEST(Accumulator, AddsTilesInBothBanksAcrossGaps) {
   std::mt19937 random(1);
   for (const Job& job : {Job{1, 1}, Job{1, 3}, Job{2, 2}, Job{2, 5}}) {
     SCOPED_TRACE(std::to_string(job.rows) + " rows, " + std::to_string(job.tiles) + " tiles");

@@ -288,7 +288,7 @@ TEST(ActivationsOfWindows, AreOfTheirLayerOnly) {
 }
 
 // More pixels of the same layer may find words that are claimed later, even if none is kept.
-TEST(ActivationsOfWindows, MayBeUnclaimedWhenTheirLayerLoadsMore) {
+TEST(ActivationsOfWindows, UnclaimedIfMoreIsLoaded) {
   const Load more{true, false, 256, 2, 1, 2, 4, 3, 0};
   const auto trial = left_over(2, 3, &more);
   EXPECT_EQ(trial->asked, 5u);
@@ -297,7 +297,7 @@ TEST(ActivationsOfWindows, MayBeUnclaimedWhenTheirLayerLoadsMore) {
 
 // A pixel is freed in one cycle; in the next the walk that waits for its place begins, and a cycle
 // later its burst is asked for.
-TEST(ActivationsOfWindows, AreRequestedAfterTwoCycles) {
+TEST(ActivationsOfWindows, RequestedTwoCyclesLater) {
   Work work;
   for (const unsigned slot : {0u, 1u}) {
     work.loads.push_back({true, slot == 0, slot * 64, 3, 1, 6, 4, slot * 3, 0});

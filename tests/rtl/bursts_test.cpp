@@ -113,7 +113,7 @@ void run(const Walk& walk, unsigned width, Gate offer, Gate take) {
   EXPECT_EQ(bench->valid_o, 0) << "more bursts than the walk has";
 }
 
-TEST(Bursts, EndAtTheLongestAtPagesAndAtRunsWhateverTheSize) {
+TEST(Bursts, EndAtMaximumPageAndRun) {
   for (const unsigned before_page :
        {0u, 1u, 2u, 3u, 63u, 64u, 65u}) {  // words from the start to a page
     for (const std::uint32_t length : {1u, 2u, 63u, 64u, 65u, 66u, 127u, 128u, 129u, 300u}) {
@@ -140,7 +140,7 @@ TEST(Bursts, StayPutUntilTakenWhateverThePattern) {
   });
 }
 
-TEST(Bursts, BeginAClockAfterTheStartAndComeOneAClock) {
+TEST(Bursts, StartAfterACycleThenOnePerCycle) {
   Bench<Vbursts_n64> bench;
   bench->ready_i = 1;
   start(bench, {0, 64, 2, 2, 5, 128, 64}, 1);
@@ -157,7 +157,7 @@ TEST(Bursts, BeginAClockAfterTheStartAndComeOneAClock) {
   }
 }
 
-TEST(Bursts, ReachTheTopOfTheAddressSpaceAndTheLongestRun) {
+TEST(Bursts, ReachTopAddressAndLongestRun) {
   run<Vbursts_n64>({(std::uint64_t{1} << 40) - 256 * 64, 64, 2, 2, 2, 64, 128}, 64, Gate(), Gate());
   Bench<Vbursts_n64> bench;
   start(bench, {0, 0xffffffffffff, 0xffffffff, 0xffffffff, 0xffffffff}, 1);

@@ -54,7 +54,7 @@ class ControlOf : public testing::Test {
 using Control = ControlOf<Vcontrol_one>;
 using ControlFlips = ControlOf<Vcontrol_flips>;
 
-TEST_F(Control, KeepsCodeEngineAndCommandOfEachKindOfError) {
+TEST_F(Control, RecordsCodeEngineAndCommandOfError) {
   for (const EngineEntry& entry : kEngines) {
     SCOPED_TRACE(entry.name);
     const unsigned place = static_cast<unsigned>(entry.value);
@@ -77,14 +77,14 @@ TEST_F(Control, KeepsCodeEngineAndCommandOfEachKindOfError) {
   }
 }
 
-TEST_F(Control, ABusErrorGoesBeforeABadCommandInTheSameClock) {
+TEST_F(Control, BusErrorPrecedesBadCommand) {
   bench_->fault_i = 0x3f;
   bench_->bus_error_i = bit(0);
   report();
   EXPECT_EQ(bench_->error_o, error(ErrorCode::kBusSlave, Engine::kCommands, kBusTag));
 }
 
-TEST_F(Control, NamesTheEngineWithTheLowestNumberAndCommandsLast) {
+TEST_F(Control, ReportsLowestEngineFirst) {
   for (unsigned engines = 1; engines < 0x40; ++engines) {
     const unsigned others = engines & ~1u;
     const unsigned first = others == 0 ? 0 : static_cast<unsigned>(__builtin_ctz(others));
@@ -111,7 +111,7 @@ TEST_F(Control, KeepsTheFirstError) {
   EXPECT_EQ(bench_->error_o, error(ErrorCode::kBusSlave, Engine::kResults, kBusTag + 4));
 }
 
-TEST_F(Control, WatchdogBitesAfterAsManyCyclesWithoutProgress) {
+TEST_F(Control, WatchdogFiresWithoutProgress) {
   const auto cycles_until_bite = [this](unsigned watchdog, unsigned progress_at, bool busy) {
     bench_.reset();
     bench_->watchdog_i = watchdog;
@@ -149,14 +149,14 @@ TEST_F(Control, CyclesWithoutWorkAreNotCounted) {
   report();
 }
 
-TEST_F(Control, WatchdogThatIsSetBelowTheCyclesAlreadyWaitedBitesAtOnce) {
+TEST_F(Control, WatchdogFiresWhenSetBelowElapsed) {
   bench_->watchdog_i = 100;
   for (unsigned t = 0; t < 50; ++t) bench_.step();
   bench_->watchdog_i = 20;
   report();
 }
 
-TEST_F(Control, SoftResetWaitsForTheBusThenClearsForOneClock) {
+TEST_F(Control, SoftResetWaitsForBusThenClears) {
   for (const bool after_error : {false, true}) {
     bench_.reset();
     quiet_inputs();
@@ -221,7 +221,7 @@ TEST_F(ControlFlips, ThatStopTheEnginesAreErrors) {
   }
 }
 
-TEST_F(ControlFlips, OfAHaltedDeviceLeaveItHaltedWithAnError) {
+TEST_F(ControlFlips, LeaveHaltedDeviceWithError) {
   Flips flips(bench_.context());
   for (std::size_t i = 0; i < flips.bits(); ++i) {
     SCOPED_TRACE(flips.in_words(i));

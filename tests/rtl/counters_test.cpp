@@ -9,7 +9,7 @@ namespace {
 constexpr unsigned kCounters = 5;
 constexpr unsigned kBytes = 3;  // the first that counts beats of 4 bytes
 
-TEST(Counters, CountEventsAClockLaterAndBeatsInBytes) {
+TEST(Counters, CountEventsACycleLaterInBytes) {
   for_seeds(1, 10, [](std::mt19937& random) {
     Bench<Vcounters_c5> bench;
     bench->take_i = bench->next_i = 0;
@@ -33,7 +33,7 @@ TEST(Counters, CountEventsAClockLaterAndBeatsInBytes) {
 
 // Five counters of 8 bytes are ten beats of 4: those of the cycle in which it is taken, whatever
 // they count meanwhile.
-TEST(Counters, ASnapshotHoldsAllOfThemAsTheyWereInOneClock) {
+TEST(Counters, SnapshotIsTakenInOneCycle) {
   for_seeds(1, 10, [](std::mt19937& random) {
     Bench<Vcounters_c5> bench;
     bench->clear_i = bench->take_i = bench->next_i = 0;

@@ -133,7 +133,7 @@ const std::vector<Case>& cases() {
   return all;
 }
 
-TEST(VectorCheck, FindsEachSettingThatThePathCannotTake) {
+TEST(VectorCheck, RejectsEachUnsupportedSetting) {
   Bench<Velementwise_check_n8> bench(1000);
   for (const Case& one : cases()) {
     SCOPED_TRACE(one.what);
@@ -144,7 +144,7 @@ TEST(VectorCheck, FindsEachSettingThatThePathCannotTake) {
   }
 }
 
-TEST(VectorCheck, RefusesKeepUntilSettingsWereLoadedSinceTheReset) {
+TEST(VectorCheck, RejectsKeepBeforeAnySettings) {
   Bench<Velementwise_check_n8> bench(1000);
   StoreCommand keep = addition();
   keep.keep = 1;

@@ -310,7 +310,7 @@ Tie tie_of_the_product(std::mt19937& random) {
   }
 }
 
-TEST(Vector, RoundsTiesToEvenWhicheverRoundingMeetsThem) {
+TEST(Vector, RoundsTiesToEvenInBothRoundings) {
   Unit<Velementwise_n4, 4> unit;
   for_seeds(1, 12000, [&](std::mt19937& random) {
     const unsigned kind = random() % 3;

@@ -119,7 +119,7 @@ TEST(Extent, CountsTheLargestWalksInFull) {
   EXPECT_EQ(trial.errors, 8u);
 }
 
-TEST(Extent, AResetOfOneClockForgetsTheWalksUnderWay) {
+TEST(Extent, ResetOfOneCycleDropsPendingWalks) {
   for (unsigned cycles = 0; cycles < 2; ++cycles) {
     Bench<Vextent_n8> bench;
     bench->valid_i = 1;

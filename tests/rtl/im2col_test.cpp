@@ -143,7 +143,7 @@ void walk(Bench<Vim2col_one>& bench, const Layer& layer, const Block& block, std
   bench->row_i = 0;
 }
 
-TEST(Window, MeetsThePixelsOfAConvolutionInTheirOrder) {
+TEST(Window, VisitsPixelsOfAConvolutionInOrder) {
   for_seeds(1, 600, [](std::mt19937& random) {
     const Layer layer = random_layer(random);
     Bench<Vim2col_one> bench(1000000, static_cast<int>(random() % 1000));
@@ -190,7 +190,7 @@ TEST(Window, GoesAsFarAsTheFieldsOfItsCommands) {
 }
 
 // Rows and columns of 18 bits: with fewer, what is far outside would be a pixel.
-TEST(Window, IsOutsideWhereARowOrColumnIsFarFromTheInput) {
+TEST(Window, IsOutsideFarFromTheInput) {
   const Layer layer{1, 1, 1, 1, 1, 1, 0, 0, 9, 9, 9, 9, 81, 1, 1};
   const auto inside = [&](int row, int column) {
     Bench<Vim2col_one> bench;

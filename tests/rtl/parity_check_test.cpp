@@ -62,7 +62,7 @@ class Memory {
   Bench<Model> bench_;
 };
 
-TEST(WordCheck, FindsEachFlipOfAWordTwoCyclesAfterItsRead) {
+TEST(WordCheck, DetectsFlipTwoCyclesAfterRead) {
   for (unsigned bit = 0; bit < 32; ++bit) {
     Memory<Vparity_check_b4> memory;
     for (unsigned i = 0; i < kDepth; ++i) memory.write(i, 0x01020304u * (i + 7));
@@ -115,7 +115,7 @@ TEST(WordCheck, AWordThatNobodyReadsIsNotLookedAt) {
   EXPECT_FALSE(memory.wrong());
 }
 
-TEST(WordCheck, AWordThatIsHeldIsLookedAtInEachClock) {
+TEST(WordCheck, ChecksAHeldWordEachCycle) {
   Memory<Vparity_check_b4_held> memory;
   memory.shown = 77;  // of what was shown before the first read nothing is known
   for (unsigned i = 0; i < 3; ++i) memory.step();
@@ -151,7 +151,7 @@ TEST(WordCheck, AWordThatWasNotWrittenMayBeRead) {
   EXPECT_FALSE(memory.wrong());
 }
 
-TEST(WordCheck, AWordThatWasNotWrittenSinceTheResetIsReportedAsSuch) {
+TEST(WordCheck, ReportsReadOfUnwrittenWord) {
   Memory<Vparity_check_b4_reported> memory;
   const auto reads = [&](unsigned at) {
     memory.read(at);
@@ -184,7 +184,7 @@ TEST(WordCheck, AWordThatWasNotWrittenSinceTheResetIsReportedAsSuch) {
   EXPECT_FALSE(memory.unwritten());
 }
 
-TEST(WordCheck, AReadOfTheWordThatIsWrittenGetsTheOldOne) {
+TEST(WordCheck, ReadDuringWriteReturnsOldWord) {
   Memory<Vparity_check_b4> memory;
   for (unsigned i = 0; i < kDepth; ++i) memory.write(i, i);
   for_seeds(1, 5, [&](std::mt19937& random) {

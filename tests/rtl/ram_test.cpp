@@ -19,7 +19,7 @@ void clock(Bench<Vram_w16>& bench, bool write, unsigned to, unsigned value, bool
   bench.step();
 }
 
-TEST(Ram, ShowsAWordAClockAfterItIsAskedForAndHoldsIt) {
+TEST(Ram, ReturnsWordACycleLaterAndHoldsIt) {
   Bench<Vram_w16> bench;
   for (unsigned i = 0; i < kDepth; ++i) clock(bench, true, i, 100 + i, false, 0);
   for (unsigned i = 0; i < kDepth; ++i) {
@@ -33,7 +33,7 @@ TEST(Ram, ShowsAWordAClockAfterItIsAskedForAndHoldsIt) {
   }
 }
 
-TEST(Ram, ReadOfTheWordThatIsWrittenReturnsTheOldOne) {
+TEST(Ram, ReadDuringWriteReturnsOldWord) {
   Bench<Vram_w16> bench;
   clock(bench, true, 3, 1, false, 0);
   clock(bench, true, 3, 2, true, 3);

@@ -147,7 +147,7 @@ using TrialOfSets = Trial<Vreader_sets, 8>;
 
 const std::vector<Command> kCommands{{4096 - 8, 4, 2, 1}, {0x2000, 1, 1, 3}, {0x3000, 70, 1, 2}};
 
-TEST(Reader, AsksForEveryWordOnceWhateverThePatterns) {
+TEST(Reader, RequestsEachWordOnceUnderStalls) {
   for_all_patterns(4, [](Gate request, Gate beat) {
     TrialN4(kCommands, {Gate(), request, beat, Gate()})();
     TrialOfSets(kCommands, {Gate(), request, beat, Gate()})();
@@ -180,7 +180,7 @@ TEST(Reader, FirstRequestComesAClockAfterTheCommand) {
   EXPECT_EQ(trial.asked, 1u);
 }
 
-TEST(Reader, AFullBufferIsAskedForNothingUntilItsWordsLeave) {
+TEST(Reader, RequestsNothingWhileBufferIsFull) {
   TrialN4 trial({{0, 1000, 1, 1}}, {Gate(), Gate(), Gate(), Gate(0, 1)});
   for (unsigned t = 0; t < 100; ++t) trial.clock();
   EXPECT_EQ(trial.asked, 2 * kMaxBeats) << "of the 5 places left no burst can be kept";
@@ -189,7 +189,7 @@ TEST(Reader, AFullBufferIsAskedForNothingUntilItsWordsLeave) {
   EXPECT_EQ(trial.bench->asking_o, 1);
 }
 
-TEST(Reader, StopAsksForNothingMoreAndWhatIsUnderWayEnds) {
+TEST(Reader, StopEndsAfterOutstandingRequests) {
   TrialN4 trial({{0, 1000, 1, 1}}, {});
   for (unsigned t = 0; t < 5; ++t) trial.clock();
   EXPECT_EQ(trial.asked, 2 * kMaxBeats);

@@ -154,7 +154,7 @@ TEST_F(Registers, KeepWhatIsWrittenByteByByte) {
   EXPECT_EQ(bench_->ring_tail_o, 0xccdd);
 }
 
-TEST_F(Registers, ARingBaseAboveTheBusIsRefusedWhateverItsBytes) {
+TEST_F(Registers, RejectRingBaseAboveTheBus) {
   EXPECT_EQ(write(reg::kRingBaseLow, 0x89abcdef), kOkay);
   EXPECT_EQ(write(reg::kRingBaseHigh, 0x11223312), kSlaveError);
   EXPECT_EQ(write(reg::kRingBaseHigh, 0x11223312, 1), kOkay) << "only the low byte";
@@ -200,7 +200,7 @@ TEST_F(Registers, TheTensorMemoryIsEnabledAtRest) {
   EXPECT_EQ(bench_->tensor_o, 0);
 }
 
-TEST_F(Registers, OnlyCausesThatAreEnabledRaiseTheLine) {
+TEST_F(Registers, OnlyEnabledCausesRaiseTheLine) {
   for (const bool error : {false, true}) {
     bench_->finish_i = !error;
     bench_->fail_i = error;
@@ -239,7 +239,7 @@ TEST_F(Registers, RefuseWritesToWhatOnlyReads) {
   }
 }
 
-TEST_F(Registers, AnswerOnceWhateverThePatternsOfTheChannels) {
+TEST_F(Registers, AnswerOnceUnderStalls) {
   std::uint32_t value = 1;
   for (unsigned answer = 1; answer < 16; ++answer) {
     for_all_patterns(4, [&](Gate address, Gate data) {
@@ -251,7 +251,7 @@ TEST_F(Registers, AnswerOnceWhateverThePatternsOfTheChannels) {
   }
 }
 
-TEST_F(Registers, ReadsAndWritesGoAsFastAsTheyAreTaken) {
+TEST_F(Registers, ReadsAndWritesRunAtTheRateAccepted) {
   bench_->awvalid_i = bench_->wvalid_i = bench_->bready_i = bench_->arvalid_i = bench_->rready_i =
       1;
   bench_->wstrb_i = 0xf;
@@ -271,7 +271,7 @@ TEST_F(Registers, ReadsAndWritesGoAsFastAsTheyAreTaken) {
 
 // Each channel keeps one request while an answer waits, as it was when it was accepted, and
 // holds the one after it back.
-TEST_F(Registers, BehindAnAnswerThatWaitsARequestIsKept) {
+TEST_F(Registers, HoldARequestWhileAnAnswerWaits) {
   bench_->wstrb_i = 0xf;
   const auto offer = [this](unsigned address, unsigned value) {
     bench_->awvalid_i = bench_->wvalid_i = bench_->arvalid_i = 1;
@@ -363,7 +363,7 @@ TEST_F(Registers, NoReadyLooksAtItsClock) {
   }
 }
 
-TEST_F(Registers, InterruptIsALevelUntilItsBitIsWritten) {
+TEST_F(Registers, InterruptStaysHighUntilCleared) {
   const auto pulse = [this](bool finish, bool fail) {
     bench_->finish_i = finish;
     bench_->fail_i = fail;

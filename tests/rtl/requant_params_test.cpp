@@ -118,7 +118,7 @@ TEST(ParameterSets, AreShownInOrderWithAnyPattern) {
   });
 }
 
-TEST(ParameterSets, AreReadyACycleAfterTheirLastWord) {
+TEST(ParameterSets, ReadyACycleAfterLastWord) {
   // Two bursts of two sets, then a third for which two sets must have left.
   TrialN4 run({{0, 48, 1}}, {Gate(), Gate(), Gate(), Gate(), Gate(), Gate(1u << 31, 32)}, 1);
   run();

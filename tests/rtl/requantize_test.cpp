@@ -158,7 +158,7 @@ TEST(Requantize, HoldsAtTheExtremes) {
 }
 
 // No scale should be negative, infinite or NaN; what then comes is defined all the same.
-TEST(Requantize, TakesEveryScaleForOneThatIsFiniteAndNotNegative) {
+TEST(Requantize, AcceptsFiniteScalesFromZero) {
   constexpr std::uint32_t kSign = 0x80000000u;
   for (const std::uint32_t scale : {0x7f800000u, 0x7f800001u, 0x7fc00000u, 0x7fffffffu}) {
     for (const std::uint32_t sign : {0u, kSign}) {
@@ -217,7 +217,7 @@ std::optional<std::pair<std::uint32_t, std::uint32_t>> factors_of(std::uint64_t 
 
 /// The product is rounded twice, to 24 bits and to an integer. Only products around a half of both
 /// tell whether each rounding sees every bit; hardly any random product is one.
-TEST(Requantize, RoundsProductsThatLieOnTiesOfBothRoundings) {
+TEST(Requantize, RoundsTiesOfBothRoundings) {
   Unit unit;
   unsigned tried = 0;
   for (std::uint64_t whole = 0; whole < 256; ++whole) {
@@ -250,7 +250,7 @@ TEST(Requantize, RoundsProductsThatLieOnTiesOfBothRoundings) {
   EXPECT_GT(tried, 1000u);
 }
 
-TEST(Requantize, GivesTheBytesOfOnnxRuntimeTenMillionTimes) {
+TEST(Requantize, MatchesOnnxRuntimeTenMillionTimes) {
   Unit unit;
   std::mt19937 random(12);
   for (std::size_t done = 0; done < 10'000'000; done += 256) {
@@ -373,7 +373,7 @@ class Tiles {
   StaysPut<std::tuple<unsigned, std::uint32_t>> stays_{"results"};
 };
 
-TEST(Requantize, TilesFollowEachOtherWithoutAGapNineCyclesLater) {
+TEST(Requantize, TilesFollowNineCyclesLater) {
   std::mt19937 random(5);
   Tiles tiles(random, 50);
   tiles.run(Gate(), Gate(), random);
@@ -384,7 +384,7 @@ TEST(Requantize, TilesFollowEachOtherWithoutAGapNineCyclesLater) {
   }
 }
 
-TEST(Requantize, RowsKeepTheirParametersWhateverThePatterns) {
+TEST(Requantize, RowsKeepParametersUnderStalls) {
   std::mt19937 random(6);
   for_all_patterns(4, [&](Gate offer, Gate take) { Tiles(random, 12).run(offer, take, random); });
   for_seeds(1, 40, [](std::mt19937& seeded) {

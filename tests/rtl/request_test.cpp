@@ -42,7 +42,7 @@ std::uint64_t run(unsigned requests, Gate offer, Gate accept, std::mt19937& rand
   return bench.clock();
 }
 
-TEST(Request, StaysPutUntilAcceptedWhateverThePatterns) {
+TEST(Request, StaysStableUntilAccepted) {
   std::mt19937 random(1);
   for_all_patterns(6, [&](Gate offer, Gate accept) { run(20, offer, accept, random); });
 }

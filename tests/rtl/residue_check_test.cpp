@@ -106,7 +106,7 @@ TEST(SumCheck, FindsNothingWhereNothingIsWrong) {
   });
 }
 
-TEST(SumCheck, TakesASumFromTheArrayAndOneFromTheLanesInOneCycle) {
+TEST(SumCheck, AcceptsBothUnitsInOneCycle) {
   Column column;
   for_seeds(1, 100, [&](std::mt19937& random) {
     const unsigned bank = random() % 2, row = random() % kRows, lanes_row = random() % kRows;

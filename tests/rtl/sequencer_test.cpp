@@ -271,7 +271,7 @@ class Trial {
 using TrialN2 = Trial<Vsequencer_n2, 2, 4, false>;
 using TrialN4 = Trial<Vsequencer_n4, 4, 6, true>;
 
-TEST(Compute, StartsEachTileAsSoonAsItCanWhateverThePatterns) {
+TEST(Compute, StartsEachTileWithoutDelay) {
   const std::vector<Matmul> commands{{1, 2, 2, 2, true, true},
                                      {1, 2, 2, 2, true, true, 0, 1, 0, 0, false, true},
                                      {5, 2, 2, 1, true, false},
@@ -287,7 +287,7 @@ TEST(Compute, StartsEachTileAsSoonAsItCanWhateverThePatterns) {
   });
 }
 
-TEST(Compute, TilesAndCommandsFollowEachOtherWithoutAGap) {
+TEST(Compute, TilesAndCommandsFollowWithoutGap) {
   TrialN4 run({{4, 3, 2, 2, true, true}, {4, 5, 1, 1, true, true}}, {});
   while (run.done_ == 0) run.clock();  // the weights and rows of the first tile come in
   const std::uint64_t begin = run.bench.clock();
@@ -296,7 +296,7 @@ TEST(Compute, TilesAndCommandsFollowEachOtherWithoutAGap) {
       << "17 tiles of 4 cycles, then the pipeline";
 }
 
-TEST(Compute, NewSumsFollowTheStoreOfTheOldOnesRowByRow) {
+TEST(Compute, NewSumsFollowStoreRowByRow) {
   for (const unsigned rows : {1u, 2u, 5u, 8u}) {
     TrialN4 run({{rows, 6, 1, 1, false, true}, {rows, 2, 3, 1, true, true}},
                 {{}, {}, {}, Gate(1, 4)});
@@ -305,7 +305,7 @@ TEST(Compute, NewSumsFollowTheStoreOfTheOldOnesRowByRow) {
   }
 }
 
-TEST(Compute, ATileOfFewRowsTakesTheCyclesOfItsWeights) {
+TEST(Compute, ShortTileTakesCyclesOfItsWeights) {
   TrialN4 run({{1, 10, 1, 1, true, true}}, {});
   while (run.done_ == 0) run.clock();
   const std::uint64_t begin = run.bench.clock();
@@ -313,7 +313,7 @@ TEST(Compute, ATileOfFewRowsTakesTheCyclesOfItsWeights) {
   EXPECT_EQ(run.bench.clock() - begin, 9u * 4 + 6);
 }
 
-TEST(Compute, StopEndsTheTileUnderWayAndStartsNoOther) {
+TEST(Compute, StopEndsPendingTileAndStartsNone) {
   TrialN4 run({{6, 4, 1, 1, true, true}}, {});
   while (run.done_ < 2) run.clock();
   run.bench->stop_i = 1;
@@ -321,7 +321,7 @@ TEST(Compute, StopEndsTheTileUnderWayAndStartsNoOther) {
   EXPECT_EQ(run.done_, 6u);
 }
 
-TEST(Compute, BeginsItsFirstCommandAnewAfterAResetInTheMiddleOfIt) {
+TEST(Compute, RestartsFirstCommandAfterReset) {
   TrialN4 run({{3, 4, 1, 1, true, true}, {2, 2, 1, 1, true, true}}, {});
   for (const std::size_t rows : {1u, 4u, 8u}) {
     while (run.done_ < rows) run.clock();

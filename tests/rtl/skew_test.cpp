@@ -37,7 +37,7 @@ TYPED_TEST(Skew, DelaysEachLaneByItsIndex) {
   }
 }
 
-TEST(SkewWithEnables, HoldsStillUnlessAValidWordComes) {
+TEST(SkewWithEnables, HoldsUntilAValidWord) {
   Bench<Vskew_l4> bench;
   std::mt19937 random(1);
   std::deque<Word> past;

@@ -39,7 +39,7 @@ class Oracle {
   std::array<std::array<std::int8_t, kN>, kRows> weights_{};
 };
 
-TEST(Stage, ShowsColumnZeroTwoCyclesAfterItsActivationsAndEachNextOneLater) {
+TEST(Stage, ColumnsFollowACycleApart) {
   Bench<Vstage_r2> bench;
   const auto clock = [&bench](unsigned activation) {
     set_lane(bench->activation_i, 0, static_cast<std::uint8_t>(activation));
@@ -91,7 +91,7 @@ TEST(Stage, ResetEndsAWeightRequest) {
   EXPECT_EQ(bench->weight_valid_o, 0);
 }
 
-TEST(Stage, AgreesWithTheOracleWhenEverythingChangesInEveryClock) {
+TEST(Stage, MatchesTheOracleUnderChangeEachCycle) {
   for_seeds(1, 20, [](std::mt19937& random) {
     Bench<Vstage_r2> bench;
     Oracle oracle;

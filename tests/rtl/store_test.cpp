@@ -381,7 +381,7 @@ TEST(Results, StoreEveryBlockWhateverThePatterns) {
   });
 }
 
-TEST(Results, AddressComesTwoCyclesAndDataThreeAfterABlockIsDone) {
+TEST(Results, AddressAfterTwoCyclesDataAfterThree) {
   TrialN8 run({{0, 5, 1}}, {Gate(), Gate(1u << 10, 16), Gate(), Gate(), Gate()}, 1);
   run();
   EXPECT_EQ(run.done_at, std::vector<std::uint64_t>{10});
@@ -390,7 +390,7 @@ TEST(Results, AddressComesTwoCyclesAndDataThreeAfterABlockIsDone) {
   for (unsigned beat = 0; beat < 20; ++beat) EXPECT_EQ(run.data_at[beat], 13u + beat);
 }
 
-TEST(Results, BeatsOfABlockOfSeveralBurstsFollowWithoutAGap) {
+TEST(Results, BeatsOfSeveralBurstsFollowWithoutGap) {
   TrialN8 run({{4096 - 24, 100, 1}}, {}, 1);  // 3 beats to the page, then 64 at a time
   run();
   EXPECT_EQ(run.offered, 8u);
@@ -398,7 +398,7 @@ TEST(Results, BeatsOfABlockOfSeveralBurstsFollowWithoutAGap) {
   EXPECT_EQ(run.data_at.back() - run.data_at.front(), 399u);
 }
 
-TEST(Results, BlocksThatAreCompleteFollowWithoutAGap) {
+TEST(Results, CompleteBlocksFollowWithoutGap) {
   TrialN8 run({{0, 5, 4}, {4096, 1, 2}}, {}, 1);
   run();
   ASSERT_EQ(run.data_at.size(), 88u);
@@ -406,7 +406,7 @@ TEST(Results, BlocksThatAreCompleteFollowWithoutAGap) {
 }
 
 // After its two blocks, whose rows go on as if it were not there.
-TEST(Results, EightBitResultsComeTwelveCyclesAfterABlockIsDoneAndARowAClock) {
+TEST(Results, BytesFollowTwelveCyclesLater) {
   TrialN8 run({of_8_bits(0, 5, 1)}, {Gate(), Gate(1u << 10, 16), Gate(), Gate(), Gate()}, 1);
   run();
   EXPECT_EQ(run.address_at, std::vector<std::uint64_t>{12});
@@ -418,7 +418,7 @@ TEST(Results, EightBitResultsComeTwelveCyclesAfterABlockIsDoneAndARowAClock) {
 }
 
 // The set is there in cycle 30; the block was complete, as the engine sees it, in cycle 11.
-TEST(Results, ABlockOfEightBitResultsWaitsForItsParameters) {
+TEST(Results, BlockOfBytesWaitsForParameters) {
   TrialN8 run({of_8_bits(0, 2, 1)},
               {Gate(), Gate(1u << 10, 31), Gate(), Gate(), Gate(), Gate(1u << 30, 31)}, 1);
   run();
@@ -428,7 +428,7 @@ TEST(Results, ABlockOfEightBitResultsWaitsForItsParameters) {
   EXPECT_EQ(run.waits_for_parameters, 19u);
 }
 
-TEST(Results, BlocksOfEightBitResultsFollowWithoutAGap) {
+TEST(Results, BlocksOfBytesFollowWithoutGap) {
   for (const unsigned rows : {1u, 2u, 7u, 100u}) {
     TrialN8 run({of_8_bits(0x1000, rows, 3, 2), of_8_bits(0x9000, rows, 2)}, {}, 1);
     run();
@@ -459,7 +459,7 @@ TEST(Results, FormatsAndSnapshotsTakeTurns) {
   EXPECT_EQ(gaps, (std::vector<std::uint64_t>{0, 9, 0, 9, 0}));
 }
 
-TEST(Results, TilesLieAStrideApartAndBlocksOfMBehindEachOther) {
+TEST(Results, TilesAStrideApartBlocksContiguous) {
   for_all_patterns(3, [](Gate data, Gate block) {
     TrialN8({of_8_bits(0x10000, 3, 2, 3, 11), {0x20000, 3, 2, ResultCode::kInt32, 2, 7}},
             {Gate(), block, Gate(), data, Gate()}, 3)();
@@ -475,7 +475,7 @@ TEST(Results, ASnapshotIsSentInItsTurnWithoutAGap) {
   EXPECT_EQ(run.data_at.back() - run.data_at.front(), 47 + kCounters.size());
 }
 
-TEST(Results, ASnapshotAloneIsThereThreeCyclesAfterItsCommand) {
+TEST(Results, SnapshotTakesThreeCycles) {
   TrialN4 run({{4096 - 16, 0, 0}}, {Gate(1u << 10, 16), Gate(), Gate(), Gate(), Gate()}, 1);
   run();
   EXPECT_EQ(run.taken_at, std::vector<std::uint64_t>{10});
@@ -486,7 +486,7 @@ TEST(Results, ASnapshotAloneIsThereThreeCyclesAfterItsCommand) {
     EXPECT_EQ(run.data_at[beat], 13u + beat);
 }
 
-TEST(Results, ASnapshotWaitsUntilTheOneBeforeHasBeenSent) {
+TEST(Results, SnapshotWaitsForThePreviousOne) {
   TrialN8 run({{0, 0, 0}, {256, 0, 0}, {4096, 1, 1}}, {}, 1);
   run();
   ASSERT_EQ(run.taken_at.size(), 2u);
@@ -495,7 +495,7 @@ TEST(Results, ASnapshotWaitsUntilTheOneBeforeHasBeenSent) {
 
 // The data of the first burst have left by then, so that nothing else shows what the engine waits
 // for.
-TEST(Results, AnAddressThatIsNotTakenIsAWaitForMemory) {
+TEST(Results, StalledAddressCountsAsMemoryWait) {
   TrialN4 run({{0, 2, 9}}, {Gate(), Gate(), Gate(0, 1)}, 1);
   for (unsigned t = 0; t < 100; ++t) run.clock();
   EXPECT_EQ(run.data_at.size(), 8u);
@@ -503,7 +503,7 @@ TEST(Results, AnAddressThatIsNotTakenIsAWaitForMemory) {
   EXPECT_EQ((run.bench->causes_o >> 2 & 1), 0);
 }
 
-TEST(Results, NoMoreBurstsAreUnderWayThanTheParameterAllows) {
+TEST(Results, LimitsOutstandingBursts) {
   TrialN4 run({{0, 16, 9}}, {Gate(), Gate(), Gate(), Gate(), Gate(0, 1)}, 1);
   for (unsigned t = 0; t < 400; ++t) run.clock();
   EXPECT_EQ(run.offered, 2u);
@@ -511,7 +511,7 @@ TEST(Results, NoMoreBurstsAreUnderWayThanTheParameterAllows) {
   EXPECT_EQ((run.bench->causes_o >> 1 & 1), 1);
 }
 
-TEST(Results, StopEndsWhatWasAnnouncedAndAnnouncesNothingMore) {
+TEST(Results, StopEndsOutstandingWritesOnly) {
   TrialN4 run({{0, 32, 9}}, {}, 30);
   while (run.data_at.size() < 10) run.clock();
   const unsigned offered = run.offered;

@@ -56,7 +56,7 @@ void receives_all(unsigned divisor, unsigned bit) {
 
 TEST(UartRx, ReceivesEachByteWithAndWithoutPauses) { receives_all<Vuart_rx_d4>(4, 4); }
 
-TEST(UartRx, ReceivesFromLinesThatAreThreePerCentOff) {
+TEST(UartRx, ReceivesAtThreePercentRateError) {
   for (const unsigned bit : {49, 50, 51}) receives_all<Vuart_rx_d50>(50, bit);
 }
 

@@ -183,7 +183,7 @@ class Trial {
 using TrialN4 = Trial<Vweights_n4, 4, 8, 2>;
 using TrialN8 = Trial<Vweights_n8, 8, 128, 4>;
 
-TEST(Weights, ArriveInOrderWhateverThePatternsOfMemoryAndArray) {
+TEST(Weights, ArriveInOrderUnderStalls) {
   const std::vector<Load> loads{{4096 - 16, 8, 2}, {0x2000, 1, 3}, {0x3000, 4, 1}};
   for_all_patterns(4, [&](Gate data, Gate read) {
     TrialN4(loads, {Gate(), Gate(), data, read}, 1)();
@@ -205,7 +205,7 @@ TEST(Weights, RetainedAreReadAgainUntilReleased) {
   EXPECT_EQ(run.arrived_, 256u) << "each word comes once";
 }
 
-TEST(Weights, StreamAWordAClockWhenTheLatencyIsHidden) {
+TEST(Weights, StreamAWordPerCycleAfterLatency) {
   TrialN8 run({{0, 640, 1}}, {}, 50);  // two bursts of 64 are kept room for: they cover 50 cycles
   run();
   EXPECT_LE(run.bench.clock(), 640u + 50 + 8);
@@ -227,7 +227,7 @@ TEST(Weights, StreamAnythingAtRandom) {
   });
 }
 
-TEST(Weights, AFullBufferIsAskedForNothingUntilItsWordsLeave) {
+TEST(Weights, RequestNothingWhileBufferIsFull) {
   TrialN4 run({{0, 1000, 1}}, {Gate(), Gate(), Gate(), Gate(0, 1)}, 5);
   for (unsigned t = 0; t < 40; ++t) run.clock();
   EXPECT_EQ(run.arrived_, 8u);
@@ -236,7 +236,7 @@ TEST(Weights, AFullBufferIsAskedForNothingUntilItsWordsLeave) {
   EXPECT_EQ((run.bench->causes_o >> 2 & 1), 1);
 }
 
-TEST(Weights, StopAsksForNothingMoreAndTakesWhatStillComes) {
+TEST(Weights, StopAcceptsOutstandingWordsOnly) {
   TrialN8 run({{0, 1000, 1}}, {Gate(), Gate(), Gate(), Gate(0, 1)}, 30);
   for (unsigned t = 0; t < 4; ++t) run.clock();
   EXPECT_EQ(run.bench->quiet_o, 0);

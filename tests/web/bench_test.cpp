@@ -37,7 +37,7 @@ TEST(Bench, StepsCountWhatADriverCountsInOneGo) {
   }
 }
 
-TEST(Bench, StopsWhereAnEngineDoesSomethingAndWhereASignalHasAValue) {
+TEST(Bench, StopsAtEngineAndSignalEvents) {
   Bench bench(4, MemoryTiming{}, {{"kind", "product"}, {"m", 4}, {"k", 8}, {"n", 4}});
   bench.stop_at(static_cast<int>(counter::kCommandsDispatch), "", 0);
   const std::size_t commands = bench.description()["commands"].size();
@@ -203,7 +203,7 @@ TEST(Origin, EveryElementLiesWhereItIsSaidTo) {
   }
 }
 
-TEST(Origin, FollowsTheAddressesOfWhatCrossesThePorts) {
+TEST(Origin, FollowsAddressesAcrossPorts) {
   for (const Json& said : works()) {
     MemoryTiming memory;
     memory.stall_probability = 0.85;

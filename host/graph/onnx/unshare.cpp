@@ -21,6 +21,7 @@ void unshare_int8(onnx::GraphProto& graph, const std::vector<const onnx::TensorP
       constant->second = *weight;
     }
   }
+  for (const onnx::ValueInfoProto& value : graph.input()) names.insert(value.name());
   for (const onnx::NodeProto& node : graph.node()) {
     names.insert(node.output().begin(), node.output().end());
   }

@@ -13,7 +13,7 @@ struct Shape {
 
 class ArrayInIcarus : public testing::TestWithParam<Shape> {};
 
-TEST_P(ArrayInIcarus, GivesTheSumsOfTheVectorsThatVerilatorRuns) {
+TEST_P(ArrayInIcarus, ReturnsTheSumsOfVerilator) {
   const auto [n, stage_rows] = GetParam();
   std::vector<std::string> stimulus, expected;
   unsigned compared = 0;

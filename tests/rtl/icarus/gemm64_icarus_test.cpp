@@ -19,7 +19,7 @@ std::string name(ResultCode format) {
 
 class Gemm64InIcarus : public testing::TestWithParam<GemmJob> {};
 
-TEST_P(Gemm64InIcarus, GivesTheProductAndTheCountersThatVerilatorGives) {
+TEST_P(Gemm64InIcarus, MatchesVerilator) {
   const GemmImage image(GetParam(), kMemoryBytes);
   for (const unsigned latency : {1u, 100u}) {
     SCOPED_TRACE("latency " + std::to_string(latency));
@@ -38,13 +38,13 @@ TEST_P(Gemm64InIcarus, GivesTheProductAndTheCountersThatVerilatorGives) {
   }
 }
 
-TEST_P(Gemm64InIcarus, GivesTheProductWhenEveryChannelStalls) {
+TEST_P(Gemm64InIcarus, MatchesWhenEveryChannelStalls) {
   const GemmImage image(GetParam(), kMemoryBytes);
   EXPECT_EQ(run_in_icarus(GetParam().array, image, 9, 60).results, image.expected());
 }
 
 /// With checksums nothing is found, though every register begins unknown, and no cycle is lost.
-TEST(Gemm64InIcarusWithChecksums, GivesWhatItGivesWithout) {
+TEST(Gemm64InIcarusWithChecksums, MatchesWithout) {
   const GemmImage image(GemmJob{4, 13, 17, 11, 5}, kMemoryBytes);
   for (const unsigned stalls : {0u, 60u}) {
     const Outcome with = run_in_icarus(4, image, 9, stalls, kMemoryBytes, 1);
@@ -55,7 +55,7 @@ TEST(Gemm64InIcarusWithChecksums, GivesWhatItGivesWithout) {
 
 /// A beat of 128 bytes holds two commands. No simulator of this width is built, so the product
 /// alone tells.
-TEST(Gemm64InIcarusN128, GivesTheProductOfCommandsTwoToABeat) {
+TEST(Gemm64InIcarusN128, TwoCommandsPerBeat) {
   const GemmImage image(GemmJob{128, 2, 100, 3, 2}, kWideMemoryBytes);
   EXPECT_EQ(run_in_icarus(128, image, 1, 0, kWideMemoryBytes).results, image.expected());
 }

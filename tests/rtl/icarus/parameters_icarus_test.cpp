@@ -12,7 +12,7 @@ struct Parameters {
   std::string refusal;  // a part of the message; empty: they work
 };
 
-TEST(Parameters, ThatCannotWorkAreRefusedWhenElaborated) {
+TEST(Parameters, RejectedAtElaborationIfInvalid) {
   const std::vector<Parameters> cases{
       {"N=1", "N_must_be"},
       {"N=6", "N_must_be"},

@@ -125,7 +125,7 @@ Fate fate(std::size_t cell, std::string& said) {
   return differed ? kWithoutEffect : kNeverTold;
 }
 
-TEST(Netlist, IsNoticedToBeWrongWhereACellIsAnotherOne) {
+TEST(Netlist, DiffersWhenACellIsReplaced) {
   const char* const wanted = std::getenv("GEMM64_BROKEN_CELLS");
   const std::size_t most = wanted == nullptr ? 20 : std::stoul(wanted);
   std::vector<std::string> cells;

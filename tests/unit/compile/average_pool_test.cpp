@@ -69,7 +69,7 @@ TEST(AverageFactors, GiveTheKernelsMeansOfAnyValues) {
   EXPECT_GT(found, cases / 3);
 }
 
-TEST(AverageFactors, RoundToEvenBehindTheZeroPointAsTheKernelDoes) {
+TEST(AverageFactors, RoundToEvenAfterZeroPoint) {
   std::mt19937 random(5);
   unsigned steps = 0;
   for (int zero = -4; zero <= 4; ++zero) {
@@ -92,7 +92,7 @@ TEST(AverageFactors, AreNoneWhereWhatIsAddedDecides) {
   EXPECT_FALSE(whole_map_factors({-0.1F, 0}, both, 9));
 }
 
-TEST(AverageFactors, OfWholeMapsAreTheGlobalOperators) {
+TEST(AverageFactors, OfWholeMapsMatchGlobalPools) {
   const auto factors = whole_map_factors({0.3F, -5}, {0.2F, 7}, 49);
   ASSERT_TRUE(factors);
   EXPECT_EQ(factors->bias, 49 * 5);

@@ -8,7 +8,7 @@ namespace {
 
 using testing::ElementsAre;
 
-TEST(ChannelOrder, IsTheGivenOneWhereNoneTakesFewerTiles) {
+TEST(ChannelOrder, IsUnchangedIfNoneSavesTiles) {
   const std::vector<PartCost> even = {{64, 10, 0}, {128, 10, 0}, {32, 10, 0}, {32, 10, 0}};
   EXPECT_THAT(place_parts(even, 64, true), ElementsAre(0, 64, 192, 224));
 }
@@ -20,7 +20,7 @@ TEST(ChannelOrder, PutsPartsThatFillTilesAhead) {
   EXPECT_THAT(place_parts(parts, 64, false), ElementsAre(0, 128, 320, 416));
 }
 
-TEST(ChannelOrder, GivesTheTileBorderToThePartThatNeedsIt) {
+TEST(ChannelOrder, AlignsThePartThatNeedsIt) {
   const std::vector<PartCost> parts = {{3, 1, 0}, {5, 1, 100}, {8, 1, 100}};
   EXPECT_THAT(place_parts(parts, 8, true), ElementsAre(5, 0, 8));
 }
@@ -30,7 +30,7 @@ TEST(ChannelOrder, OfManyPartsIsTheGivenOne) {
   EXPECT_THAT(place_parts(parts, 8, true), ElementsAre(0, 3, 6, 9, 12, 15, 18, 21, 24));
 }
 
-TEST(ChannelOrder, HasNoPlacesWhereEachChannelLiesAtItsNumber) {
+TEST(ChannelOrder, HasNoMapForIdentity) {
   EXPECT_TRUE(normalized({0, 1, 2}).empty());
   EXPECT_THAT(normalized({0, 2, 1}), ElementsAre(0, 2, 1));
 }

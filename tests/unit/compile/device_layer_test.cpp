@@ -204,7 +204,7 @@ TEST(DeviceLayer, GivesTheBytesOfQGemm) {
   }
 }
 
-TEST(DeviceLayer, TakesUnsignedWeightsAroundTheirMiddle) {
+TEST(DeviceLayer, CentersUnsignedWeights) {
   std::mt19937 random(3);
   OneNode node("y = QLinearMatMul (a, b, c, d, e, f, g, h)",
                {random_bytes<std::uint8_t>({3, 20}, random), random_scales(1, random),
@@ -286,7 +286,7 @@ TEST(DeviceLayer, HoldsTheLargestSumsBesideAStack) {
   }
 }
 
-TEST(QuantizedNode, IsNoLayerWhereTheDeviceGivesSumsAlone) {
+TEST(QuantizedNode, IsNoLayerIfOnlySumsAreSupported) {
   std::mt19937 random(4);
   const Tensor a = random_bytes<std::uint8_t>({3, 20}, random);
   const Tensor b = random_bytes<std::int8_t>({20, 4}, random);

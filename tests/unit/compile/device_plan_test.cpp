@@ -43,13 +43,13 @@ class DevicePlanTest : public testing::Test {
   }
 };
 
-TEST_F(DevicePlanTest, PutsLayersThatReadEachOtherIntoOneProgram) {
+TEST_F(DevicePlanTest, FusesLayersThatReadEachOther) {
   QuantizedText text("1,8,6,6");
   text.conv("x", "a", 8, 16, 3, kPad).conv("a", "b", 16, 8, 1).conv("b", "y", 8, 8, 3);
   EXPECT_THAT(texts(plan(text)), ElementsAre("a b<a y<b"));
 }
 
-TEST_F(DevicePlanTest, PutsStripsOfLargeMapsOfFewChannelsSideBySide) {
+TEST_F(DevicePlanTest, FoldsStripsOfLargeMaps) {
   // On 8 lanes: 4 channels fill a half of each word, 12 one and a half.
   QuantizedText text("1,1,64,64");
   text.conv("x", "a", 1, 4, 3, kPad + std::string(", strides = [2,2]"))
@@ -77,7 +77,7 @@ TEST_F(DevicePlanTest, PutsStripsOfLargeMapsOfFewChannelsSideBySide) {
   EXPECT_EQ(layers[5].job.plan.output.part->first_row, 8U * 16);
 }
 
-TEST_F(DevicePlanTest, LeavesAMapWholeWhereStripsTakeNoFewerCycles) {
+TEST_F(DevicePlanTest, KeepsMapsWholeIfNotFaster) {
   QuantizedText full("1,1,64,64");  // words are full
   full.conv("x", "a", 1, 8, 3, kPad).conv("a", "b", 8, 8, 3, kPad, 8).conv("b", "y", 8, 8, 1);
   EXPECT_THAT(texts(plan(full)), ElementsAre("a! b<a y<b"));
@@ -92,7 +92,7 @@ QuantizedText& first_layers(QuantizedText& text) {
       .conv("a", "b", 4, 4, 3, kPad, 4);
 }
 
-TEST_F(DevicePlanTest, PutsAsManyStripsSideBySideAsTakeFewestCycles) {
+TEST_F(DevicePlanTest, FoldsTheFastestNumberOfStrips) {
   QuantizedText two("1,1,64,64");
   first_layers(two).conv("b", "y", 4, 8, 1);
   EXPECT_THAT(texts(plan(two)), ElementsAre("a! b<a y (rows 0 to 15)<b y (rows 16 to 31)<b"));
@@ -105,7 +105,7 @@ TEST_F(DevicePlanTest, PutsAsManyStripsSideBySideAsTakeFewestCycles) {
                           "y (rows 46 to 63)<b"));
 }
 
-TEST_F(DevicePlanTest, AddsWithinStripsWhatOneOfThemGave) {
+TEST_F(DevicePlanTest, AddsWithinStrips) {
   QuantizedText text("1,1,64,64");
   first_layers(text)
       .conv("b", "c", 4, 4, 1)
@@ -116,7 +116,7 @@ TEST_F(DevicePlanTest, AddsWithinStripsWhatOneOfThemGave) {
               ElementsAre("a! b<a c<b+b d<c y (rows 0 to 15)<d y (rows 16 to 31)<d"));
 }
 
-TEST_F(DevicePlanTest, GoesOnWithStripsOnlyWhereRowsStayByThemselves) {
+TEST_F(DevicePlanTest, KeepsStripsWhileRowsSeparate) {
   const auto text_of = [](auto add, const char* x = "1,1,64,64") {
     QuantizedText text(x);
     add(first_layers(text));
@@ -179,7 +179,7 @@ TEST_F(DevicePlanTest, GoesOnWithStripsOnlyWhereRowsStayByThemselves) {
   EXPECT_THAT(texts(plan(sums)), ElementsAre("a! b<a y<b"));
 }
 
-TEST_F(DevicePlanTest, KnowsWhatIsThereWhenAProgramBegins) {
+TEST_F(DevicePlanTest, ListsInputsReadyAtProgramStart) {
   QuantizedText text("4,8");
   text.matmul("x", "a", 8, 8).matmul("x", "b", 8, 8).matmul("a", "c", 8, 8).add("b", "c", "y");
   const DevicePlan made = plan(text);
@@ -189,7 +189,7 @@ TEST_F(DevicePlanTest, KnowsWhatIsThereWhenAProgramBegins) {
   EXPECT_FALSE(layers[2].job.ready);
 }
 
-TEST_F(DevicePlanTest, BeginsAProgramBehindWorkOfTheHost) {
+TEST_F(DevicePlanTest, StartsAProgramAfterHostNodes) {
   QuantizedText text("1,8,6,6");
   text.conv("x", "a", 8, 8, 3, kPad)
       .node("p", "Transpose <perm = [0,1,3,2]> (a)")
@@ -198,7 +198,7 @@ TEST_F(DevicePlanTest, BeginsAProgramBehindWorkOfTheHost) {
   EXPECT_THAT(texts(plan(text)), ElementsAre("a", "b y<b"));
 }
 
-TEST_F(DevicePlanTest, MultipliesTensorsThatTheNetworkComputes) {
+TEST_F(DevicePlanTest, MultipliesComputedTensors) {
   // Keys come by way of the host, so scores are the next program's; with a zero point, queries too.
   QuantizedText scores("2,3,8");
   scores.matmul("x", "q", 8, 8)
@@ -264,7 +264,7 @@ TEST_F(DevicePlanTest, StoredResultsShareNoTiles) {
   EXPECT_FALSE(found.programs[0].layers[0].shared_tiles);
 }
 
-TEST_F(DevicePlanTest, LeavesProductsOfComputedTensorsToTheHostThatItCannotRead) {
+TEST_F(DevicePlanTest, HostMultipliesTheUnreadable) {
   const auto why = [](const char* node) {
     QuantizedText text("2,3,3");
     text.node("y", node);
@@ -277,7 +277,7 @@ TEST_F(DevicePlanTest, LeavesProductsOfComputedTensorsToTheHostThatItCannotRead)
   EXPECT_EQ(why("QLinearMatMul (x, s, x, x, s, z, s, z)"), "its scales depend on the input");
 }
 
-TEST_F(DevicePlanTest, RunsAProjectionWithTheBottleneckBesideIt) {
+TEST_F(DevicePlanTest, FusesProjectionWithBottleneck) {
   QuantizedText text("1,8,6,6");
   text.conv("x", "a", 8, 8, 1)
       .conv("a", "b", 8, 8, 3, kPad)
@@ -290,7 +290,7 @@ TEST_F(DevicePlanTest, RunsAProjectionWithTheBottleneckBesideIt) {
   EXPECT_THAT(texts(plan(text)), ElementsAre("a side b<a c<b+side d<c e<d+c"));
 }
 
-TEST_F(DevicePlanTest, AddsWhereTheLaterOfTwoLayersWritesItsResults) {
+TEST_F(DevicePlanTest, AddsInTheLaterLayer) {
   QuantizedText later("1,8,6,6");
   later.conv("x", "a", 8, 8, 1).conv("a", "b", 8, 8, 3, kPad).add("a", "b", "y");
   const DevicePlan found = plan(later);
@@ -329,7 +329,7 @@ TEST_F(DevicePlanTest, CopiesWhatOthersReadToAddToIt) {
   EXPECT_THAT(texts(plan(twice)), ElementsAre("a+* y<a+*"));
 }
 
-TEST_F(DevicePlanTest, LeavesAnAdditionToTheHostWhereTheDeviceHasNoPlaceForIt) {
+TEST_F(DevicePlanTest, HostAddsIfNoLayerCan) {
   QuantizedText pixel("1,8,1,1");  // less than a row of the lanes
   pixel.conv("x", "a", 8, 8, 1).conv("x", "b", 8, 8, 1).add("a", "b", "y").conv("a", "c", 8, 8, 1);
   pixel.conv("b", "d", 8, 8, 1);
@@ -339,7 +339,7 @@ TEST_F(DevicePlanTest, LeavesAnAdditionToTheHostWhereTheDeviceHasNoPlaceForIt) {
   EXPECT_THAT(texts(plan(stretched)), ElementsAre("a b"));
 }
 
-TEST_F(DevicePlanTest, GivesAFunctionOfSingleValuesATable) {
+TEST_F(DevicePlanTest, MapsUnaryFunctionsToTables) {
   const auto table = [](QuantizedText& text) {
     const DevicePlan found = plan(text);
     const DeviceLayer& layer = found.programs.at(0).layers.at(0);
@@ -374,7 +374,7 @@ TEST_F(DevicePlanTest, GivesAFunctionOfSingleValuesATable) {
   EXPECT_THAT(texts(plan(both)), ElementsAre("a+*"));
 }
 
-TEST_F(DevicePlanTest, KeepsValuesThatOthersReadBesideAFunctionOfThem) {
+TEST_F(DevicePlanTest, KeepsValuesReadByOthers) {
   QuantizedText read("1,8,6,6");
   read.conv("x", "a", 8, 8, 1)
       .node("b", "com.microsoft.QLinearSigmoid (a, s, z, s, z)")
@@ -391,7 +391,7 @@ TEST_F(DevicePlanTest, KeepsValuesThatOthersReadBesideAFunctionOfThem) {
   EXPECT_THAT(texts(plan(between)), ElementsAre("a", "y"));
 }
 
-TEST_F(DevicePlanTest, TakesAnOperandOfAValueForEachChannel) {
+TEST_F(DevicePlanTest, AcceptsOperandsPerChannel) {
   const auto found = [](const std::string& x, const std::string& product) {
     QuantizedText text(x);
     text.conv("x", "a", 8, 8, 1)
@@ -453,7 +453,7 @@ std::string parts(const DevicePlan& plan) {
   return text;
 }
 
-TEST_F(DevicePlanTest, WritesPartsWhereAConcatenationHasThem) {
+TEST_F(DevicePlanTest, WritesPartsIntoConcatenations) {
   const auto found = [](const std::string& more) {
     QuantizedText text("1,8,6,6");
     text.conv("x", "a", 8, 5, 1).conv("x", "b", 8, 16, 3, kPad).node("all", more);
@@ -538,7 +538,7 @@ std::string places(const DevicePlan& plan) {
   return text;
 }
 
-TEST_F(DevicePlanTest, LaysPartsWhereTheyTakeFewestTiles) {
+TEST_F(DevicePlanTest, OrdersPartsForFewestTiles) {
   const auto found = [](const std::string& reader, int groups = 1) {
     QuantizedText text("1,8,6,6");
     text.conv("x", "a", 8, 5, 1).conv("x", "b", 8, 16, 3, kPad).conv("x", "c", 8, 3, 1);
@@ -593,7 +593,7 @@ TEST_F(DevicePlanTest, BeginsEachPartWithATileIfAsked) {
   EXPECT_EQ(places(found("", "b2")), "a@0 b@5 c@21") << "an addition reads it in its order";
 }
 
-TEST_F(DevicePlanTest, ReadsSlicesOfChannelsWhereTheyLie) {
+TEST_F(DevicePlanTest, ReadsChannelSlicesInPlace) {
   const auto found = [](const std::string& slice, int channels, int groups = 1) {
     QuantizedText text("1,8,6,6");
     text.conv("x", "a", 8, 24, 1)
@@ -647,7 +647,7 @@ TEST_F(DevicePlanTest, EnlargesAMapThatResizeRepeats) {
       ElementsAre("a", "y"));
 }
 
-TEST_F(DevicePlanTest, SaysWhyTheHostComputesBetweenPrograms) {
+TEST_F(DevicePlanTest, ReportsWhyProgramsAreSplit) {
   const auto found = [](const std::string& node, const PlanOptions& options = {},
                         std::int64_t channels = 8) {
     QuantizedText text("1,8,6,6");
@@ -669,7 +669,7 @@ TEST_F(DevicePlanTest, SaysWhyTheHostComputesBetweenPrograms) {
   EXPECT_EQ(found("MaxPool <kernel_shape = [3,3]> (a)", array), "with --depthwise array");
 }
 
-TEST_F(DevicePlanTest, NamesTheProgramsThatBeginAfterANode) {
+TEST_F(DevicePlanTest, NamesProgramsStartedAfterANode) {
   QuantizedText text("1,8,6,6");
   text.conv("x", "a", 8, 8, 1)
       .node("t", "Transpose <perm = [0,1,3,2]> (a)")
@@ -687,7 +687,7 @@ TEST_F(DevicePlanTest, NamesTheProgramsThatBeginAfterANode) {
   EXPECT_THAT(made.programs_after(4), ElementsAre(3));
 }
 
-TEST_F(DevicePlanTest, ReadsShuffledChannelsWhereTheyLie) {
+TEST_F(DevicePlanTest, ReadsShuffledChannelsInPlace) {
   QuantizedText text("1,8,6,6");
   text.conv("x", "a", 8, 8, 1)
       .node("mixed", "Gather <axis = 1> (a, order)")
@@ -699,7 +699,7 @@ TEST_F(DevicePlanTest, ReadsShuffledChannelsWhereTheyLie) {
   EXPECT_THAT(made.programs[0].layers[1].view, ElementsAre(0, 4, 1));
 }
 
-TEST_F(DevicePlanTest, SaysWhatStandsBetweenProgramsOfSums) {
+TEST_F(DevicePlanTest, ReportsNodesBetweenSumPrograms) {
   QuantizedText text("4,8");
   text.weights("w", {8, 8})
       .node("a", "MatMulInteger (x, w)")
@@ -710,7 +710,7 @@ TEST_F(DevicePlanTest, SaysWhatStandsBetweenProgramsOfSums) {
               testing::ElementsAre(testing::Pair(1, "the device has no such operation")));
 }
 
-TEST_F(DevicePlanTest, SaysNothingOfWhatNoProgramWaitsFor) {
+TEST_F(DevicePlanTest, OmitsNodesNoProgramWaitsFor) {
   QuantizedText text("1,8,6,6");
   text.node("r", "Transpose <perm = [0,1,3,2]> (x)")
       .conv("r", "a", 8, 8, 1)
@@ -718,7 +718,7 @@ TEST_F(DevicePlanTest, SaysNothingOfWhatNoProgramWaitsFor) {
   EXPECT_TRUE(plan(text).between.empty());
 }
 
-TEST_F(DevicePlanTest, GivesTheLanesDepthwiseConvolutionsWithRoomForTheirWindow) {
+TEST_F(DevicePlanTest, DepthwiseIfWindowFits) {
   const auto found = [](const std::string& map, std::int64_t kernel, const std::string& attributes,
                         const PlanOptions& options = {}) {
     QuantizedText text(map);
@@ -744,7 +744,7 @@ TEST_F(DevicePlanTest, GivesTheLanesDepthwiseConvolutionsWithRoomForTheirWindow)
   EXPECT_EQ(engines(plan(groups)), "-a -y ");
 }
 
-TEST_F(DevicePlanTest, GivesTheLanesPoolsOfWhatALayerGave) {
+TEST_F(DevicePlanTest, DepthwiseUnitPoolsLayers) {
   const auto found = [](const std::string& pool, const PlanOptions& options = {},
                         const std::string& map = "1,8,9,9") {
     QuantizedText text(map);
@@ -769,7 +769,7 @@ TEST_F(DevicePlanTest, GivesTheLanesPoolsOfWhatALayerGave) {
   EXPECT_EQ(found("MaxPool <kernel_shape = [3,3]> (a)", array), two);
 }
 
-TEST_F(DevicePlanTest, GivesTheLanesAveragesOfOneNumberOfValuesOrSaysWhyNot) {
+TEST_F(DevicePlanTest, AveragesOfEqualCountsOnly) {
   std::string why;
   const auto found = [&why](const std::string& attributes, const std::string& result = "s, z") {
     QuantizedText text("1,8,9,9");
@@ -795,7 +795,7 @@ TEST_F(DevicePlanTest, GivesTheLanesAveragesOfOneNumberOfValuesOrSaysWhyNot) {
 }
 
 // What an adaptive pool of as many outputs as inputs becomes.
-TEST_F(DevicePlanTest, ReadsThroughAveragesOfSingleValues) {
+TEST_F(DevicePlanTest, ReadsThroughUnitAverages) {
   const auto found = [](const std::string& attributes, const std::string& result = "s, z") {
     QuantizedText text("1,8,9,9");
     text.conv("x", "a", 8, 8, 1)
@@ -811,7 +811,7 @@ TEST_F(DevicePlanTest, ReadsThroughAveragesOfSingleValues) {
   EXPECT_EQ(found("kernel_shape = [1,3], pads = [0,1,0,1]"), two);
 }
 
-TEST_F(DevicePlanTest, PutsBranchesIntoOneProgramThoseThatWaitForLeastFirst) {
+TEST_F(DevicePlanTest, FusesBranchesInOrderOfWaits) {
   QuantizedText text("1,8,6,6");
   text.conv("x", "one", 8, 8, 1)
       .conv("x", "r3", 8, 8, 1)
@@ -824,7 +824,7 @@ TEST_F(DevicePlanTest, PutsBranchesIntoOneProgramThoseThatWaitForLeastFirst) {
   EXPECT_THAT(texts(plan(text)), ElementsAre("one r3 r5 four three<r3 five<r5"));
 }
 
-TEST_F(DevicePlanTest, PacksTheWindowsOfAFirstLayerWithFewChannels) {
+TEST_F(DevicePlanTest, PacksWindowsOfFirstLayer) {
   QuantizedText text("1,3,8,8");
   text.conv("x", "a", 3, 8, 3, "strides = [2,2]").conv("a", "y", 8, 8, 1);
   const DevicePlan found = plan(text);
@@ -840,7 +840,7 @@ TEST_F(DevicePlanTest, PacksTheWindowsOfAFirstLayerWithFewChannels) {
   EXPECT_THAT(texts(plan(point)), ElementsAre("y"));
 }
 
-TEST_F(DevicePlanTest, TakesALinearLayerBehindAFlattenAsAWindow) {
+TEST_F(DevicePlanTest, RunsLinearAfterFlattenAsWindow) {
   QuantizedText text("2,8,4,3");
   text.conv("x", "a", 8, 12, 1)
       .node("f", "Flatten (a)")
@@ -856,7 +856,7 @@ TEST_F(DevicePlanTest, TakesALinearLayerBehindAFlattenAsAWindow) {
   EXPECT_FALSE(found.programs[0].layers[2].convolution);
 }
 
-TEST_F(DevicePlanTest, LeavesATransposeBetweenLayersToTheHost) {
+TEST_F(DevicePlanTest, HostTransposesBetweenLayers) {
   QuantizedText text("2,8,4,4");
   text.conv("x", "a", 8, 8, 1)
       .node("t", "Transpose <perm = [0,1,3,2]> (a)")
@@ -864,7 +864,7 @@ TEST_F(DevicePlanTest, LeavesATransposeBetweenLayersToTheHost) {
   EXPECT_THAT(texts(plan(text)), ElementsAre("a", "y"));
 }
 
-TEST_F(DevicePlanTest, ReadsAMapAsItLiesOnlyInItsOwnShape) {
+TEST_F(DevicePlanTest, ReadsMapsInPlaceInOwnShapeOnly) {
   for (const char* const shape : {"2,4,4,4", "1,8,4,4", "1,8,2,8", "1,4,8,4"}) {
     SCOPED_TRACE(shape);
     const bool same = std::string(shape) == "1,8,4,4";
@@ -890,7 +890,7 @@ TEST_F(DevicePlanTest, GivesInt8WhereTheDeviceReadsIt) {
   EXPECT_EQ(layers[0].convolution.value().zero, 131 - 128);
 }
 
-TEST_F(DevicePlanTest, GivesSumsOfGroupsWhoseWeightsHaveAZeroPoint) {
+TEST_F(DevicePlanTest, SumsGroupsWithWeightZeroPoint) {
   QuantizedText text("1,8,6,6");
   text.conv("x", "y", 8, 8, 1, "", 2);
   const DevicePlan found = plan_device(text.model(3), small_geometry());
@@ -898,7 +898,7 @@ TEST_F(DevicePlanTest, GivesSumsOfGroupsWhoseWeightsHaveAZeroPoint) {
   EXPECT_EQ(found.sums.at(0), "its weights have a zero point, and it has groups");
 }
 
-TEST_F(DevicePlanTest, LaysOutRowsWithTheirSumsWhereWeightsHaveAZeroPoint) {
+TEST_F(DevicePlanTest, AppendsRowSumsForZeroPoints) {
   QuantizedText text("1,8,6,6");
   text.conv("x", "a", 8, 8, 1).conv("a", "b", 8, 8, 3, kPad).node("f", "Flatten (b)");
   text.matmul("f", "y", 288, 4);
@@ -916,7 +916,7 @@ TEST_F(DevicePlanTest, LaysOutRowsWithTheirSumsWhereWeightsHaveAZeroPoint) {
   EXPECT_EQ(left.on_host.at(1), "with --convolutions host");
 }
 
-TEST_F(DevicePlanTest, GivesSumsOfConvolutionsInOneGroup) {
+TEST_F(DevicePlanTest, SumsConvolutionsOfOneGroup) {
   QuantizedText text("1,8,6,6");
   text.conv("x", "a", 8, 8, 1).node("i", "ConvInteger (a, w_a)").node("y", "Cast <to = 2> (i)");
   const DevicePlan found = plan_device(text.model(), small_geometry());
@@ -928,7 +928,7 @@ TEST_F(DevicePlanTest, GivesSumsOfConvolutionsInOneGroup) {
   EXPECT_EQ(plan_sums(text.model(), "why").on_host.at(1), "why");
 }
 
-TEST_F(DevicePlanTest, LeavesConvolutionsToTheHostWhereOptionsAskForSums) {
+TEST_F(DevicePlanTest, HostConvolvesIfSumsRequested) {
   QuantizedText text("2,8,1,1");
   text.conv("x", "a", 8, 8, 1).node("f", "Flatten (a)").matmul("f", "y", 8, 4);
   const DevicePlan found = plan_sums(text.model(), "why");

@@ -59,7 +59,7 @@ std::uint32_t word_of(const std::string& bytes, std::size_t at) {
   return word;
 }
 
-TEST_F(ExecutableTest, PlacesTheTensorsOfAProgramApart) {
+TEST_F(ExecutableTest, PlacesTensorsWithoutOverlap) {
   const OnnxModel model = network();
   const Executable made = compiled(model);
   ASSERT_EQ(made.programs.size(), 2U);
@@ -117,7 +117,7 @@ TEST_F(ExecutableTest, KeepsTensorsOnTheChip) {
 
 /// Who has nothing but the file and a device runs its programs, as README.md says.
 // Three products of the input are one program; each begins before the one in front of it has ended.
-TEST_F(ExecutableTest, HasSumsThatAreThereTogetherAsOneProgram) {
+TEST_F(ExecutableTest, FusesSumsThatAreReadyTogether) {
   QuantizedText text("4,8");
   text.weights("w", {8, 8})
       .node("q", "MatMulInteger (x, w)")
@@ -143,7 +143,7 @@ TEST_F(ExecutableTest, HasSumsThatAreThereTogetherAsOneProgram) {
 }
 
 // Of 5 products of 20 x 16 x 2 on 8 x 8, 3 and 2 in parallel take 200 cycles; 4 and 1 take 240.
-TEST_F(ExecutableTest, TakesAsManyProductsTogetherAsIsFastest) {
+TEST_F(ExecutableTest, GroupsProductsForFewestCycles) {
   QuantizedText text("5,20,16");
   text.weights("w", {5, 16, 2}).node("y", "MatMulInteger (x, w)");
   const Executable made = compile(text.model(), geometry_of({8}));

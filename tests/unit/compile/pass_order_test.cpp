@@ -10,7 +10,7 @@ namespace {
 
 using testing::UnorderedElementsAre;
 
-TEST(PassOrder, PutsProgramsBeforeTheFirstThatReadsThem) {
+TEST(PassOrder, PutsProgramsBeforeFirstReader) {
   const OnnxModel model = quantized_branches();
   const DevicePlan plan = plan_device(model, small_geometry());
   const std::vector<PassItem> order = pass_order(model, plan);
@@ -26,7 +26,7 @@ TEST(PassOrder, PutsProgramsBeforeTheFirstThatReadsThem) {
   EXPECT_THAT(order[3].last_uses, UnorderedElementsAre("flat", "deep1"));
 }
 
-TEST(PassOrder, WaitsForAllOperandsOfAProgramAndOfThoseBeforeIt) {
+TEST(PassOrder, WaitsForOperandsOfEarlierPrograms) {
   // The branch to the second output is computed after all else, yet is of the first program; so is
   // what the host makes of the input for it.
   QuantizedText text("1,8,6,6");

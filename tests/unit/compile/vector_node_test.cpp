@@ -107,7 +107,7 @@ class VectorNodeTest : public testing::TestWithParam<const char*> {
   std::mt19937 random_{47};
 };
 
-TEST_P(VectorNodeTest, RoundsAsOnnxRuntimeInBothOrders) {
+TEST_P(VectorNodeTest, RoundsAsOnnxRuntime) {
   for (int round = 0; round < 8; ++round) {
     for (const Form& form : kForms) {
       for (const bool small_first : {false, true}) {

@@ -71,18 +71,18 @@ std::vector<Served> serve(MemorySharing sharing, const std::deque<Cycle>& weight
   return log;
 }
 
-TEST(Arbiter, OfASharedMemoryKeepsTheOrderOfRequests) {
+TEST(Arbiter, SharedMemoryKeepsRequestOrder) {
   const std::vector<Served> expected{{'d', 12, 13}, {'w', 16, 19}, {'r', 20, 22}, {'w', 23, 26}};
   EXPECT_EQ(serve(MemorySharing::kShared, {5, 8}, {1}, {6}), expected);
 }
 
-TEST(Arbiter, OfASharedMemoryTakesPortsInTheirOrderInTheSameClock) {
+TEST(Arbiter, SharedMemoryOrdersPortsInACycle) {
   const std::vector<Served> expected{{'w', 12, 15}, {'d', 16, 17}, {'r', 18, 20}};
   EXPECT_EQ(serve(MemorySharing::kShared, {1}, {1}, {1}), expected);
 }
 
 // A write's first beat comes a cycle after its address: only then is its burst the oldest.
-TEST(Arbiter, OfASharedMemoryTakesAWriteAfterItsAddress) {
+TEST(Arbiter, SharedMemoryWritesAfterAddress) {
   const std::vector<Served> expected{{'r', 3, 5}};
   EXPECT_EQ(serve(MemorySharing::kShared, {}, {}, {1}), expected);
 }
@@ -99,7 +99,7 @@ TEST(Arbiter, OfAnExclusiveMemoryServesPortsByTurns) {
 }
 
 // A request that comes with the last answer is the owner's still; one that comes later is not.
-TEST(Arbiter, OfAnExclusiveMemoryStaysWithItsOwnerToTheLastAnswer) {
+TEST(Arbiter, ExclusiveMemoryKeepsItsOwner) {
   const std::vector<Served> stays{{'d', 13, 14}, {'d', 24, 25}, {'w', 36, 39}};
   EXPECT_EQ(serve(MemorySharing::kExclusive, {4}, {1, 13}, {}), stays);
   const std::vector<Served> goes{{'d', 13, 14}, {'w', 25, 28}, {'d', 39, 40}};
@@ -107,7 +107,7 @@ TEST(Arbiter, OfAnExclusiveMemoryStaysWithItsOwnerToTheLastAnswer) {
 }
 
 // The second request is handed over when the first has been accepted.
-TEST(Arbiter, OfAnExclusiveMemoryLetsOneRequestWaitAtEachPort) {
+TEST(Arbiter, ExclusiveMemoryQueuesOnePerPort) {
   const std::vector<Served> expected{{'w', 13, 16}, {'w', 17, 20}, {'d', 31, 32}};
   EXPECT_EQ(serve(MemorySharing::kExclusive, {1, 1}, {2}, {}), expected);
 }

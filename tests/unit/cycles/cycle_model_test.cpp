@@ -83,7 +83,7 @@ TEST(CycleModel, ALongerLatencyNeverSavesCycles) {
 }
 
 // Measured on the RTL, and pinned: any change of these is one of the accelerator.
-TEST(CycleModel, AlexNetsLinearLayersAtALatencyOf100) {
+TEST(CycleModel, AlexNetLinearAtLatency100) {
   const struct {
     GemmShape shape;
     std::uint64_t cycles;
@@ -122,7 +122,7 @@ TEST(CycleModel, AlexNetIsBoundByItsWeights) {
   }
 }
 
-TEST(CycleModel, AddingOnTheHostCostsWhatItsTrafficCosts) {
+TEST(CycleModel, HostAdditionCostsItsTraffic) {
   const GemmShape shape{64, 4096, 1000};
   const Plan plan = make_plan(shape, Accumulate::kHost, Geometry{});
   const Counters counters = predict(plan, Geometry{}, 100);
@@ -173,7 +173,7 @@ TEST(CycleModel, FetchesLongProgramsBesideTheirWork) {
 }
 
 // A block that the scratchpad cannot keep: the MATMUL waits for its last words, these for room.
-TEST(CycleModel, NamesTheCommandsOfAProgramThatNeverEnds) {
+TEST(CycleModel, NamesCommandsOfAHangingProgram) {
   Plan plan = make_plan({100, 64 * 200, 128}, Accumulate::kDevice, Geometry{});
   ASSERT_FALSE(plan.groups[0].retain);
   plan.groups[0].retain = true;
@@ -188,7 +188,7 @@ TEST(CycleModel, NamesTheCommandsOfAProgramThatNeverEnds) {
 }
 
 // At N = 64 and a latency of 100: three products apart take 919,634 and 918,686 cycles.
-TEST(CycleModel, AlexNetsLinearLayersAsOneProgramSaveTheirStarts) {
+TEST(CycleModel, AlexNetLinearAsOneProgram) {
   const Geometry geometry;
   const auto total = [&](std::uint64_t batch) {
     std::vector<Job> jobs;
@@ -206,7 +206,7 @@ TEST(CycleModel, AlexNetsLinearLayersAsOneProgramSaveTheirStarts) {
 }
 
 // Four beats a row keep the array waiting; a beat a row does not.
-TEST(CycleModel, ProductsOfOneTileOfKDoNotWaitFor8BitResults) {
+TEST(CycleModel, SingleTilesOfKDoNotWaitForBytes) {
   const GemmShape shape{3136, 64, 256};
   const Output output{ResultFormat(ResultCode::kInt8), 0, -128, 127};
   const Counters bytes =
@@ -218,7 +218,7 @@ TEST(CycleModel, ProductsOfOneTileOfKDoNotWaitFor8BitResults) {
 }
 
 // Each takes the one before's results as they lie; all but the last tile of them are fenced apart.
-TEST(CycleModel, AlexNetsLinearLayersAsAChainOf8BitResultsHideTheRoundTripThroughMemory) {
+TEST(CycleModel, AlexNetLinearFusedHidesRoundTrip) {
   const Geometry geometry;
   const Output output{ResultFormat(ResultCode::kInt8), -128, -128, 127};
   const auto total = [&](std::uint64_t batch) {

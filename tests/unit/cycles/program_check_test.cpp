@@ -42,7 +42,7 @@ class ProgramCheck : public testing::Test {
 
 TEST_F(ProgramCheck, TakesAProgramThatFits) { EXPECT_EQ(refusal(), ""); }
 
-TEST_F(ProgramCheck, NamesACommandThatTheAcceleratorRejects) {
+TEST_F(ProgramCheck, NamesARejectedCommand) {
   const auto before = program_;
   const auto refusal_of = [&](std::size_t index, auto change) {
     program_ = before;
@@ -85,7 +85,7 @@ TEST_F(ProgramCheck, NamesACommandThatTheAcceleratorRejects) {
   }
 }
 
-TEST_F(ProgramCheck, EndsARingBeforeAProgramThatTheAcceleratorRejects) {
+TEST_F(ProgramCheck, EndsRingBeforeRejectedProgram) {
   std::vector<Command> bad = program_;
   bad[3].set_address(6);
   std::vector<Command> ring = program_;
@@ -103,7 +103,7 @@ TEST_F(ProgramCheck, EndsARingBeforeAProgramThatTheAcceleratorRejects) {
   EXPECT_EQ(finishes(), 0U);
 }
 
-TEST_F(ProgramCheck, EndsARingWithoutFinishWhereNothingIsLeftToDo) {
+TEST_F(ProgramCheck, EndsRingWithoutFinishIfIdle) {
   std::vector<Command> open = program_;
   open.pop_back();
   const RingPrediction found =
@@ -140,7 +140,7 @@ TEST_F(ProgramCheck, FindsTheLastWordOfStridedTiles) {
   EXPECT_THAT(refusal(), Says("command 3 (", "pass the end"));
 }
 
-TEST_F(ProgramCheck, WantsParametersForEachTileOf8Bits) {
+TEST_F(ProgramCheck, RequiresParametersOfByteTiles) {
   program_[3].format = ResultFormat(ResultCode::kInt8).number();
   EXPECT_THAT(refusal(), Says("command 3 (STORE ", "words of parameters", "loads (0)"));
   program_.insert(program_.begin(), command(Opcode::kLoadParameters, 0, 8));
@@ -165,7 +165,7 @@ TEST_F(ProgramCheck, ComparesBoundsAsTheFormatHasThem) {
   EXPECT_EQ(refusal(), "");
 }
 
-TEST_F(ProgramCheck, WantsFinishAtTheEndAndNowhereElse) {
+TEST_F(ProgramCheck, RequiresFinishAtTheEndOnly) {
   const auto before = program_;
   program_.pop_back();
   EXPECT_THAT(refusal(),
@@ -178,7 +178,7 @@ TEST_F(ProgramCheck, WantsFinishAtTheEndAndNowhereElse) {
   EXPECT_THAT(refusal(), Says("no command"));
 }
 
-TEST_F(ProgramCheck, NamesTheMatmulWhoseWordsNobodyLoads) {
+TEST_F(ProgramCheck, NamesMatmulWithoutLoadedWords) {
   program_[0].count = 15;
   EXPECT_THAT(refusal(), Says("command 4 (MATMUL ", "words of weights", "loads (15)"));
   program_[0].count = 7;
@@ -251,14 +251,14 @@ TEST_F(ProgramCheck, NamesTheStoreThatDoesNotMatch) {
   EXPECT_THAT(refusal(), Says("command 4 (MATMUL ", "no STORE for 1"));
 }
 
-TEST_F(ProgramCheck, TakesFencesAnywhereThatTheyCanPass) {
+TEST_F(ProgramCheck, AcceptsFencesThatCanPass) {
   program_.insert(program_.begin(), fence());
   program_.insert(program_.end() - 1, fence());
   program_.insert(program_.end() - 1, snapshot((std::uint64_t{1} << 40) - kSnapshotBytes));
   EXPECT_EQ(refusal(), "");
 }
 
-TEST_F(ProgramCheck, NamesAFenceThatIsRejectedOrNeverPasses) {
+TEST_F(ProgramCheck, NamesAFenceThatNeverPasses) {
   const auto before = program_;
   const auto refusal_of = [&](const Command& fence) {
     program_ = before;

@@ -36,7 +36,7 @@ MemoryTiming memory_of(MemorySharing sharing, std::uint32_t bytes) {
 
 class ProgramPredictionTest : public testing::TestWithParam<MemoryTiming> {};
 
-TEST_P(ProgramPredictionTest, ChargesEachLayerItsOwnTiles) {
+TEST_P(ProgramPredictionTest, CountsTilesPerLayer) {
   for (const std::uint32_t images : {1U, 4U, 20U}) {
     const JobProgram list = convolutions(images);
     const ProgramPrediction found = predict_program(list, small_geometry(), GetParam());
@@ -113,7 +113,7 @@ TEST(RunOfAProgram, HasTheCyclesOfEachLayer) {
   }
 }
 
-TEST(RunOfAProgram, HasCyclesOfTheWholeAloneWhereTheyAreNotAsPredicted) {
+TEST(RunOfAProgram, HasOnlyTotalIfMispredicted) {
   MemoryTiming slow;
   slow.latency = 300;
   const RunReport report = run_chain_report(slow);

@@ -33,7 +33,7 @@ TEST(Published, ScaleSimWeightStationaryOf64Rows) {
   EXPECT_EQ(published_cycles(kClassifier6, 64).scale_sim_ws, 260'095u);
 }
 
-TEST(Published, DoubleBufferedWeightStationaryUpTo64Rows) {
+TEST(Published, DoubleBufferedWsUpTo64Rows) {
   for (const std::uint64_t rows : {1, 2, 63, 64}) {
     EXPECT_EQ(published_cycles(with_rows(kClassifier1, rows), 64).double_buffered, 590'014u);
     EXPECT_EQ(published_cycles(with_rows(kClassifier4, rows), 64).double_buffered, 262'334u);
@@ -75,7 +75,7 @@ TEST(Published, GroupsAreProductsOneAfterTheOther) {
   EXPECT_EQ(two.double_buffered, 2 * one.double_buffered);
 }
 
-TEST(Published, TakesTheProductsOfAStackOneAfterTheOther) {
+TEST(Published, AddsProductsOfAStack) {
   Geometry geometry;
   geometry.n = 4;
   const PublishedCycles one = published_cycles({3, 8, 5}, 4);

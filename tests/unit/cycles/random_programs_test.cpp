@@ -58,7 +58,7 @@ void fold(std::uint64_t& into, const Counters& counters) {
   for (const std::uint64_t counter : counters) into = into * 1099511628211u + counter;
 }
 
-TEST(CountersOfRandomPrograms, AddUpAndAreThoseOfThePlans) {
+TEST(CountersOfRandomPrograms, MatchThePlans) {
   for (unsigned seed = 0; seed < 200; ++seed) {
     SCOPED_TRACE(testing::Message() << "seed " << seed);
     std::mt19937 random(seed);
@@ -142,7 +142,7 @@ JobProgram random_layers(std::mt19937& random, const Geometry& geometry) {
   return make_job_program(jobs, geometry);
 }
 
-TEST(CountersOfRandomPrograms, OfLayersThatReadEachOtherStayWhatTheyWere) {
+TEST(CountersOfRandomPrograms, MatchFusedLayers) {
   std::uint64_t all = 0;
   unsigned lanes = 0, strips = 0, parted = 0;
   for (unsigned seed = 0; seed < 400; ++seed) {
@@ -201,7 +201,7 @@ JobProgram random_chain(std::mt19937& random, Geometry geometry) {
   return make_job_program(jobs, geometry);
 }
 
-TEST(CountersOfRandomPrograms, OfMapsOnChipStayWhatTheyWere) {
+TEST(CountersOfRandomPrograms, MatchMapsOnChip) {
   std::uint64_t all = 0, origins = 0;
   unsigned on_chip = 0, stripes = 0;
   for_seeds(1000, 400, [&](std::mt19937& random) {
@@ -239,7 +239,7 @@ JobProgram random_sums(std::mt19937& random, const Geometry& geometry) {
 }
 
 // Only a part of the last program is in the ring: it may be fetched, but does not run.
-TEST(CountersOfRandomPrograms, OfSumsBeforeAPartOfAProgramStayWhatTheyWere) {
+TEST(CountersOfRandomPrograms, MatchEarlySums) {
   std::uint64_t all = 0;
   for (unsigned seed = 0; seed < 200; ++seed) {
     SCOPED_TRACE(testing::Message() << "seed " << seed);

@@ -140,7 +140,7 @@ TEST(Banks, GiveRoomForRowsAsTheOldOnesAreStored) {
   EXPECT_EQ(banks.empty(), kUnknown);
 }
 
-TEST(Banks, KnowBlocksThatAreCompleteBeforeTheOldOnesHaveLeft) {
+TEST(Banks, KnowCompleteBlocksBeforeOldLeave) {
   Banks banks{Rate()};
   banks.complete(10);
   banks.complete(20);
@@ -163,7 +163,7 @@ TEST(Banks, KnowBlocksThatAreCompleteBeforeTheOldOnesHaveLeft) {
   EXPECT_EQ(banks.room(5), 27);
 }
 
-TEST(Banks, GiveRoomForRowsAsTheOldOnesAreRequantized) {
+TEST(Banks, FreeRowsAsTheyAreRequantized) {
   Banks banks{Rate()};
   banks.complete(10);
   banks.complete(20);

@@ -46,7 +46,7 @@ class TlmDeviceTest : public testing::Test {
       predict_counters(product(), geometry(), MemoryTiming{})[counter::kTotalClocks];
 };
 
-TEST_F(TlmDeviceTest, ResultsAppearWhenTheyAreDueAndNotBefore) {
+TEST_F(TlmDeviceTest, ResultsAppearWhenDue) {
   put(0, product());
   ring(5);
   const std::uint64_t started = device.cycles();
@@ -69,7 +69,7 @@ TEST_F(TlmDeviceTest, ItIsBusyUntilThen) {
   EXPECT_EQ(device.read_register(reg::kRingHead), 5u);
 }
 
-TEST_F(TlmDeviceTest, ProgramsInTheRingFollowEachOther) {
+TEST_F(TlmDeviceTest, ProgramsInTheRingFollow) {
   put(0, product());
   put(5, product());
   ring(5);

@@ -114,7 +114,7 @@ TEST_F(WindowCheck, TakesBlocksOfBothBanks) {
   }
 }
 
-TEST_F(WindowCheck, NamesWhatDoesNotFitTheCommandsBefore) {
+TEST_F(WindowCheck, NamesConflictsWithEarlierCommands) {
   const std::size_t next = 6;  // the second block's LOAD_ACTIVATIONS
   EXPECT_THAT(refusal_of(next, [](Command& c) { ++c.slot; }), Says("without a gap"));
   EXPECT_THAT(refusal_of(next, [](Command& c) { --c.capacity; }), Says("its CAPACITY"));
@@ -143,7 +143,7 @@ TEST_F(WindowCheck, TakesTheLayerOfAProgramBefore) {
   EXPECT_EQ(predict_ring(ring, given, geometry_, MemoryTiming{}).finishes.size(), 2u);
 }
 
-TEST_F(WindowCheck, NamesTheMatmulWhoseWordsNobodyLoads) {
+TEST_F(WindowCheck, NamesMatmulWithoutLoadedWords) {
   --std::find_if(program_.rbegin(), program_.rend(), [](const Command& c) {
       return c.opcode == Opcode::kLoadActivations;
     })->rows;
@@ -157,12 +157,12 @@ TEST_F(WindowCheck, NamesTheLoadThatBringsTooMuch) {
               Says("(LOAD_ACTIVATIONS ", "more words of pixels", "take (48)"));
 }
 
-TEST_F(WindowCheck, NamesWhoFreesPixelsThatAreNotThere) {
+TEST_F(WindowCheck, NamesFreeOfMissingPixels) {
   EXPECT_THAT(refusal_of(kMatmul, [](Command& c) { c.freed_pixels = 11; }),
               Says("free 11 pixels; of those that they claim, 10 were loaded"));
 }
 
-TEST_F(WindowCheck, NamesTheLoadWhosePixelsNobodyFrees) {
+TEST_F(WindowCheck, NamesLoadNeverFreed) {
   std::vector<Command> program = program_;
   const auto last = std::find_if(program.rbegin(), program.rend(),
                                  [](const Command& c) { return c.opcode == Opcode::kMatmul; });
@@ -171,7 +171,7 @@ TEST_F(WindowCheck, NamesTheLoadWhosePixelsNobodyFrees) {
               Says("(LOAD_ACTIVATIONS ", "no MATMUL frees all of its pixels: 24 of 25"));
 }
 
-TEST_F(WindowCheck, NamesAMatmulWhosePixelsNobodyLoads) {
+TEST_F(WindowCheck, NamesMatmulWithoutLoadedPixels) {
   std::vector<Command> program;
   for (const Command& command : program_) {
     if (command.opcode != Opcode::kLoadActivations) program.push_back(command);
@@ -190,7 +190,7 @@ TEST_F(WindowCheck, CountsPixelsOfTheFirstPlaneAlone) {
   EXPECT_THAT(refusal(program_, geometry_), Says("no MATMUL frees all of its pixels"));
 }
 
-TEST_F(WindowCheck, NamesAMatmulThatMeetsTheOtherKindOfActivations) {
+TEST_F(WindowCheck, NamesMatmulOfMixedActivations) {
   const auto matmul = [](const Command& c) { return c.opcode == Opcode::kMatmul; };
   const std::vector<Command> before = program_;
   for (Command& command : program_) {
@@ -205,7 +205,7 @@ TEST_F(WindowCheck, NamesAMatmulThatMeetsTheOtherKindOfActivations) {
 }
 
 // The second chunk has no room until the first block is done, which waits for both.
-TEST_F(WindowCheck, NamesTheCommandsOfAProgramThatNeverEnds) {
+TEST_F(WindowCheck, NamesCommandsOfAHang) {
   for (Command& command : program_) {
     if (command.opcode == Opcode::kSetWindow || command.opcode == Opcode::kLoadActivations) {
       command.capacity = 14;

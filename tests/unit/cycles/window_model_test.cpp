@@ -26,7 +26,7 @@ TEST(WindowModel, OfAConvolutionWith64Channels) {
   EXPECT_EQ(counters[counter::kComputeCompute], 28'224u);
 }
 
-TEST(WindowModel, ALayerSetBetweenItsBlocksCostsAClock) {
+TEST(WindowModel, LayerCommandBetweenBlocksIsACycle) {
   std::vector<Command> program = program_of(plan_window(same(56, 1), 126, Geometry{}));
   const auto cycles = [&] {
     return predict_counters(program, Geometry{}, MemoryTiming{})[counter::kTotalClocks];
@@ -44,7 +44,7 @@ TEST(WindowModel, OfADepthwiseConvolution) {
   EXPECT_EQ(predict(depthwise, 128)[counter::kTotalClocks], 170'206u);
 }
 
-TEST(WindowModel, CausesOfEveryEngineAddUpToTheTotal) {
+TEST(WindowModel, CausesAddUpToTheTotal) {
   for (const std::uint32_t size : {3, 5, 14, 28}) {
     for (const std::uint32_t rows : {7, 64, 128}) {
       const Counters counters = predict(same(size, 2), rows, 10 * size);
@@ -60,7 +60,7 @@ TEST(WindowModel, CausesOfEveryEngineAddUpToTheTotal) {
 }
 
 // Chunks wait for room of the pixels before them, after one convolution as after another.
-TEST(WindowModel, AProgramOfManyLayersTakesLessThanEachByItself) {
+TEST(WindowModel, FusedProgramIsFasterThanItsParts) {
   std::vector<Command> together;
   std::uint64_t apart = 0;
   for (unsigned i = 0; i < 4; ++i) {

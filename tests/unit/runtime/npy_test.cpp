@@ -60,7 +60,7 @@ TEST_F(TensorFile, HoldsSmallTypesAsWiderOnes) {
   }
 }
 
-TEST_F(TensorFile, IsRefusedWithAValueThatItsTypeLacks) {
+TEST_F(TensorFile, RejectsValuesOutsideItsType) {
   save(Tensor::of<float>({2}, {1.5F, 1.55F}));
   EXPECT_THAT(message_of([&] { load_tensor(path_, onnx::TensorProto::FLOAT8E4M3FN); }),
               Says("its value 1, 1.55, is no float8e4m3fn; round it first"));

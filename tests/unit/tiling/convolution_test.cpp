@@ -29,7 +29,7 @@ Tiling tiling(std::uint32_t channels, std::uint32_t out_channels, std::uint32_t 
   return {w.planes, w.group_planes, w.group_passes, w.passes()};
 }
 
-TEST(Convolution, GroupsShareTilesWhereTheyAreWholePlanesTogether) {
+TEST(Convolution, GroupsOfWholePlanesShareTiles) {
   EXPECT_EQ(tiling(200, 100, 1), (Tiling{4, 4, 2, 2}));    // plain
   EXPECT_EQ(tiling(384, 384, 384), (Tiling{6, 1, 1, 6}));  // depthwise
   EXPECT_EQ(tiling(96, 96, 96), (Tiling{2, 1, 1, 2}));     // the last plane half full
@@ -82,7 +82,7 @@ TEST(WindowCut, TakesTheFewestAndMostEqualBlocks) {
   }
 }
 
-TEST(WindowCut, TakesLowerBlocksWhereTheNextOnesPixelsWouldHaveNoRoom) {
+TEST(WindowCut, LowersBlocksToFitNextPixels) {
   Geometry geometry;
   const Convolution c =
       same(64, 64, 64, 3);  // a block of 128 pixels needs four rows of 64, then two
@@ -138,7 +138,7 @@ TEST(WindowCut, TakesStripsThatMeetPaddingAlone) {
   EXPECT_EQ(cut.strips[5].plan.window.skip_left, 79u - 63u);
 }
 
-TEST(WindowCut, RefusesWhatNotEvenOneOutputPixelFits) {
+TEST(WindowCut, RejectsIfNoOutputPixelFits) {
   Geometry geometry;
   geometry.scratchpad_words = 64;
   EXPECT_THAT([&] { cut_convolution(same(64 * 10, 64, 64, 3), geometry); },

@@ -92,7 +92,7 @@ void expect_on_lanes(std::mt19937& random, Driver& driver, const Geometry& geome
   ASSERT_EQ(compare(expected, found.sums).count, 0u);
 }
 
-TEST_P(ConvolutionValues, OfDepthwiseOnesOnTheLanesAreToo) {
+TEST_P(ConvolutionValues, MatchOnTheDepthwiseUnit) {
   unsigned on_lanes = 0, strips = 0;
   for (unsigned seed = 400; seed < 700; ++seed) {
     std::mt19937 random(seed);
@@ -115,7 +115,7 @@ TEST_P(ConvolutionValues, OfDepthwiseOnesOnTheLanesAreToo) {
   EXPECT_EQ(strips, 0u);
 }
 
-TEST_P(ConvolutionValues, OfRowsThatTheLanesTakeInStripsAreToo) {
+TEST_P(ConvolutionValues, MatchInDepthwiseStrips) {
   unsigned on_lanes = 0, strips = 0;
   for (unsigned seed = 700; seed < 860; ++seed) {
     std::mt19937 random(seed);
@@ -129,7 +129,7 @@ TEST_P(ConvolutionValues, OfRowsThatTheLanesTakeInStripsAreToo) {
   EXPECT_EQ(strips, on_lanes);
 }
 
-TEST_P(ConvolutionValues, OfLayersThatReadEachOtherAreToo) {
+TEST_P(ConvolutionValues, MatchInFusedLayers) {
   for (unsigned seed = 100; seed < 200; ++seed) {
     SCOPED_TRACE(testing::Message() << "seed " << seed);
     std::mt19937 random(seed);

@@ -40,7 +40,7 @@ std::vector<Opcode> opcodes(const JobProgram& list) {
   return opcodes;
 }
 
-TEST(JobProgram, LoadsTheNextWeightsBeforeTheFenceThatEndsAJob) {
+TEST(JobProgram, LoadsNextWeightsBeforeFence) {
   constexpr auto kWeights = Opcode::kLoadWeights, kLoad = Opcode::kLoadActivations,
                  kMatmul = Opcode::kMatmul, kStore = Opcode::kStore;
   // The second has two groups of blocks: 131 rows are 66 and 65.
@@ -54,7 +54,7 @@ TEST(JobProgram, LoadsTheNextWeightsBeforeTheFenceThatEndsAJob) {
 }
 
 // The second of a program whose activations are there, begins before the first has ended.
-TEST(JobProgram, BeginsAProductThatIsReadyBeforeTheFenceOfTheOneBefore) {
+TEST(JobProgram, StartsReadyProductBeforeFence) {
   constexpr auto kWeights = Opcode::kLoadWeights, kLoad = Opcode::kLoadActivations,
                  kMatmul = Opcode::kMatmul, kStore = Opcode::kStore;
   const Geometry geometry = small();
@@ -94,7 +94,7 @@ TEST(JobProgram, KnowsWhereEachCommandComesFrom) {
   EXPECT_EQ(ends, 3u);
 }
 
-TEST(JobProgram, FencesWaitForAllAndWriteASnapshotEach) {
+TEST(JobProgram, FencesWaitForAllAndSnapshot) {
   const Geometry geometry = small();
   const JobProgram list = list_of({{4, 8, 8}, {4, 8, 8}, {4, 8, 8}}, geometry);
   std::uint64_t address = list.snapshots;
@@ -149,7 +149,7 @@ std::vector<Job> chain_of(std::uint64_t m, const std::vector<std::uint64_t>& col
   return jobs;
 }
 
-TEST(JobProgram, ChainsJobsWithAFenceForAllButTheLastTile) {
+TEST(JobProgram, FusesJobsWithPartialFences) {
   constexpr auto kWeights = Opcode::kLoadWeights, kLoad = Opcode::kLoadActivations,
                  kMatmul = Opcode::kMatmul, kStore = Opcode::kStore, kFence = Opcode::kFence,
                  kParameters = Opcode::kLoadParameters;
@@ -184,7 +184,7 @@ TEST(JobProgram, ChainsJobsWithAFenceForAllButTheLastTile) {
   }
 }
 
-TEST(JobProgram, ChainsWithAPlainFenceWhatCannotBeParted) {
+TEST(JobProgram, FusesUnsplittableJobsWithFences) {
   Geometry geometry = small();
   geometry.accumulator_rows = 16;
   for (const auto& jobs : {chain_of(17, {8, 24, 17}, geometry),    // two blocks of M
@@ -232,7 +232,7 @@ TEST(JobProgram, ReadsSomeTilesOfWhatAJobGives) {
 
 // Three STOREs that wait for a block's last planes would fill the queue in which the FENCE ahead of
 // these has its snapshot.
-TEST(JobProgram, KeepsTheStoresOfAnEarlyPartBehindTheFence) {
+TEST(JobProgram, KeepsEarlyStoresAfterFence) {
   const auto part = [](std::uint32_t channels, std::uint32_t filters, std::uint64_t first,
                        std::uint64_t columns) {
     Output output = kInt8;
@@ -257,7 +257,7 @@ TEST(JobProgram, KeepsTheStoresOfAnEarlyPartBehindTheFence) {
   EXPECT_EQ(predict_program(list, small(), MemoryTiming{}).layers.size(), 4u);
 }
 
-TEST(JobProgram, LoadsOperandsBeforeTheFenceThatEndsTheJobBefore) {
+TEST(JobProgram, LoadsOperandsBeforePreviousFence) {
   const Geometry geometry = small();
   Output adds = kInt8;
   adds.vector = StoreCommand{};
@@ -280,7 +280,7 @@ TEST(JobProgram, LoadsOperandsBeforeTheFenceThatEndsTheJobBefore) {
   EXPECT_EQ(fences_before(opcodes_with(1, true)), 1) << "a table waits for no job";
 }
 
-TEST(JobProgram, LeavesRoomForAsManyCommandsAsThereMayBe) {
+TEST(JobProgram, ReservesTheMostCommands) {
   const auto places = [](std::size_t count, bool of_a_map) {
     std::vector<Job> jobs(count, make_job("layer", {4, 8, 8}, Accumulate::kDevice, small(), kInt8));
     for (Job& job : jobs) {

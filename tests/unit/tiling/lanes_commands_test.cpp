@@ -62,7 +62,7 @@ std::vector<std::uint64_t> operand_words(const JobCommands& job, std::uint64_t f
   return words;
 }
 
-TEST(DepthwiseTiling, AddsWholeMapsByWindowsThatEndWithTheirLastPixel) {
+TEST(DepthwiseTiling, SumsMapsToTheLastPixel) {
   Convolution c = whole_map(8, 10);
   c.zero = 5;
   const std::optional<DepthwiseTiling> cut = cut_for_lanes(c, small(), LaneSum::kValues);
@@ -90,7 +90,7 @@ TEST(DepthwiseTiling, TakesMapsWhoseSumALaneHolds) {
   EXPECT_FALSE(cut_for_lanes(whole_map(9, 10), small(), LaneSum::kProducts)) << "other weights";
 }
 
-TEST(DepthwiseTiling, TakesWholeMapsOfAnyWidthByRowsThatAreAPartOfThem) {
+TEST(DepthwiseTiling, SumsMapsOfAnyWidthByRows) {
   const auto cut = cut_for_lanes(whole_map(3, 200), small(), LaneSum::kValues);
   ASSERT_TRUE(cut);
   EXPECT_FALSE(cut->in_strips());
@@ -122,7 +122,7 @@ Convolution dilated(std::uint32_t kernel, std::uint32_t dilation, std::uint32_t 
   return c;
 }
 
-TEST(DepthwiseTiling, KeepsADilationForWhichTheWindowHasWords) {
+TEST(DepthwiseTiling, KeepsDilationIfWindowFits) {
   struct Case {
     std::uint32_t kernel, dilation, command_kernel, command_dilation;
   };
@@ -145,7 +145,7 @@ TEST(DepthwiseTiling, KeepsADilationForWhichTheWindowHasWords) {
   }
 }
 
-TEST(DepthwiseTiling, PutsDilatedTapsOfEvenKernelsBetweenZeros) {
+TEST(DepthwiseTiling, PadsDilatedTapsWithZeros) {
   Convolution c = dilated(2, 8, 14);
   c.out_height = c.out_width = 6;
   const auto cut = cut_for_lanes(c, small(), LaneSum::kProducts);
@@ -159,7 +159,7 @@ TEST(DepthwiseTiling, PutsDilatedTapsOfEvenKernelsBetweenZeros) {
   EXPECT_EQ(taps, (std::vector<std::uint8_t>{1, 0, 2, 0, 0, 0, 3, 0, 4}));
 }
 
-TEST(DepthwiseTiling, CutsDilatedRowsThatALineDoesNotHoldIntoStrips) {
+TEST(DepthwiseTiling, SplitsWideDilatedRows) {
   Geometry geometry = small();
   geometry.accumulator_rows = 128;
   const auto cut = cut_for_lanes(dilated(3, 4, 65), geometry, LaneSum::kProducts);
@@ -184,7 +184,7 @@ Convolution wide_rows() {
   return c;
 }
 
-TEST(DepthwiseTiling, CutsRowsThatAreTooWideIntoStripsThatShareColumns) {
+TEST(DepthwiseTiling, StripsOfWideRowsShareColumns) {
   Geometry geometry = small();
   geometry.accumulator_rows = 128;
   const auto cut = cut_for_lanes(wide_rows(), geometry, LaneSum::kProducts);
@@ -217,7 +217,7 @@ TEST(DepthwiseTiling, CutsRowsThatAreTooWideIntoStripsThatShareColumns) {
   EXPECT_EQ(left->command().width, 78U);
 }
 
-TEST(DepthwiseTiling, HasNoStripsBeyondTheBorderNorOfTooFewWords) {
+TEST(DepthwiseTiling, StripsStayWithinTheBorder) {
   Geometry geometry = small();
   geometry.accumulator_rows = 3;  // a strip for each column
   Convolution c = wide_rows();
@@ -231,7 +231,7 @@ TEST(DepthwiseTiling, HasNoStripsBeyondTheBorderNorOfTooFewWords) {
 
 class LanesCommandsOfStrips : public testing::TestWithParam<LaneSum> {};
 
-TEST_P(LanesCommandsOfStrips, LoadThemAndStoreTheirRowsWhereTheyLie) {
+TEST_P(LanesCommandsOfStrips, LoadAndStoreInPlace) {
   Geometry geometry = small();
   geometry.accumulator_rows = 128;
   Output output{ResultFormat(ResultCode::kInt8), 0, -128, 127};
@@ -280,7 +280,7 @@ INSTANTIATE_TEST_SUITE_P(Sums, LanesCommandsOfStrips,
                            return info.param == LaneSum::kMaximum ? "Maximum" : "Products";
                          });
 
-TEST(LanesCommands, BeginEarlyWithTheFirstStripAlone) {
+TEST(LanesCommands, StartEarlyWithFirstStrip) {
   Geometry geometry = small();
   geometry.accumulator_rows = 128;
   const Output output{ResultFormat(ResultCode::kInt8), 0, -128, 127};
@@ -301,7 +301,7 @@ TEST(LanesCommands, BeginEarlyWithTheFirstStripAlone) {
             (std::vector<Opcode>{Opcode::kLoadActivations, Opcode::kDepthwise}));
 }
 
-TEST(LanesCommands, AskForTheParametersOfAsManyPlanesAheadAsThereIsRoomFor) {
+TEST(LanesCommands, PrefetchParametersThatFit) {
   Geometry geometry = small();
   geometry.parameter_sets = 8;
   Output output{ResultFormat(ResultCode::kInt8), 0, -128, 127};
@@ -325,7 +325,7 @@ TEST(LanesCommands, AskForTheParametersOfAsManyPlanesAheadAsThereIsRoomFor) {
   EXPECT_EQ(sets, 0U);
 }
 
-TEST(LanesCommands, ReadOperandsOfStripsInTheOrderOfTheirResults) {
+TEST(LanesCommands, ReadOperandsInResultOrder) {
   Geometry geometry = small();
   geometry.accumulator_rows = 128;
   Output output{ResultFormat(ResultCode::kInt8), 0, -128, 127};
@@ -349,7 +349,7 @@ TEST(LanesCommands, ReadOperandsOfStripsInTheOrderOfTheirResults) {
   EXPECT_EQ(operand_words(lanes_commands(*images, layout, {}), layout.operands), wanted);
 }
 
-TEST(LanesCommands, ReadEachImagesOperandForItsBlocksWhereverAStoreIsCut) {
+TEST(LanesCommands, ReadOperandsPerImage) {
   Output output{ResultFormat(ResultCode::kInt8), 0, -128, 127};
   output.vector = StoreCommand{};
   output.vector->multiply = output.vector->broadcast = 1;

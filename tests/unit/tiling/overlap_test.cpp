@@ -19,7 +19,7 @@ std::optional<Overlap> overlap(const Convolution& before, const Convolution& aft
                       geometry);
 }
 
-TEST(Overlap, PartsTheLastBlocksWhereTheyTakeLongEnough) {
+TEST(Overlap, SplitsLongLastBlocks) {
   const auto found = overlap(square(256, 56, 64), square(64, 56, 64, 3));
   ASSERT_TRUE(found);
   EXPECT_EQ(found->cut.block, 23u);  // of 25
@@ -91,7 +91,7 @@ Convolution depthwise(std::uint32_t channels, std::uint32_t size, std::uint32_t 
   return square(channels, size, channels, 3, stride, channels);
 }
 
-TEST(Overlap, IsTheOneThatKeepsTheArrayAndTheLanesWaitingLeast) {
+TEST(Overlap, MinimizesStallsOfBothUnits) {
   const KnownOverlap cases[] = {
       {depthwise(256, 14), square(256, 14, 64),
        "before block 0 of tile 3: 0 blocks, 3 tiles, 0 words"},
@@ -130,7 +130,7 @@ TEST(Overlap, IsTheOneThatKeepsTheArrayAndTheLanesWaitingLeast) {
   }
 }
 
-TEST(ProgramsOfConvolutions, StoreAllResultsWhereverALayerIsParted) {
+TEST(ProgramsOfConvolutions, StoreAllWhereverSplit) {
   const Geometry geometry;
   std::vector<Job> jobs = {make_job("before", square(192, 29, 192, 3), geometry, kInt8),
                            make_job("after", square(192, 29, 64, 3), geometry, kInt8)};
@@ -148,7 +148,7 @@ TEST(ProgramsOfConvolutions, StoreAllResultsWhereverALayerIsParted) {
   EXPECT_EQ(rows, (std::vector<std::uint64_t>{29 * 29 * 3, 29 * 29}));
 }
 
-TEST(ProgramsOfConvolutions, HardlyTakeMoreThanTheirTiles) {
+TEST(ProgramsOfConvolutions, TakeAboutTheirTiles) {
   const Geometry geometry;
   MemoryTiming memory;
   memory.latency = 100;

@@ -22,7 +22,7 @@ std::int8_t at_or_zero(const MatrixI8& matrix, std::uint64_t row, std::uint64_t 
   return r < matrix.rows() && c < matrix.cols() ? matrix(r, c) : std::int8_t{0};
 }
 
-TEST(PackWeights, PutsTilesInTheOrderOfTheirUseAndPadsWithZeros) {
+TEST(PackWeights, OrdersTilesByUseAndPadsWithZeros) {
   std::mt19937 random(11);
   for_plans(10, 10, kFewProducts,
             [&](const GemmShape& shape, Accumulate accumulate, const Geometry& geometry) {
@@ -58,7 +58,7 @@ TEST(PackWeights, LeavesLanesAheadOfAPartEmpty) {
   }
 }
 
-TEST(PackWeights, PutsTheProductsOfAStackOneAfterTheOther) {
+TEST(PackWeights, ConcatenatesProductsOfAStack) {
   std::mt19937 random(13);
   Geometry geometry;
   geometry.n = 4;
@@ -95,7 +95,7 @@ TEST(PackWeights, PutsTheProductsOfAStackOneAfterTheOther) {
   }
 }
 
-TEST(PackActivations, PutsTilesOfKThenRowsAndPadsWithZeros) {
+TEST(PackActivations, OrdersTilesOfKThenRowsAndPads) {
   std::mt19937 random(12);
   for_plans(
       12, 10, kFewProducts,
@@ -119,7 +119,7 @@ TEST(PackActivations, PutsTilesOfKThenRowsAndPadsWithZeros) {
       });
 }
 
-TEST(UnpackResults, PutsEverySumInItsPlaceAndDropsThePadding) {
+TEST(UnpackResults, PlacesSumsAndDropsPadding) {
   for_plans(
       13, 10, kFewProducts,
       [&](const GemmShape& shape, Accumulate accumulate, const Geometry& geometry) {
@@ -165,7 +165,7 @@ TEST(UnpackResults, AddsOnTheHostModulo32Bits) {
 }
 
 // Tile by tile of N: four words of biases, then four of scales, low byte first.
-TEST(PackParameters, PutsBiasesThenScalesOfEachTileAndPadsWithZeros) {
+TEST(PackParameters, BiasesThenScalesPerTile) {
   Geometry geometry;
   geometry.n = 2;
   const Output output{ResultFormat(ResultCode::kUint8), 0, 0, 255};
@@ -176,7 +176,7 @@ TEST(PackParameters, PutsBiasesThenScalesOfEachTileAndPadsWithZeros) {
                                  5, 0, 0, 0, 0,   0,   0,   0,   0, 0, 0,    0x80, 0, 0, 0, 0}));
 }
 
-TEST(PackParameters, RefusesScalesThatTheDeviceCannotTake) {
+TEST(PackParameters, RejectsUnsupportedScales) {
   const Output output{ResultFormat(ResultCode::kInt8), 0, -128, 127};
   const Job job = make_job("bytes", {1, 1, 3}, Accumulate::kDevice, Geometry{}, output);
   const auto refusal = [&](float scale) -> std::string {

@@ -11,7 +11,7 @@ constexpr std::uint64_t kAnySize = std::uint64_t{1} << 40;
 
 std::uint64_t ceiling(std::uint64_t a, std::uint64_t b) { return (a + b - 1) / b; }
 
-TEST(Plan, TilesCoverKAndNWithLessThanOneTileOfPadding) {
+TEST(Plan, TilesPadByLessThanOneTile) {
   for_plans(1, 40, kAnySize,
             [](const GemmShape& shape, Accumulate accumulate, const Geometry& geometry) {
               SCOPED_TRACE(describe(shape, geometry));
@@ -25,7 +25,7 @@ TEST(Plan, TilesCoverKAndNWithLessThanOneTileOfPadding) {
             });
 }
 
-TEST(Plan, BlocksCoverTheRowsOnceAndAreOfOneHeightWithinOneRow) {
+TEST(Plan, BlocksCoverRowsOnceEvenly) {
   for_plans(2, 40, kAnySize,
             [](const GemmShape& shape, Accumulate accumulate, const Geometry& geometry) {
               SCOPED_TRACE(describe(shape, geometry));
@@ -75,7 +75,7 @@ TEST(Plan, KeepsABlockOnChipExactlyWhereItFits) {
             });
 }
 
-TEST(Plan, OfAlexNetsFirstLinearLayerIsOneBlockThatFillsTheScratchpad) {
+TEST(Plan, AlexNetFc6FillsTheScratchpad) {
   const Plan plan = make_plan({64, 9216, 4096}, Accumulate::kDevice, Geometry{});
   EXPECT_EQ(plan.tiles(), 9216u);
   ASSERT_EQ(plan.groups.size(), 1u);

@@ -33,7 +33,7 @@ TEST(Layout, PartsLieOnPagesOneAfterTheOther) {
             });
 }
 
-TEST(Program, FitsTheRingAndTheFetchAheadAndEndsWithFinish) {
+TEST(Program, FitsRingAndPrefetchEndsWithFinish) {
   for_plans(21, 40, kAnySize,
             [](const GemmShape& shape, Accumulate accumulate, const Geometry& geometry) {
               SCOPED_TRACE(describe(shape, geometry));
@@ -288,7 +288,7 @@ TEST(Program, OfAProductInAChainReadsAsDocumented) {
             (std::vector<Phase>{kAhead, kEarly, kRest, kEarly, kAhead, kRest, kRest, kRest}));
 }
 
-TEST(Program, OfAStackLoadsWeightsAndParametersOfEachProduct) {
+TEST(Program, StackLoadsWeightsPerProduct) {
   Geometry geometry;
   geometry.n = 8;
   const Output output{ResultFormat(ResultCode::kInt8), 0, -128, 127};
@@ -342,7 +342,7 @@ TEST(Program, StoresTheLanesOfAPartAlone) {
   EXPECT_EQ(stored_lanes(8, 16), (Lanes{{0, 0}}));
 }
 
-TEST(Program, StoresEachBlockOfAPartByItselfWhereTilesHaveOtherLanes) {
+TEST(Program, StoresSplitBlocksSeparately) {
   std::vector<std::uint64_t> words;
   for (const StoreCommand& store : stores_of_part(20, 3, 17)) {  // blocks of 7, 7 and 6 rows
     EXPECT_EQ(store.blocks, 1U);
@@ -351,7 +351,7 @@ TEST(Program, StoresEachBlockOfAPartByItselfWhereTilesHaveOtherLanes) {
   EXPECT_EQ(words, (std::vector<std::uint64_t>{0, 20, 40, 7, 27, 47, 14, 34, 54}));
 }
 
-TEST(Program, HasSeamsOnlyInASingleBlockOfTilesThatCanBeParted) {
+TEST(Program, SplitsOnlyASingleBlock) {
   Geometry geometry;
   geometry.n = 8;
   geometry.accumulator_rows = 16;

@@ -95,7 +95,7 @@ TEST(TensorPlacement, TakesTheSmallestGapThatFits) {
          {"no gaps", 3, {{1}, {1}, {1}, reader(0), reader(1), reader(2)}, {0, 1, 2, -1, -1, -1}}});
 }
 
-TEST(TensorPlacement, CountsWordsOfAllTilesOfColumns) {
+TEST(TensorPlacement, CountsWordsOfAllTiles) {
   const auto words_of_columns = [](std::uint64_t columns, std::uint32_t words) {
     std::vector<Job> jobs = {job_of({4}), job_of(reader(0))};
     jobs[0].plan.shape.n = columns;
@@ -153,7 +153,7 @@ TEST(TensorPlacement, PlacesAnOperandWithoutItsSum) {
 
 TEST(TensorPlacement, KeepsMapsFromTheirFirstPart) {
   const Work first{4, {}, {}, true, 1, false, 0, 8}, second{4, {}, {}, true, 1, false, 4, 8};
-  check({{"alone", 8, {first, second, reader(1)}, {0, 0, -1}},
+  check({{"only writers", 8, {first, second, reader(1)}, {0, 0, -1}},
          {"read by its first part",
           8,
           {first, second, {8}, reader(2), reader(0)},

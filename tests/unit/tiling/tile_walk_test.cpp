@@ -43,7 +43,7 @@ TEST(RowWalk, GoesThroughEveryRowOfEveryTileInOrder) {
   EXPECT_EQ(results.size(), plan.row_blocks() * plan.result_blocks());
 }
 
-TEST(TileWalk, FindsTheTileThatACommandComputesInItsTurn) {
+TEST(TileWalk, FindsTheTileOfACommand) {
   const Job job = make_job("walked", {35, 20, 9}, Accumulate::kDevice, small());
   // Every tile, by the commands and their numbers in them
   std::size_t tiles = 0;
@@ -61,7 +61,7 @@ TEST(TileWalk, FindsTheTileThatACommandComputesInItsTurn) {
   EXPECT_EQ(tile_of(job, job.program.size(), 0), std::nullopt);
 }
 
-TEST(TileWalk, KnowsWhereBlocksBeginAndWhatIsStoredBefore) {
+TEST(TileWalk, KnowsBlockStartsAndEarlierStores) {
   const Job job = make_job("walked", {35, 20, 9}, Accumulate::kHost, small());
   const Plan& plan = job.plan;
   TileWalk walk(job);
@@ -136,7 +136,7 @@ TEST(TileWalk, MeetsEachTileOfBandsOnce) {
   EXPECT_EQ(rows.size(), 13u * 13 * plan.n_tiles);
 }
 
-TEST(TileWalk, TakesALayerOfTheLanesForOneTileOfAllItsCycles) {
+TEST(TileWalk, CountsDepthwiseLayerAsOneTile) {
   Convolution c;
   c.channels = c.out_channels = c.groups = 20;
   c.images = 1;

@@ -48,7 +48,7 @@ void for_each_pixel(const Window& w, const WindowBlock& block,
   }
 }
 
-TEST(WindowPlan, LoadsEachPixelOnceAndKeepsItAsLongAsItIsNeeded) {
+TEST(WindowPlan, LoadsPixelsOnceAndKeepsThem) {
   std::mt19937 random(1);
   Geometry geometry;
   unsigned planned = 0;
@@ -120,7 +120,7 @@ TEST(WindowPlan, BalancesTheRowsOfBlocks) {
   EXPECT_EQ(balanced_rows(5, 128), 5u);
 }
 
-TEST(WindowPlan, ReadsTheInputTensorAsItLiesInMemory) {
+TEST(WindowPlan, ReadsTheInputTensorInPlace) {
   const WindowPlan plan = plan_window(same(56, 2), 126, Geometry{});
   EXPECT_EQ(plan.loaded_words(), 2u * 56 * 56);
   EXPECT_EQ(plan.capacity, 56u * 56) << "no more than there are";
@@ -153,7 +153,7 @@ TEST(WindowPlan, MakesTheCommandsOfABlock) {
             "in_row=4294967295 in_column=3 new_pixels=10 freed_pixels=5");
 }
 
-TEST(WindowPlan, OrdersCommandsSoThatEachWaitsOnlyForThoseBeforeIt) {
+TEST(WindowPlan, CommandsWaitOnlyForEarlierOnes) {
   const WindowPlan plan = plan_window(same(20, 1), 128, Geometry{});
   WindowOperands operands;
   operands.results.format = static_cast<std::uint32_t>(ResultCode::kInt8);
