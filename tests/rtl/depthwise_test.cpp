@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Against convolutions and pools as they are defined: tap by tap, on images that lie apart.
 #include <Vdepthwise_flips.h>
+#include <Vdepthwise_n16.h>
 #include <Vdepthwise_n4.h>
 #include <Vdepthwise_n8.h>
 
@@ -326,6 +327,9 @@ void run_random(unsigned seeds) {
 TEST(Lanes, GivesSumsAndMaximaOfRandomLayers) { run_random<Vdepthwise_n4, 4>(150); }
 TEST(Lanes, EightGiveThemToo) { run_random<Vdepthwise_n8, 8>(60); }
 TEST(Lanes, ThatCheckThemselvesGiveThemToo) { run_random<Vdepthwise_flips, 4>(60); }
+
+// Their words are checked in two groups of bytes.
+TEST(Lanes, SixteenThatCheckThemselvesGiveThemToo) { run_random<Vdepthwise_n16, 16>(20); }
 
 TEST(Lanes, TellOfEachFlipThatChangesASum) {
   std::size_t reported = 0, tried = 0;

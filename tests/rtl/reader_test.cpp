@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <Vreader_n4.h>
 #include <Vreader_sets.h>
+#include <Vreader_spare.h>
 
 #include "tests/rtl/harness.hpp"
 
@@ -11,6 +12,8 @@ constexpr unsigned kN = 4;
 constexpr unsigned kBursts = 2;
 constexpr unsigned kWords = 37;     // of the buffer
 constexpr unsigned kMaxBeats = 16;  // of a burst
+constexpr unsigned kSpare = 17;     // words of the buffer that the tensor memory takes
+constexpr std::uint64_t kTensorHalf = std::uint64_t{1} << 39;
 
 struct Command {
   std::uint64_t address;
@@ -23,12 +26,16 @@ struct Gates {
   Gate command, request, beat, release;
 };
 
-/// A buffer of kWords whose places become free kReleased at once.
-template <class Model, unsigned kReleased = 1>
+/// A buffer of kWords whose places become free kReleased at once; with `tensor` the upper half of
+/// the address space is the tensor memory, and `capacity` is what the buffer then has.
+template <class Model, unsigned kReleased = 1, unsigned kLongest = kMaxBeats>
 class Trial {
  public:
-  Trial(std::vector<Command> commands, Gates gates)
-      : commands_(std::move(commands)), gates_(std::move(gates)) {
+  Trial(std::vector<Command> commands, Gates gates, bool tensor = false, unsigned capacity = kWords)
+      : commands_(std::move(commands)),
+        gates_(std::move(gates)),
+        tensor_(tensor),
+        capacity_(capacity) {
     for (const Command& command : commands_) {
       for (unsigned word = 0; word < command.words(); ++word) {
         const unsigned block = word / command.count / command.passes;
@@ -39,6 +46,8 @@ class Trial {
       }
     }
     bench->stop_i = 0;
+    bench->tensor_i = tensor_;
+    bench.reset();  // the buffer's capacity is set then
   }
 
   /// Every word is asked for once, in order; then all is idle.
@@ -79,12 +88,18 @@ class Trial {
       ASSERT_LE(asked + bench->request_beats_o, words_.size());
       EXPECT_EQ(bench->request_address_o, words_[asked]);
       EXPECT_EQ(tags_[asked], tags_[asked + bench->request_beats_o - 1]) << "of two commands";
-      EXPECT_LE(bench->request_beats_o, kMaxBeats);
+      EXPECT_LE(bench->request_beats_o, kLongest);
       if (!commands_[tags_[asked] - 40].reserved) {
-        EXPECT_LE(coming_ + bench->request_beats_o + kept, kWords) << "no room for it";
+        EXPECT_LE(coming_ + bench->request_beats_o + kept, capacity_) << "no room for it";
       }
       EXPECT_LT(bursts_.size(), kBursts);
       EXPECT_EQ(bench->stop_i, 0);
+      const bool tensor = tensor_ && words_[asked] >= kTensorHalf;
+      EXPECT_EQ(bench->request_tensor_o, tensor);
+      for (const Burst& burst : bursts_) {
+        EXPECT_EQ(burst.tensor, tensor) << "bursts of two memories in flight";
+        both_in_flight += burst.tensor;
+      }
     }
     EXPECT_EQ(bench->asking_o, asked < promised_);
     EXPECT_EQ(bench->pending_o, !bursts_.empty());
@@ -111,7 +126,8 @@ class Trial {
     if (valid && bench->request_ready_i) {
       const bool reserved = commands_[tags_[asked] - 40].reserved;
       const std::size_t last = asked + bench->request_beats_o - 1;
-      bursts_.push_back({bench->request_beats_o, begins_[asked], ends_[last], reserved});
+      bursts_.push_back({bench->request_beats_o, begins_[asked], ends_[last], reserved,
+                         tensor_ && words_[asked] >= kTensorHalf});
       if (!reserved) coming_ += bench->request_beats_o;
       asked += bench->request_beats_o;
     }
@@ -120,18 +136,21 @@ class Trial {
   }
 
   Bench<Model> bench;
-  std::size_t asked = 0;  // words
-  unsigned kept = 0;      // words in the buffer
+  std::size_t asked = 0;        // words
+  unsigned kept = 0;            // words in the buffer
+  unsigned both_in_flight = 0;  // requests to the tensor memory while one was in flight
   std::size_t error_beat = ~std::size_t{0};
 
  private:
   struct Burst {
     unsigned beats;  // that are to come
-    bool first, end, reserved;
+    bool first, end, reserved, tensor;
   };
 
   std::vector<Command> commands_;
   Gates gates_;
+  bool tensor_;
+  unsigned capacity_;
   std::vector<std::uint64_t> words_;  // addresses, in order
   std::vector<unsigned> tags_;        // the command of each
   std::vector<bool> begins_, ends_;   // a run; its command
@@ -144,6 +163,7 @@ class Trial {
 
 using TrialN4 = Trial<Vreader_n4>;
 using TrialOfSets = Trial<Vreader_sets, 8>;
+using TrialOfSpare = Trial<Vreader_spare, 1, 4>;
 
 const std::vector<Command> kCommands{{4096 - 8, 4, 2, 1}, {0x2000, 1, 1, 3}, {0x3000, 70, 1, 2}};
 
@@ -205,6 +225,35 @@ TEST(Reader, AWalkWhoseRoomWasKeptWaitsForNone) {
   const std::uint64_t begin = trial.bench.clock();
   while (trial.asked < 360) trial.clock();
   EXPECT_LE(trial.bench.clock() - begin, 320u) << "a word per cycle";
+}
+
+TEST(Reader, ASpareIsNotAskedForWithATensorMemoryOnly) {
+  for (const bool tensor : {false, true}) {
+    const unsigned capacity = tensor ? kWords - kSpare : kWords;
+    TrialOfSpare trial({{0, 100, 1, 1}}, {Gate(), Gate(), Gate(), Gate(0, 1)}, tensor, capacity);
+    for (unsigned t = 0; t < 100; ++t) trial.clock();
+    EXPECT_EQ(trial.asked, capacity / 4 * 4) << "bursts of 4 words";
+  }
+}
+
+TEST(Reader, AsksOneOfTwoMemoriesAtATime) {
+  unsigned both = 0;
+  for_seeds(1, 60, [&](std::mt19937& random) {
+    const bool tensor = random() % 4 != 0;
+    std::vector<Command> commands;
+    for (unsigned i = draw(random, 2, 8); i > 0; --i) {
+      const std::uint64_t half = random() % 2 == 0 ? kTensorHalf : 0;
+      commands.push_back({half + draw(random, 0, 4096) * 4ull, draw(random, 1, 20),
+                          draw(random, 1, 2), draw(random, 1, 2), random() % 3 == 0});
+    }
+    TrialOfSpare trial(
+        commands,
+        {Gate::random(random), Gate::random(random), Gate::random(random), Gate::random(random)},
+        tensor, tensor ? kWords - kSpare : kWords);
+    trial();
+    both += trial.both_in_flight;
+  });
+  EXPECT_GT(both, 100u) << "bursts of one memory overlap";
 }
 
 }  // namespace
