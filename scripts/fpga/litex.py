@@ -38,7 +38,7 @@ def arguments(argv):
     parser.add_argument("--build", default="build/litex", help="where all that is made goes (default: %(default)s)")
     parser.add_argument("--jobs", type=int, default=os.cpu_count(), help="compilers at a time (default: the processor's cores)")
     options = parser.parse_args(argv)
-    for name in ("clocks", "jobs"):
+    for name in ("cycles", "jobs"):
         if getattr(options, name) < 1:
             parser.error(f"--{name}: at least 1")
     return options
