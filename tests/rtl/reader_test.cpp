@@ -227,7 +227,7 @@ TEST(Reader, AWalkWhoseRoomWasKeptWaitsForNone) {
   EXPECT_LE(trial.bench.clock() - begin, 320u) << "a word per cycle";
 }
 
-TEST(Reader, ASpareIsNotAskedForWithATensorMemoryOnly) {
+TEST(Reader, LeavesTheSpareToTheTensorMemory) {
   for (const bool tensor : {false, true}) {
     const unsigned capacity = tensor ? kWords - kSpare : kWords;
     TrialOfSpare trial({{0, 100, 1, 1}}, {Gate(), Gate(), Gate(), Gate(0, 1)}, tensor, capacity);
