@@ -42,6 +42,7 @@ def main():
 
     session_options = onnxruntime.SessionOptions()
     session_options.intra_op_num_threads = 2
+    session_options.add_session_config_entry("session.x64quantprecision", "1")  # without VNNI, sums saturate else
     session = onnxruntime.InferenceSession(options.model, session_options, providers=["CPUExecutionProvider"])
     taken = session.get_inputs()[0]
     with tempfile.TemporaryDirectory() as folder:

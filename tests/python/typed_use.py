@@ -11,7 +11,7 @@ sums: NDArray[np.int32] = device.matmul(a, a.T)
 sums = device.matmul(a, a, transposed=True)
 device.registers["RING_TAIL"] = device.registers["RING_HEAD"]
 data: NDArray[np.uint8] = device.read(0, 64)
-cycles: int = device.counters["total.clocks"] + device.clocks + int(device.signal("irq_o"))
+elapsed: int = device.counters["total.clocks"] + device.clocks + int(device.signal("irq_o"))
 with device.trace("wave.fst", (0, 10)) as trace:
     device.step()
 with gemm64.Device("tlm", array=4) as other:
