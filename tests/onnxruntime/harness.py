@@ -48,11 +48,11 @@ def saturates():
     return not flags.exists() or "vnni" not in flags.read_text()
 
 
-def cpu_session(model, options, **more):
+def cpu_session(model, options):
     """A session of ONNX Runtime's CPU provider for a model, given as a path or serialized. Its sums do not saturate,
     unless `options` disable all optimizations or a body reads an int8 constant of the outer graph."""
     def session(model):
-        return onnxruntime.InferenceSession(model, options, providers=["CPUExecutionProvider"], **more)
+        return onnxruntime.InferenceSession(model, options, providers=["CPUExecutionProvider"])
     if saturates():
         options.add_session_config_entry("session.x64quantprecision", "1")
         try:

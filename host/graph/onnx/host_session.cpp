@@ -183,15 +183,12 @@ ort::Session make_session(const ort::Environment& environment, const HostModel& 
   if (!provider.devices.empty()) options.add_provider(provider.devices, provider.options);
   options.add_initializers(model.weights);
   std::string bytes;
-  bool fits = false;
+  onnx::ModelProto unshared;
   if (precise) {
-    onnx::ModelProto unshared = model.proto;
+    unshared = model.proto;
     unshare_int8(*unshared.mutable_graph(), model.weights);
-    fits = unshared.SerializeToString(&bytes);
-  } else {
-    fits = model.proto.SerializeToString(&bytes);
   }
-  if (!fits) {
+  if (!(precise ? unshared : model.proto).SerializeToString(&bytes)) {
     throw ort::Error(ORT_INVALID_ARGUMENT, "the network without its weights exceeds 2 GiB");
   }
   try {

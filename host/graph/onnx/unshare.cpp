@@ -10,15 +10,15 @@
 namespace gemm64 {
 
 void unshare_int8(onnx::GraphProto& graph, const std::vector<const onnx::TensorProto*>& weights) {
-  std::map<std::string, onnx::TensorProto> constants;
+  std::map<std::string, const onnx::TensorProto*> constants;
   std::set<std::string> names;
   for (const onnx::TensorProto& tensor : graph.initializer()) {
     names.insert(tensor.name());
-    if (tensor.data_type() == onnx::TensorProto::INT8) constants.emplace(tensor.name(), tensor);
+    if (tensor.data_type() == onnx::TensorProto::INT8) constants.emplace(tensor.name(), &tensor);
   }
   for (const onnx::TensorProto* const weight : weights) {
     if (const auto constant = constants.find(weight->name()); constant != constants.end()) {
-      constant->second = *weight;
+      constant->second = weight;
     }
   }
   for (const onnx::ValueInfoProto& value : graph.input()) names.insert(value.name());
@@ -35,7 +35,7 @@ void unshare_int8(onnx::GraphProto& graph, const std::vector<const onnx::TensorP
         name = fmt::format("{}.{}", constant->first, i);
       }
       onnx::TensorProto& copy = *graph.add_initializer();
-      copy = constant->second;
+      copy = *constant->second;
       copy.set_name(name);
       input = name;
     }

@@ -24,8 +24,8 @@ class OnnxRuntime:
         options = onnxruntime.SessionOptions()
         options.intra_op_num_threads = 1
         options.log_severity_level = 3
-        # Without VNNI, sums of uint8 with int8 products saturate else. Int8 activations, whose sums do not, have no
-        # kernels with this option.
+        # Otherwise sums of uint8 with int8 products saturate without VNNI. ONNX Runtime rejects the option for int8
+        # activations, whose sums do not saturate, and for int8 constants that several nodes read.
         options.add_session_config_entry("session.x64quantprecision", "1")
         self._session: Any
         try:
