@@ -32,7 +32,8 @@ MatrixI8 rows_of(const Tensor& tensor, Eigen::Index rows, Eigen::Index columns) 
 }
 
 /// Weights for channels of as many taps each, as the layer's activations have these; zero for
-/// columns of others.
+/// columns of others. Of several channels in one column the weights add up; only copies have these,
+/// whose weights are zeros and a one.
 MatrixI8 in_order(const MatrixI8& weights, const DeviceLayer& layer) {
   const auto columns = static_cast<Eigen::Index>(layer.job.plan.shape.k);
   if (layer.input_order.empty() && weights.cols() == columns) return weights;
@@ -40,7 +41,7 @@ MatrixI8 in_order(const MatrixI8& weights, const DeviceLayer& layer) {
       layer.convolution && !layer.packed ? static_cast<Eigen::Index>(layer.convolution->taps()) : 1;
   MatrixI8 result = MatrixI8::Zero(weights.rows(), columns);
   for (Eigen::Index channel = 0; channel < weights.cols() / taps; ++channel) {
-    result.middleCols(place_in(layer.input_order, channel) * taps, taps) =
+    result.middleCols(place_in(layer.input_order, channel) * taps, taps) +=
         weights.middleCols(channel * taps, taps);
   }
   return result;

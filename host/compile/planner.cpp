@@ -36,6 +36,12 @@ bool reads_map(Convolution map, QuantizedNode& to) {
   return true;
 }
 
+/// Is a channel in the view more than once? Its weights would be sums, beyond int8.
+bool repeats_channel(std::vector<std::uint32_t> view) {
+  std::sort(view.begin(), view.end());
+  return std::adjacent_find(view.begin(), view.end()) != view.end();
+}
+
 /// Do int32 results, four beats a row, take less time than the columns of sums?
 bool takes_less_by_sums(const QuantizedNode& node, std::uint32_t n) {
   const std::uint64_t beats = ResultFormat::int32().beats_per_row();
@@ -223,7 +229,7 @@ void Planner::add_layer(int index, QuantizedNode node) {
   const std::string& name = proto(index).input(0);
   const bool by_channel =
       node.sum != LaneSum::kProducts || (node.convolution && node.convolution->groups != 1);
-  if (by_channel) materialize(name);
+  if (by_channel || repeats_channel(value_of(name).view)) materialize(name);
   const Value input = value_of(name);
   Placed placed;
   placed.layer.node = index;
@@ -261,7 +267,8 @@ void Planner::add_layer(int index, QuantizedNode node) {
   const Value weights = value_of(placed.layer.weights_value);
   const std::size_t weights_level = weights.level + (weights.layer ? 1 : 0);
   const bool in_place = input.layer && (input.view.empty() || !by_channel) &&
-                        weights_level <= input.level && reads_as_it_lies(input, placed.node);
+                        !repeats_channel(input.view) && weights_level <= input.level &&
+                        reads_as_it_lies(input, placed.node);
   if (in_place) {
     placed.layer.source = input.layer;
     placed.layer.view = input.view;

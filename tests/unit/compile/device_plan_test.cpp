@@ -699,6 +699,17 @@ TEST_F(DevicePlanTest, ReadsShuffledChannelsInPlace) {
   EXPECT_THAT(made.programs[0].layers[1].view, ElementsAre(0, 4, 1));
 }
 
+TEST_F(DevicePlanTest, CopiesChannelsThatAreTakenTwice) {
+  QuantizedText text("1,8,6,6");
+  text.conv("x", "a", 8, 8, 1)
+      .node("mixed", "Gather <axis = 1> (a, twice)")
+      .conv("mixed", "y", 8, 8, 1);
+  EXPECT_THAT(texts(plan(text)), ElementsAre("a mixed<a y<mixed"));
+  PlanOptions array;
+  array.lanes = false;  // nothing makes copies, so that the host lays out what the layer reads
+  EXPECT_THAT(texts(plan_device(text.model(), small_geometry(), array)), ElementsAre("a", "y"));
+}
+
 TEST_F(DevicePlanTest, ReportsNodesBetweenSumPrograms) {
   QuantizedText text("4,8");
   text.weights("w", {8, 8})

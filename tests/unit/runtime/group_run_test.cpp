@@ -99,7 +99,8 @@ INSTANTIATE_TEST_SUITE_P(
                     Network{"lanes", [] { return quantized_lanes(); }, {2, 3, 9, 9}},
                     Network{"ways", [] { return quantized_ways(); }, {1, 3, 9, 9}},
                     Network{"parts", [] { return quantized_parts(); }, {2, 3, 9, 9}},
-                    Network{"slices", [] { return quantized_slices(); }, {2, 3, 9, 9}}),
+                    Network{"slices", [] { return quantized_slices(); }, {2, 3, 9, 9}},
+                    Network{"repeats", [] { return quantized_repeats(); }, {2, 3, 9, 9}}),
     [](const auto& info) { return std::string(info.param.name); });
 
 }  // namespace

@@ -75,6 +75,7 @@ class QuantizedText {
       constant(name, Tensor::of<std::int64_t>({1}, {value}));
     }
     constant("order", Tensor::of<std::int64_t>({8}, {0, 4, 1, 5, 2, 6, 3, 7}));
+    constant("twice", Tensor::of<std::int64_t>({8}, {2, 2, 0, 7, 2, 0, 5, 5}));
     constant("z", Tensor::of<std::uint8_t>({}, {131}));
     constant("bias", Tensor::of<std::uint8_t>({8}, {0, 9, 55, 131, 140, 200, 254, 255}));
     constant("rows", Tensor::of<std::uint8_t>({8, 1}, {0, 9, 55, 131, 140, 200, 254, 255}));
@@ -198,6 +199,22 @@ inline OnnxModel quantized_slices(int images = 2) {
       .node("mean", "com.microsoft.QLinearGlobalAveragePool (all, coarse, z, s, z)")
       .node("flat", "Flatten (mean)")
       .matmul("flat", "y", 51, 7);
+  return text.model();
+}
+
+/// Channels that are taken twice, for a convolution, a depthwise one and a Linear layer.
+inline OnnxModel quantized_repeats(int images = 2) {
+  QuantizedText text(fmt::format("{},3,9,9", images));
+  text.conv("x", "a", 3, 8, 3)
+      .node("more", "Gather <axis = 1> (a, twice)")
+      .conv("more", "b", 8, 8, 1)
+      .conv("more", "c", 8, 8, 3, "pads = [1,1,1,1]", 8)
+      .add("b", "c", "d")
+      .node("mean", "com.microsoft.QLinearGlobalAveragePool (d, s, z, s, z)")
+      .node("flat", "Flatten (mean)")
+      .matmul("flat", "e", 8, 8)
+      .node("f", "Gather <axis = 1> (e, twice)")
+      .matmul("f", "y", 8, 5);
   return text.model();
 }
 
