@@ -171,32 +171,62 @@ void set_host_threads(int threads) { threads_of_sessions = threads; }
 
 namespace {
 
+/// What a session's sums of products of uint8 with int8 are made of.
+enum class Sums {
+  kAsTheyAre,         // ONNX Runtime's kernels for the weights of the file: may saturate
+  kOfUnsigned,        // weights made uint8 by "session.x64quantprecision"
+  kOfUnsignedOpset20  // of QLinearMatMul, too, of which the option knows the version of opset 10
+};
+
+/// Declares opset 20 for a network of a later one, and returns whether it did. Nodes keep their
+/// meaning, but for GroupNormalization; types and attributes that opset 20 has not are rejected
+/// when the session is created.
+bool declare_opset_20(onnx::ModelProto& model) {
+  for (const onnx::NodeProto& node : model.graph().node()) {
+    if (node.op_type() == "GroupNormalization") return false;
+  }
+  for (onnx::OperatorSetIdProto& opset : *model.mutable_opset_import()) {
+    if (!opset.domain().empty() && opset.domain() != "ai.onnx") continue;
+    if (opset.version() <= 20) return false;
+    opset.set_version(20);
+    return true;
+  }
+  return false;
+}
+
 ort::Session make_session(const ort::Environment& environment, const HostModel& model,
-                          const HostProvider& provider, bool precise) {
+                          const HostProvider& provider, Sums sums) {
+  const bool converts = sums != Sums::kAsTheyAre;
+  onnx::ModelProto converted;
+  if (converts) {
+    converted = model.proto;
+    unshare_int8(*converted.mutable_graph(), model.weights);
+    if (sums == Sums::kOfUnsignedOpset20 && !declare_opset_20(converted)) {
+      return make_session(environment, model, provider, Sums::kOfUnsigned);
+    }
+  }
   ort::SessionOptions options(environment);
   options.set_log_level(ORT_LOGGING_LEVEL_FATAL);  // errors are exceptions
   options.set_entry("session.qdqisint8allowed", "1");
-  if (precise) options.set_entry("session.x64quantprecision", "1");
+  if (converts) options.set_entry("session.x64quantprecision", "1");
   // Its threads would take processors from simulations.
   options.set_entry("session.intra_op.allow_spinning", "0");
   options.set_threads(threads_of_sessions);
   if (!provider.devices.empty()) options.add_provider(provider.devices, provider.options);
   options.add_initializers(model.weights);
   std::string bytes;
-  onnx::ModelProto unshared;
-  if (precise) {
-    unshared = model.proto;
-    unshare_int8(*unshared.mutable_graph(), model.weights);
-  }
-  if (!(precise ? unshared : model.proto).SerializeToString(&bytes)) {
+  if (!(converts ? converted : model.proto).SerializeToString(&bytes)) {
     throw ort::Error(ORT_INVALID_ARGUMENT, "the network without its weights exceeds 2 GiB");
   }
   try {
     return {environment, std::string_view(bytes), options};
   } catch (const ort::Error& error) {
+    if (sums == Sums::kOfUnsignedOpset20) {
+      return make_session(environment, model, provider, Sums::kOfUnsigned);
+    }
     // Of int8 activations, which do not saturate, ONNX Runtime makes nodes that it has not.
-    if (!precise || error.code() != ORT_NOT_IMPLEMENTED) throw;
-    return make_session(environment, model, provider, false);
+    if (!converts || error.code() != ORT_NOT_IMPLEMENTED) throw;
+    return make_session(environment, model, provider, Sums::kAsTheyAre);
   }
 }
 
@@ -204,7 +234,8 @@ ort::Session make_session(const ort::Environment& environment, const HostModel& 
 
 ort::Session host_session(const ort::Environment& environment, const HostModel& model,
                           const HostProvider& provider) {
-  return make_session(environment, model, provider, saturates());
+  return make_session(environment, model, provider,
+                      saturates() ? Sums::kOfUnsignedOpset20 : Sums::kAsTheyAre);
 }
 
 }  // namespace gemm64
