@@ -36,6 +36,11 @@ bool reads_map(Convolution map, QuantizedNode& to) {
   return true;
 }
 
+/// A pool whose windows have more than one pixel.
+bool is_window_pool(const DeviceLayer& layer) {
+  return layer.is_pool() && layer.convolution && layer.convolution->taps() > 1;
+}
+
 /// Is a channel in the view more than once? Its weights would be sums, beyond int8.
 bool repeats_channel(std::vector<std::uint32_t> view) {
   std::sort(view.begin(), view.end());
@@ -364,7 +369,8 @@ void Planner::add_on_host(int index, const QuantizedNode& node) {
 }
 
 /// The depth with which each layer is sorted. With a tensor memory the only reader of a pool
-/// follows it, since the pool's results take space until then.
+/// follows it, since the pool's results take space until then; but not where it also waits for
+/// another part of a concatenation.
 std::vector<std::size_t> Planner::depths_in_order() const {
   std::vector<std::size_t> depths, readers(layers_.size());
   for (const Placed& placed : layers_) {
@@ -376,8 +382,14 @@ std::vector<std::size_t> Planner::depths_in_order() const {
     const DeviceLayer& layer = layers_[i].layer;
     if (!layer.source || layer.operand || layer.rows || readers[*layer.source] != 1) continue;
     const Placed& pool = layers_[*layer.source];
-    const bool is_window = pool.layer.is_pool() && pool.layer.convolution->taps() > 1;
-    if (is_window && pool.level == layers_[i].level) depths[i] = pool.depth;
+    const bool waits =
+        pool.layer.part && std::any_of(layers_.begin(), layers_.end(), [&](const Placed& other) {
+          return other.layer.part && other.layer.gives() == pool.layer.gives() &&
+                 other.depth >= pool.depth && !is_window_pool(other.layer);
+        });
+    if (is_window_pool(pool.layer) && !waits && pool.level == layers_[i].level) {
+      depths[i] = pool.depth;
+    }
   }
   return depths;
 }
@@ -392,8 +404,7 @@ std::vector<DeviceProgram> Planner::programs() {
   enum Turn { kFirst, kPool, kAny, kLast };
   std::vector<Turn> turn(layers_.size(), kAny);
   for (std::size_t i = 0; i < turn.size(); ++i) {
-    const std::optional<Convolution>& window = layers_[i].layer.convolution;
-    if (layers_[i].layer.is_pool() && window && window->taps() > 1) turn[i] = kPool;
+    if (is_window_pool(layers_[i].layer)) turn[i] = kPool;
   }
   for (const Placed& placed : layers_) {
     if (!placed.layer.operand) continue;

@@ -115,10 +115,15 @@ bool Planner::copy_through_table(int index) {
 /// A Resize that repeats pixels: a layer of its own.
 bool Planner::enlarge(int index) {
   if (proto(index).op_type() != "Resize") return false;
-  std::optional<Placed> copy = copy_of(index, proto(index).input(0));
+  const std::string& name = proto(index).input(0);
+  std::optional<Placed> copy = copy_of(index, name);
   if (!copy || !copy->map) return leave(index, "it does not read a map that a layer gave");
   const auto repeats = read_repeats(nodes_, index);
   if (!repeats) return leave(index, "it does more than repeat each pixel");
+  if (copy->layer.identity) {  // the array copies a view, and repeats nothing
+    if (!materialize(name)) return leave(index, "the lanes have no room for its rows");
+    copy = copy_of(index, name);
+  }
   Convolution& map = *copy->node.convolution;
   map.height = map.out_height = map.height * repeats->first;
   map.width = map.out_width = map.width * repeats->second;

@@ -647,6 +647,29 @@ TEST_F(DevicePlanTest, EnlargesAMapThatResizeRepeats) {
       ElementsAre("a", "y"));
 }
 
+TEST_F(DevicePlanTest, EnlargesChannelsThatASliceTakes) {
+  QuantizedText text("1,8,6,6");
+  text.conv("x", "a", 8, 8, 1)
+      .node("half", "Slice (a, first_one, third, axis_one)")
+      .node("b", "Resize <mode = \"nearest\"> (half, , doubled)")
+      .conv("b", "y", 3, 8, 1);
+  const DevicePlan made = plan(text);
+  ASSERT_THAT(texts(made), ElementsAre("a half<a b<half y<b"));
+  EXPECT_FALSE(made.programs[0].layers[2].identity) << "the array repeats no pixels";
+  EXPECT_EQ(made.programs[0].layers[2].repeats, std::pair(2U, 2U));
+}
+
+TEST_F(DevicePlanTest, ReaderOfAPoolWaitsForOtherParts) {
+  QuantizedText text("1,8,6,6");
+  text.conv("x", "a", 8, 8, 1)
+      .node("p", "MaxPool <kernel_shape = [3,3], pads = [1,1,1,1]> (a)")
+      .node("all", "com.microsoft.QLinearConcat <axis = 1> (s, z, p, s, z, a, s, z)")
+      .conv("all", "y", 16, 8, 1);
+  Geometry geometry = small_geometry();
+  geometry.tensor_memory = true;
+  EXPECT_THAT(texts(plan_device(text.model(), geometry)), ElementsAre("a p<a all<a y<all"));
+}
+
 TEST_F(DevicePlanTest, ReportsWhyProgramsAreSplit) {
   const auto found = [](const std::string& node, const PlanOptions& options = {},
                         std::int64_t channels = 8) {
