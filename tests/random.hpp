@@ -36,10 +36,19 @@ inline unsigned fresh_seed() {
   return text == nullptr ? 0 : static_cast<unsigned>(std::strtoul(text, nullptr, 10));
 }
 
+/// Returns how many of `count` seeds are run, at least 1: one in as many as GEMM64_TEST_SHARE says,
+/// which `make test` sets, else all. It also scales what that many seeds should reach at least.
+inline unsigned seeds_to_run(unsigned count) {
+  static const char* const text = std::getenv("GEMM64_TEST_SHARE");
+  const bool all = text == nullptr || fresh_seed() != 0;
+  const auto share = all ? 1UL : std::max(1UL, std::strtoul(text, nullptr, 10));
+  return static_cast<unsigned>((count + share - 1) / share);
+}
+
 /// Calls body(random) for each of `count` seeds, names the seed where it fails, and ends at the
 /// first failure. With a fresh seed the random numbers are others.
 template <class Body>
-void for_seeds(unsigned first, unsigned count, Body body) {
+void for_all_seeds(unsigned first, unsigned count, Body body) {
   for (unsigned seed = first; seed < first + count; ++seed) {
     SCOPED_TRACE("seed " + std::to_string(seed) +
                  ", GEMM64_TEST_SEED=" + std::to_string(fresh_seed()));
@@ -47,6 +56,12 @@ void for_seeds(unsigned first, unsigned count, Body body) {
     body(random);
     if (testing::Test::HasFailure()) return;
   }
+}
+
+/// The same for the share of the seeds that is run.
+template <class Body>
+void for_seeds(unsigned first, unsigned count, Body body) {
+  for_all_seeds(first, seeds_to_run(count), body);
 }
 
 }  // namespace gemm64

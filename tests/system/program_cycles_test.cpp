@@ -87,8 +87,8 @@ void expect_exact_or_stopped(const Kind& kind) {
             random, kind.make(random, rig.driver.geometry(), draw(random, 1, kind.some_parts)));
         ++(expect_predicted(rig, program, random_latency(random)) ? ended : stopped);
       });
-      EXPECT_GE(ended, 8u);
-      EXPECT_GE(stopped, 8u);
+      EXPECT_GE(ended, seeds_to_run(8));
+      EXPECT_GE(stopped, seeds_to_run(8));
     }
   }
 }
