@@ -177,7 +177,8 @@ Job Planner::make_job_of(const Placed& placed) const {
     if (options_.lanes)
       lanes = make_lanes_job(name, *layer.convolution, geometry_, output, layer.sum, layer.repeats);
     if (lanes) return *std::move(lanes);
-    if (layer.is_pool()) throw UsageError("the lanes have no room for its window");
+    const bool repeats = layer.repeats != std::pair(1U, 1U);
+    if (layer.is_pool() || repeats) throw UsageError("the lanes have no room for its window");
     return make_job(std::move(name), *layer.convolution, geometry_, output, options_.rate);
   }
   GemmShape shape = node.shape;

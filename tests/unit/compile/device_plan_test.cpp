@@ -630,12 +630,12 @@ TEST_F(DevicePlanTest, CopiesAPartThatOthersRead) {
 
 TEST_F(DevicePlanTest, EnlargesAMapThatResizeRepeats) {
   const auto found = [](const std::string& attributes, const std::string& to = "doubled",
-                        const std::string& region = "") {
+                        const std::string& region = "", const PlanOptions& options = {}) {
     QuantizedText text("1,8,6,6");
     text.conv("x", "a", 8, 8, 1)
         .node("b", "Resize <" + attributes + "> (a, " + region + ", " + to + ")")
         .conv("b", "y", 8, 8, 1);
-    return texts(plan(text));
+    return texts(plan_device(text.model(), small_geometry(), options));
   };
   EXPECT_THAT(found("mode = \"nearest\"", "doubled", "nothing"), ElementsAre("a b<a y<b"));
   EXPECT_THAT(found("mode = \"nearest\""), ElementsAre("a b<a y<b"));
@@ -645,6 +645,10 @@ TEST_F(DevicePlanTest, EnlargesAMapThatResizeRepeats) {
   EXPECT_THAT(
       found("mode = \"nearest\", coordinate_transformation_mode = \"align_corners\"", ", sizes"),
       ElementsAre("a", "y"));
+  PlanOptions array;
+  array.lanes = false;
+  EXPECT_THAT(found("mode = \"nearest\"", "doubled", "", array), ElementsAre("a", "y"))
+      << "the array repeats no pixel";
 }
 
 TEST_F(DevicePlanTest, EnlargesChannelsThatASliceTakes) {
