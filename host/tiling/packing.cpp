@@ -157,15 +157,12 @@ std::vector<std::int32_t> result_values(ResultFormat format,
       from += sizeof type;
     }
   };
-  switch (format.bytes()) {
-    case 1:
-      format.is_signed() ? widen(std::int8_t{}) : widen(std::uint8_t{});
-      break;
-    case 2:
-      format.is_signed() ? widen(std::int16_t{}) : widen(std::uint16_t{});
-      break;
-    default:
-      widen(std::int32_t{});
+  if (!format.takes_parameters()) {
+    widen(std::int32_t{});
+  } else if (format.is_signed()) {
+    widen(std::int8_t{});
+  } else {
+    widen(std::uint8_t{});
   }
   return values;
 }
