@@ -46,7 +46,7 @@ def tool(*command, cwd=None):
 
 def compiled(command, file, output):
     """The command for another file and output; without a list of dependencies, and soon done. An access outside a container of
-    the standard library ends the process, so that it does not depend on what lies there."""
+    the standard library ends the process, so that no test depends on what is stored there."""
     words = shlex.split(command)
     for option, length in (("-MD", 1), ("-MT", 2), ("-MF", 2)):
         if option in words:
