@@ -651,7 +651,7 @@ TEST_F(DevicePlanTest, EnlargesAMapThatResizeRepeats) {
       << "the array repeats no pixel";
 }
 
-TEST_F(DevicePlanTest, EnlargesChannelsThatASliceTakes) {
+TEST_F(DevicePlanTest, EnlargesChannelsOfASlice) {
   QuantizedText text("1,8,6,6");
   text.conv("x", "a", 8, 8, 1)
       .node("half", "Slice (a, first_one, third, axis_one)")
@@ -663,7 +663,7 @@ TEST_F(DevicePlanTest, EnlargesChannelsThatASliceTakes) {
   EXPECT_EQ(made.programs[0].layers[2].repeats, std::pair(2U, 2U));
 }
 
-TEST_F(DevicePlanTest, ReaderOfAPoolWaitsForOtherParts) {
+TEST_F(DevicePlanTest, PoolsReaderWaitsForOtherParts) {
   QuantizedText text("1,8,6,6");
   text.conv("x", "a", 8, 8, 1)
       .node("p", "MaxPool <kernel_shape = [3,3], pads = [1,1,1,1]> (a)")
@@ -726,7 +726,7 @@ TEST_F(DevicePlanTest, ReadsShuffledChannelsInPlace) {
   EXPECT_THAT(made.programs[0].layers[1].view, ElementsAre(0, 4, 1));
 }
 
-TEST_F(DevicePlanTest, CopiesChannelsThatAreTakenTwice) {
+TEST_F(DevicePlanTest, CopiesChannelsTakenTwice) {
   QuantizedText text("1,8,6,6");
   text.conv("x", "a", 8, 8, 1)
       .node("mixed", "Gather <axis = 1> (a, twice)")
