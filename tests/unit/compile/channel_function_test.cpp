@@ -171,6 +171,19 @@ TEST(ChannelFunction, IsNoneOfOtherNodes) {
   }
 }
 
+TEST(ChannelFunction, IsNoneOfWordsOf32Bits) {
+  onnx::ModelProto proto = parse_model(
+      "(int32[256,8,1,1] x) => (int8[256,8,1,1] y) {d = DequantizeLinear (x, one) r = Mul (d, "
+      "slope) y = QuantizeLinear (r, one, zero)}");
+  std::mt19937 random(2);
+  set_constant(proto, "one", Tensor::of<float>({}, {1}));
+  set_constant(proto, "zero", Tensor::of<std::int8_t>({}, {0}));
+  set_constant(proto, "slope", floats({kChannels, 1, 1}, 1, 2, random));
+  std::string why;
+  EXPECT_FALSE(read(OnnxModel::from_proto(std::move(proto), "test.onnx"), why));
+  EXPECT_EQ(why, "");
+}
+
 TEST(ChannelFunction, ReportsMissingFactors) {
   std::mt19937 random(3);
   std::string why;

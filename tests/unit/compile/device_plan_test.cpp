@@ -639,6 +639,7 @@ TEST_F(DevicePlanTest, EnlargesAMapThatResizeRepeats) {
   };
   EXPECT_THAT(found("mode = \"nearest\"", "doubled", "nothing"), ElementsAre("a b<a y<b"));
   EXPECT_THAT(found("mode = \"nearest\""), ElementsAre("a b<a y<b"));
+  EXPECT_THAT(found("mode = \"nearest\"", "doubled, "), ElementsAre("a b<a y<b"));
   EXPECT_THAT(found("mode = \"nearest\", nearest_mode = \"ceil\""), ElementsAre("a", "y"));
   EXPECT_THAT(found("mode = \"linear\""), ElementsAre("a", "y"));
   EXPECT_THAT(found("mode = \"nearest\"", ", sizes"), ElementsAre("a b<a y<b"));
