@@ -154,5 +154,55 @@ TEST_F(TlmDeviceTest, SnapshotsHoldWhatIsPredicted) {
   }
 }
 
+/// What a device has counted when a program of two snapshots ends, and in these.
+std::vector<Counters> counted_with(const MemoryTiming& memory) {
+  TlmDevice device(geometry(), memory, std::uint64_t{1} << 20);
+  std::vector<Command> program = product();
+  program.insert(program.begin() + 4, snapshot(0x8000));
+  std::uint32_t place = 0;
+  for (const Command& command : program) {
+    put(device, std::uint64_t{place++} * kCommandBytes, command);
+  }
+  device.write_register(reg::kRingTail, place);
+  EXPECT_TRUE(device.wait_interrupt(1'000'000));
+  std::vector<Counters> counted(2);
+  for (std::size_t i = 0; i < kCounters.size(); ++i) {
+    counted[0][i] = device.read_register(kCounters[i].offset);
+  }
+  std::uint8_t bytes[kSnapshotBytes];
+  device.read_memory(0x8000, bytes, sizeof bytes);
+  counted[1] = decode_snapshot(bytes);
+  return counted;
+}
+
+// Of 8 bytes a cycle stalls leave 2.5, whose cycles are 0.4 of those at 2 and 0.6 of those at 3:
+// times a byte are mixed. What is carried is one byte at least, and all if there are no stalls.
+TEST(TlmStalls, CostWhatTheBytesThatPassCost) {
+  const auto with = [](double stalls, std::uint32_t bytes,
+                       MemorySharing sharing = MemorySharing::kIndependent) {
+    MemoryTiming memory;
+    memory.stall_probability = stalls;
+    memory.bytes_per_cycle = bytes;
+    memory.sharing = sharing;
+    return counted_with(memory);
+  };
+  const std::vector<Counters> slow = with(0, 2), fast = with(0, 3);
+  EXPECT_GT(slow[0][counter::kTotalClocks], fast[0][counter::kTotalClocks] + 20);
+  for (const auto& mixed : {with(0.6875, 0), with(0.6875, 99), with(0.375, 4)}) {
+    for (std::size_t i = 0; i < mixed.size(); ++i) {
+      for (std::size_t c = 0; c < kCounters.size(); ++c) {
+        const double expected =
+            0.4 * static_cast<double>(slow[i][c]) + 0.6 * static_cast<double>(fast[i][c]);
+        EXPECT_NEAR(static_cast<double>(mixed[i][c]), expected, 4) << i << " " << c;
+      }
+      EXPECT_EQ(mixed[i][counter::kBytesWeights], fast[i][counter::kBytesWeights]);
+    }
+  }
+  EXPECT_EQ(with(0.999, 0), with(0, 1));
+  EXPECT_EQ(with(0.5, 0), with(0, 4));
+  EXPECT_EQ(with(0.5, 4, MemorySharing::kShared), with(0, 2, MemorySharing::kShared));
+  EXPECT_EQ(with(0.5, 0, MemorySharing::kDram), with(0, 0, MemorySharing::kDram));
+}
+
 }  // namespace
 }  // namespace gemm64
