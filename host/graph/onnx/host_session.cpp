@@ -178,13 +178,22 @@ enum class Sums {
   kOfUnsignedOpset20  // of QLinearMatMul, too, of which the option knows the version of opset 10
 };
 
+/// Has a graph, or a body in it, a node of a type?
+bool has_node(const onnx::GraphProto& graph, const char* type) {
+  return std::any_of(graph.node().begin(), graph.node().end(), [&](const onnx::NodeProto& node) {
+    return node.op_type() == type ||
+           std::any_of(node.attribute().begin(), node.attribute().end(),
+                       [&](const onnx::AttributeProto& attribute) {
+                         return attribute.has_g() && has_node(attribute.g(), type);
+                       });
+  });
+}
+
 /// Declares opset 20 for a network of a later one, and returns whether it did. Nodes keep their
 /// meaning, but for GroupNormalization; types and attributes that opset 20 has not are rejected
 /// when the session is created.
 bool declare_opset_20(onnx::ModelProto& model) {
-  for (const onnx::NodeProto& node : model.graph().node()) {
-    if (node.op_type() == "GroupNormalization") return false;
-  }
+  if (has_node(model.graph(), "GroupNormalization")) return false;
   for (onnx::OperatorSetIdProto& opset : *model.mutable_opset_import()) {
     if (!opset.domain().empty() && opset.domain() != "ai.onnx") continue;
     if (opset.version() <= 20) return false;
