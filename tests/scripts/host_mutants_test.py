@@ -12,7 +12,7 @@ import unittest
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 HOST = os.path.join(ROOT, "tests", "signoff", "mutation", "host")
 PROGRAMS = ("gemm64_driver_test", "gemm64_matmul_test", "gemm64_host_test", "gemm64_runtime_test",
-            "gemm64_analysis_test", "gemm64_rewrite_test", "gemm64_system_test", "gemm64_sweep_test")
+            "gemm64_ep_test", "gemm64_analysis_test", "gemm64_rewrite_test", "gemm64_sweep_test")
 # A program of one test, which comes by the places of both mutants and notices the first one.
 PROGRAM = """\
 #!/bin/bash
@@ -182,4 +182,4 @@ class Relink(unittest.TestCase):
 
     def test_the_command_has_another_file_and_output_and_writes_no_dependencies(self):
         words = self.relink.compiled("cc -I/p -MD -MT a.o -MF a.o.d -o a.o -c a.cpp", "b.cpp", "b.o")
-        self.assertEqual(words, ["cc", "-I/p", "-o", "b.o", "-c", "b.cpp", "-O1", "-w"])
+        self.assertEqual(words, ["cc", "-I/p", "-o", "b.o", "-c", "b.cpp", "-O1", "-w", "-D_GLIBCXX_ASSERTIONS"])
