@@ -210,9 +210,7 @@ ort::Session make_session(const ort::Environment& environment, const HostModel& 
   if (converts) {
     converted = model.proto;
     unshare_int8(*converted.mutable_graph(), model.weights);
-    if (sums == Sums::kOfUnsignedOpset20 && !declare_opset_20(converted)) {
-      return make_session(environment, model, provider, Sums::kOfUnsigned);
-    }
+    if (sums == Sums::kOfUnsignedOpset20 && !declare_opset_20(converted)) sums = Sums::kOfUnsigned;
   }
   ort::SessionOptions options(environment);
   options.set_log_level(ORT_LOGGING_LEVEL_FATAL);  // errors are exceptions
