@@ -10,10 +10,10 @@ VIEW  := overview
 .PHONY: build sim test regression lint python docs report wave web bench signoff clean
 .DEFAULT_GOAL := build
 
-# $(1): -L for the tests labelled regression, -LE for the others; what ARGS selects replaces it. Without ARGS the results
+# $(1): which tests, by label; what ARGS selects replaces it. Without ARGS the results
 # are kept for `make -C scripts/ci testplan`, by the target's name, $(2).
 run_tests = ctest --test-dir $(BUILD) --output-on-failure --no-tests=error -j $(JOBS) \
-    $(if $(filter -L% -R% -I% --label% --tests%,$(ARGS))$(PARTS),,$(1) '^regression$$') \
+    $(if $(filter -L% -R% -I% --label% --tests%,$(ARGS))$(PARTS),,$(1)) \
     $(if $(ARGS)$(PARTS),,--output-junit $(abspath $(BUILD))/results-$(2).xml) $(ARGS)
 
 ## build: builds the program, build/gemm64, with arrays of all sizes
@@ -36,7 +36,7 @@ test:
 	$(call configure,test)
 	@scripts/setup/charts.sh --test $(BUILD)/page || echo "make: the tests of pages will fail" >&2
 	@$(compile)
-	@$(call run_tests,-LE,test)
+	@$(call run_tests,-LE '^(regression|all_seeds)$$',test)
 
 ## regression: builds and runs the tests that take long, which make test leaves out; PARTS=6: a sixth of them, by the commit
 # The programs that only these tests need are built, too. With SEED=N or
@@ -49,7 +49,7 @@ regression:
 	@scripts/setup/charts.sh --test $(BUILD)/page || echo "make: the tests of pages will fail" >&2
 	@$(compile) --target all gemm64_regression
 	$(if $(PARTS),@scripts/ci/part.py --build $(BUILD) --parts $(PARTS) --out $(BUILD)/part.txt)
-	@status=0; $(call run_tests,-L,regression) $(if $(PARTS),-I $(abspath $(BUILD)/part.txt)) || status=1; \
+	@status=0; $(call run_tests,-L '^regression$$',regression) $(if $(PARTS),-I $(abspath $(BUILD)/part.txt)) || status=1; \
 	    $(if $(SEED),scripts/ci/fresh_draw.py --build $(BUILD) --jobs $(JOBS) $(fresh_options) || status=1;) exit $$status
 
 ## lint: checks the RTL, the layout of C++, and the generated headers

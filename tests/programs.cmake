@@ -105,14 +105,15 @@ function(gemm64_add_tests name)
 endfunction()
 
 # gemm64_all_seeds(<program> PARTS <number> LABELS <label>...)
-# `make regression` runs the program's suites that draw with all their seeds, as <number> tests.
+# `make regression` runs the program's suites that draw with all their seeds, as <number> tests. Of these suites, what is
+# labelled all_seeds runs there only.
 function(gemm64_all_seeds name)
   cmake_parse_arguments(arg "" "PARTS" "LABELS" ${ARGN})
   get_target_property(sources ${name} SOURCES)
   set(suites)
   foreach(source IN LISTS sources)
     cmake_path(ABSOLUTE_PATH source)
-    file(STRINGS ${source} draws REGEX "for_seeds\\(")
+    file(STRINGS ${source} draws REGEX "(for_seeds|seeds_to_run)\\(")
     file(STRINGS ${source} tests REGEX "^TEST(_F|_P)?\\(")
     if(draws)
       list(TRANSFORM tests REPLACE "^TEST[_FP]*\\(([A-Za-z0-9_]+).*" "*\\1.*")

@@ -47,11 +47,21 @@ def row(what, result, goal, met):
 
 
 def random_tests(options):
-    code, output = run(["ctest", "--test-dir", options.build, "-L", TESTED, "-LE", "regression", "--parallel", str(options.jobs),
+    code, output = run(["ctest", "--test-dir", options.build, "-L", TESTED, "-LE", "^(regression|all_seeds)$", "--parallel", str(options.jobs),
                         "--output-on-failure"], options, {"GEMM64_TEST_SEED": str(options.seed)})
     found = re.search(r"(\d+) tests failed out of (\d+)", output)
     result = f"{int(found[2]) - int(found[1])} of {found[2]} pass" if found else "none ran"
     return row("tests, random ones with this seed", result, "all pass", code == 0 and bool(found) and found[2] != "0")
+
+
+def networks(options):
+    """Quantized networks against ONNX Runtime, whole programs of each kind of device."""
+    tests = os.path.join(ROOT, "tests", "onnxruntime")
+    code, output = run([os.path.join(options.build, "venv", "bin", "python"), os.path.join(tests, "random_quantized_test.py"), "--cases", "500",
+                        "--seed", str(options.seed), "--jobs", str(options.jobs)], options,
+                       {"GEMM64": os.path.join(options.build, "gemm64"), "OMP_NUM_THREADS": "1", "PYTHONDONTWRITEBYTECODE": "1"})
+    lines = output.strip().splitlines()
+    return row("random quantized networks against ONNX Runtime", lines[-1] if lines else "none ran", "none differs or fails", code == 0)
 
 
 def faults(what, arguments, goal):
@@ -84,6 +94,7 @@ def mutants(what, program, name, flag):
 
 PARTS = {
     "tests": random_tests,
+    "networks": networks,
     "faults": faults("faults in small programs", ("--array", "8", "--count", "1460"), "none unnoticed, hung or misdiagnosed"),
     "broken": faults("broken programs on the RTL and the reference device",
                      ("--kind", "broken-programs", "--array", "4", "--count", "2000"), "none differs"),

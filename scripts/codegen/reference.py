@@ -631,11 +631,14 @@ def main():
     parser = argparse.ArgumentParser(prog="scripts/codegen/reference.py", description=__doc__)
     parser.add_argument("--build", type=pathlib.Path, default=ROOT / "build", help="the build folder (default build)")
     parser.add_argument("--check", action="store_true", help="write nothing; exit 1 where a page is stale")
+    parser.add_argument("--commands", action="store_true", help="only the page of the commands; the other one runs them")
     options = parser.parse_args()
     program = (options.build / "gemm64").resolve()
     manual = subprocess.run([program, "manual", "--markdown"], capture_output=True, text=True, check=True).stdout
     try:
-        made = {COMMANDS: shared_options(manual), JSON: json_page(program)}
+        made = {COMMANDS: shared_options(manual)}
+        if not options.commands:
+            made[JSON] = json_page(program)
     except Stale as problem:
         print(f"reference: {problem}", file=sys.stderr)
         return 1

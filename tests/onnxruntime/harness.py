@@ -21,6 +21,12 @@ PROGRESS = re.compile(r"^gemm64: .*: \d+ %, \d+ s(, \d+ s left)?\n", re.MULTILIN
 ABSOLUTE = 1e-6  # what the rewritten graph may differ from the original by
 
 
+def drawn(cases):
+    """How many of a test's random cases are run: GEMM64_CASES; else one in GEMM64_TEST_SHARE, which `make test` sets."""
+    share = int(os.environ.get("GEMM64_TEST_SHARE", "1"))
+    return int(os.environ.get("GEMM64_CASES", (cases + share - 1) // share))
+
+
 def operators(model):
     """How many nodes of each kind a model has."""
     return collections.Counter(node.op_type for node in model.graph.node)

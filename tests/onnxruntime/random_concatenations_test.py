@@ -10,11 +10,11 @@ import numpy
 import onnx
 from onnxruntime import quantization
 
-from harness import infer
+from harness import drawn, infer
 from quantized import QuantizedTest, Reader
 from quantized_networks_test import Builder
 
-CASES = int(os.environ.get("GEMM64_CASES", "8"))
+CASES = drawn(8)
 SEED = int(os.environ.get("GEMM64_SEED", "1"))
 MEMORIES = (("--memory", "shared", "--memory-bytes-per-cycle", 1), ("--memory", "dram:ddr4,width=16"), ())
 

@@ -10,9 +10,9 @@ import random
 import numpy
 from onnx import TensorProto, helper
 
-from harness import ProgramTest, make_model, saturates
+from harness import ProgramTest, drawn, make_model, saturates
 
-CASES = int(os.environ.get("GEMM64_CASES", "12"))
+CASES = drawn(12)
 SEED = int(os.environ.get("GEMM64_SEED", "1"))
 ARRAYS = [int(size) for size in os.environ.get("GEMM64_ARRAYS", "4 8 64").split()]
 MAX_CYCLES = 2_000_000    # that no case may take

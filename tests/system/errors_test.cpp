@@ -667,11 +667,10 @@ TEST(Hang, EndsByWatchdogAndNeedsHardReset) {
       [](RtlPorts& ports) { ports.results.hang_after(5); },
   };
   for (const auto& hang : hangs) {
-    Rig rig(8);
+    Rig rig(Rig::options(8), Timeouts{0, 5000});
     std::mt19937 random(830);
     const Workload work = two_groups(rig);
     const Operands operands = random_operands(random, work.shape);
-    rig.device->write_register(reg::kWatchdog, 5000);
     RtlPorts ports = rig.device->ports();
     hang(ports);
     const std::string found = message_of<DeviceError>([&] { run(rig, work, operands); });

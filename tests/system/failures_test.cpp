@@ -20,6 +20,7 @@ struct Experiment {
   double stalls = 0;
   std::uint32_t seed = 1;
   std::vector<Fault> faults;
+  Timeouts timeouts;
 
   RtlOptions options() const {
     RtlOptions options = Rig::options(n, stalls, seed);
@@ -57,7 +58,7 @@ struct Outcome {
 
 Outcome conduct(const Experiment& experiment, const std::string& trace) {
   const std::unique_ptr<RtlDevice> device = experiment.device();
-  Driver driver(*device);
+  Driver driver(*device, experiment.timeouts);
   std::mt19937 random(experiment.seed);
   const Operands operands = random_operands(random, experiment.shape);
   RunOptions options;
@@ -65,7 +66,8 @@ Outcome conduct(const Experiment& experiment, const std::string& trace) {
   options.memory.stall_probability = experiment.stalls;
   options.investigate = [&](const JobRun& job, Failure& failure) {
     investigate(
-        job, [&](bool traced) { return experiment.device(traced ? trace : ""); }, Timeouts(),
+        job, [&](bool traced) { return experiment.device(traced ? trace : ""); },
+        experiment.timeouts,
         failure);
   };
   JobRunner runner(*device, driver, options);
@@ -287,6 +289,7 @@ TEST_F(Failures, AHangIsFoundWhereItBegan) {
   Experiment experiment = three_tiles();
   experiment.shape = {8, 64, 40};
   experiment.faults = {parse_fault("hang:weights@150")};
+  experiment.timeouts.watchdog = 5000;
   const Outcome outcome = run(experiment);
   EXPECT_THAT(outcome.error, Says("WATCHDOG", "weights wait_memory", "compute wait_weights"));
   ASSERT_TRUE(outcome.failure);

@@ -23,8 +23,8 @@ class Rig {
                unsigned bytes_per_cycle = 0)
       : Rig(options(n, stall_probability, seed, bytes_per_cycle)) {}
   /// Without timeouts the driver leaves the watchdog as a test sets it.
-  explicit Rig(const RtlOptions& options)
-      : device(make_rtl_device(options)), driver(*device, Timeouts{0}), memory(options.memory) {}
+  explicit Rig(const RtlOptions& options, const Timeouts& timeouts = Timeouts{0})
+      : device(make_rtl_device(options)), driver(*device, timeouts), memory(options.memory) {}
 
   static RtlOptions options(int n, double stall_probability = 0, std::uint32_t seed = 1,
                             unsigned bytes_per_cycle = 0) {
