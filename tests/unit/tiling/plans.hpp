@@ -35,20 +35,23 @@ inline std::string describe(const GemmShape& shape, const Geometry& geometry) {
          std::to_string(geometry.accumulator_rows) + " rows";
 }
 
-/// Calls body(shape, accumulate, geometry) for edge shapes and random ones on every geometry. A
-/// shape has at most about `most` products, so that a body may look at each.
+/// Calls body(shape, accumulate, geometry) for edge shapes and random ones on every geometry: all
+/// pairs of edges on each, all triples on some. A shape has at most about `most` products, so that
+/// a body may look at each.
 template <class Body>
 void for_plans(std::uint32_t seed, unsigned random_shapes, std::uint64_t most, Body body) {
   std::mt19937 random(seed);
+  std::size_t turn = 0;
   for (const Geometry& geometry : test_geometries()) {
     const std::uint64_t n = geometry.n;
     const std::uint64_t sizes[] = {1, 2, n - 1, n, n + 1, 2 * n - 1, 2 * n + 1, 1000};
     std::vector<GemmShape> shapes;
-    for (const std::uint64_t m : sizes) {
-      for (const std::uint64_t k : sizes) {
-        for (const std::uint64_t columns : sizes) shapes.push_back({m, k, columns});
-      }
+    constexpr std::size_t kSizes = std::size(sizes);
+    for (std::size_t i = 0; i < kSizes * kSizes * kSizes; ++i) {
+      const std::size_t m = i / kSizes / kSizes, k = i / kSizes % kSizes, columns = i % kSizes;
+      if ((m + k + columns) % 4 == turn % 4) shapes.push_back({sizes[m], sizes[k], sizes[columns]});
     }
+    ++turn;
     shapes.push_back({geometry.accumulator_rows * 5 + 3, n, n});
     shapes.push_back({geometry.accumulator_rows * 4, n, 1});
     shapes.push_back({3, n * (geometry.scratchpad_words + 1), n + 1});
