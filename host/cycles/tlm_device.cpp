@@ -30,18 +30,13 @@ std::size_t idle_of(std::string_view engine) {
   throw std::logic_error("an engine without a counter of idle cycles");
 }
 
-/// Lets each engine's causes add up to the total, by a change of the largest.
-void balance(Counters& counters) {
-  for (const EngineEntry& engine : kEngines) {
-    std::uint64_t spent = 0;
-    std::size_t largest = idle_of(engine.name);
-    for (std::size_t i = 0; i < kCounters.size(); ++i) {
-      if (std::string_view(kCounters[i].engine) != engine.name) continue;
-      spent += counters[i];
-      if (counters[i] > counters[largest]) largest = i;
-    }
-    counters[largest] += counters[counter::kTotalClocks] - spent;
+/// Cycles of all causes of an engine.
+std::uint64_t spent_by(const EngineEntry& engine, const Counters& counters) {
+  std::uint64_t spent = 0;
+  for (std::size_t i = 0; i < kCounters.size(); ++i) {
+    if (std::string_view(kCounters[i].engine) == engine.name) spent += counters[i];
   }
+  return spent;
 }
 
 /// Tiles of a MATMUL: of a window as many for each plane as the last SET_WINDOW has taps.
@@ -75,7 +70,15 @@ Counters mix(const Counters& low, const Counters& high, double part) {
         std::llround(static_cast<double>(high[i]) +
                      part * (static_cast<double>(low[i]) - static_cast<double>(high[i]))));
   }
-  balance(counters);
+  // What each was rounded by: causes add up to the total, and what is the same of both stays.
+  for (const EngineEntry& engine : kEngines) {
+    std::size_t largest = idle_of(engine.name);
+    for (std::size_t i = 0; i < kCounters.size(); ++i) {
+      const bool own = std::string_view(kCounters[i].engine) == engine.name && low[i] != high[i];
+      if (own && counters[i] > counters[largest]) largest = i;
+    }
+    counters[largest] += counters[counter::kTotalClocks] - spent_by(engine, counters);
+  }
   return counters;
 }
 
@@ -382,13 +385,14 @@ Counters TlmDevice::estimate(const Work& work) const {
     }
   }
   std::uint64_t longest = 0;
-  for (const std::size_t index : {counter::kCommandsDispatch, counter::kWeightsTransfer,
-                                  counter::kActivationsTransfer, counter::kComputeCompute}) {
-    longest = std::max(longest, counters[index]);
+  for (const EngineEntry& engine : kEngines) {
+    longest = std::max(longest, spent_by(engine, counters));
   }
   const std::uint64_t total = longest + 2 * std::uint64_t{memory_.latency} + geometry_.pipeline();
   counters[counter::kTotalClocks] = total;
-  balance(counters);
+  for (const EngineEntry& engine : kEngines) {
+    counters[idle_of(engine.name)] += total - spent_by(engine, counters);
+  }
   const auto bytes = [&](std::size_t to, std::size_t beats) {
     counters[to] = counters[beats] * geometry_.n;
   };

@@ -342,6 +342,28 @@ TEST_F(ExecutableTest, DescribesTheTensorsOfEachLayer) {
                          "w_y parameters 128*1+0", "y unsigned rows 16*0.0078125+131"));
 }
 
+/// Where each layer's second operand comes from: "null" is the host.
+void add_operand_sources(const nlohmann::ordered_json& json, std::vector<std::string>& found) {
+  if (json.is_object() && json.contains("operand") && json["operand"].is_object()) {
+    found.push_back(json["operand"]["source"].dump());
+  }
+  if (!json.is_structured()) return;
+  for (const auto& part : json) add_operand_sources(part, found);
+}
+
+TEST_F(ExecutableTest, SaysWhereOperandsComeFrom) {
+  QuantizedText text("1,8,3,3");
+  text.conv("x", "a", 8, 8, 1)
+      .conv("a", "b", 8, 8, 1)
+      .add("b", "a", "c")
+      .conv("c", "d", 8, 8, 1)
+      .node("y", "com.microsoft.QLinearAdd (d, s, z, x, coarse, middle, s, z)");
+  const OnnxModel model = text.model();
+  std::vector<std::string> found;
+  add_operand_sources(to_json(compiled(model), model), found);
+  EXPECT_THAT(found, testing::ElementsAre("0", "null"));
+}
+
 // A program of as many tiles as there may be is lowered, one of more is not.
 TEST_F(ExecutableTest, LowersAtMostSoManyTiles) {
   QuantizedText layers("20,20"), products("20,20");

@@ -134,6 +134,34 @@ TEST_F(TlmDeviceTest, CountersGrowWhileItWorks) {
   EXPECT_LT(last, total);
 }
 
+TEST_F(TlmDeviceTest, CountsCommandsWithoutFinish) {
+  put(0, {load_weights(0x1000, 24), load_activations(0x2000, 8), matmul(8, 2)});
+  ring(3);
+  device.run(10'000);
+  const auto counted = [&](std::size_t index) {
+    return device.read_register(kCounters[index].offset);
+  };
+  EXPECT_EQ(counted(counter::kCommandsDispatch), 3U);
+  EXPECT_EQ(counted(counter::kWeightsTransfer), 24U);
+  EXPECT_EQ(counted(counter::kBytesWeights), 24U * 8);
+  EXPECT_EQ(counted(counter::kActivationsTransfer), 8U);
+  EXPECT_EQ(counted(counter::kBytesActivations), 8U * 8);
+  EXPECT_EQ(counted(counter::kBytesParameters), 0U);
+  EXPECT_EQ(counted(counter::kComputeCompute), 16U);
+  EXPECT_EQ(counted(counter::kBytesCommands), 3U * kCommandBytes);
+}
+
+TEST(TlmKind, SaysWhatItIs) {
+  const DeviceKind kind = tlm_kind();
+  EXPECT_EQ(kind.name, "tlm");
+  EXPECT_FALSE(kind.summary.empty());
+  for (const std::uint32_t array : kind.arrays) {
+    DeviceOptions options;
+    options.array = array;
+    EXPECT_EQ(read_geometry(*kind.make(options)).n, array);
+  }
+}
+
 // The counters go on from program to program, and so do snapshots of them.
 TEST_F(TlmDeviceTest, SnapshotsHoldWhatIsPredicted) {
   std::vector<Command> program = product();

@@ -80,6 +80,30 @@ TEST(MatmulInC, WhatNoCommandsCanSayIsRefused) {
   EXPECT_FALSE(refused({1, most, 64, 0, 0, 0, 0}));
 }
 
+TEST(MatmulInC, TakesTheBoundsOfEachFormat) {
+  const gemm64_geometry sizes = in_c(Geometry{});
+  const struct {
+    std::uint32_t format;
+    std::int32_t least, most;
+  } formats[] = {{GEMM64_RESULT_INT8, -128, 127}, {GEMM64_RESULT_UINT8, 0, 255}};
+  for (const auto& [format, least, most] : formats) {
+    const auto taken = [&, f = format](std::int32_t zero, std::int32_t low, std::int32_t high) {
+      gemm64_plan plan;
+      const gemm64_product product{1, 1, 1, f, zero, low, high};
+      return gemm64_plan_product(&plan, &sizes, &product, 0) == GEMM64_OK;
+    };
+    for (const std::int32_t zero : {least, most}) {
+      EXPECT_TRUE(taken(zero, least, most));
+      EXPECT_TRUE(taken(zero, zero, zero));
+    }
+    EXPECT_FALSE(taken(least - 1, least, most));
+    EXPECT_FALSE(taken(most + 1, least, most));
+    EXPECT_FALSE(taken(least, least - 1, most));
+    EXPECT_FALSE(taken(least, least, most + 1));
+    EXPECT_FALSE(taken(least, most, most - 1));
+  }
+}
+
 /// Random operands of a product, and what they give.
 struct Example {
   Example(std::mt19937& random, const gemm64_product& product)

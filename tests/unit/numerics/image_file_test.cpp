@@ -2,6 +2,7 @@
 #include "host/numerics/image_file.hpp"
 
 #include <stb/stb_image_write.h>
+#include <zlib.h>
 
 #include "tests/test.hpp"
 
@@ -63,6 +64,29 @@ TEST_F(ImageFile, RefusesWhatIsNone) {
   const std::string huge("\x89PNG\r\n\x1a\n\0\0\0\rIHDR\0\1\x86\xa0\0\1\x86\xa0\x8\x2\0\0\0....",
                          37);
   EXPECT_THROW(load_image(file("huge.png", huge), 3), UsageError);
+}
+
+// What a PNG's header says is believed before anything is decoded.
+TEST_F(ImageFile, RefusesLargeOnes) {
+  const std::string path = folder_ / "x.png";
+  ASSERT_NE(stbi_write_png(path.c_str(), 2, 1, 3, pixels_.data(), 6), 0);
+  std::ifstream in(path, std::ios::binary);
+  const std::string small{std::istreambuf_iterator<char>(in), {}};
+  const auto refused = [&](std::uint32_t columns, std::uint32_t rows) {
+    std::string sized = small;
+    const auto put = [&sized](std::size_t at, std::uint32_t value) {
+      for (unsigned i = 0; i < 4; ++i) sized[at + i] = static_cast<char>(value >> (24 - 8 * i));
+    };
+    put(16, columns);
+    put(20, rows);
+    put(29, static_cast<std::uint32_t>(
+                crc32(0, reinterpret_cast<const Bytef*>(sized.data()) + 12, 17)));
+    return message_of<UsageError>([&] { load_image(file("sized.png", sized), 3); });
+  };
+  EXPECT_THAT(refused(16385, 1), Says("is an image of 16385x1"));
+  EXPECT_THAT(refused(1, 16385), Says("is an image of 1x16385"));
+  EXPECT_THAT(refused(8193, 8192), Says("is an image of 8193x8192"));
+  EXPECT_THAT(refused(8192, 8192), Lacks("is an image of"));
 }
 
 TEST_F(ImageFile, SaysWhatAFileIsAndWhatIsRead) {

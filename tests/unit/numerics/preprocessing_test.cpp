@@ -40,6 +40,7 @@ TEST(Preprocessing, CutsMiddleOrStretches) {
   const ImageBatch middle = network_input({1, 3, 1, {10, 20, 90}}, 1, 1, 1,
                                           PixelChoice{preprocessing_named("raw"), false}.of(1));
   EXPECT_EQ(middle.values, std::vector<float>{20});
+  EXPECT_FALSE(PixelChoice{}.of(3).whole) << "the middle, if nothing is said";
 }
 
 TEST(Preprocessing, OfEveryNameExists) {

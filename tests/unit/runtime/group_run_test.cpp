@@ -100,7 +100,8 @@ INSTANTIATE_TEST_SUITE_P(
                     Network{"ways", [] { return quantized_ways(); }, {1, 3, 9, 9}},
                     Network{"parts", [] { return quantized_parts(); }, {2, 3, 9, 9}},
                     Network{"slices", [] { return quantized_slices(); }, {2, 3, 9, 9}},
-                    Network{"repeats", [] { return quantized_repeats(); }, {2, 3, 9, 9}}),
+                    Network{"repeats", [] { return quantized_repeats(); }, {2, 3, 9, 9}},
+                    Network{"strips", [] { return quantized_strips(); }, {1, 1, 64, 64}}),
     [](const auto& info) { return std::string(info.param.name); });
 
 }  // namespace

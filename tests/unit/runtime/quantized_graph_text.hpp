@@ -218,6 +218,18 @@ inline OnnxModel quantized_repeats(int images = 2) {
   return text.model();
 }
 
+/// A large map of few channels, which the layers compute in strips.
+inline OnnxModel quantized_strips() {
+  QuantizedText text("1,1,64,64");
+  text.conv("x", "a", 1, 4, 3, "pads = [1,1,1,1], strides = [2,2]")
+      .conv("a", "b", 4, 4, 3, "pads = [1,1,1,1]", 4)
+      .conv("b", "c", 4, 12, 1)
+      .conv("c", "d", 12, 12, 3, "pads = [1,1,1,1], strides = [2,2]", 12)
+      .conv("d", "e", 12, 6, 1)
+      .conv("e", "y", 6, 8, 1);
+  return text.model();
+}
+
 /// Random bytes for it.
 inline Tensor quantized_input(const Dims& dims = {2, 3, 9, 9}) {
   std::mt19937 random(4);
