@@ -109,7 +109,7 @@ TEST_F(FaultsCommand, AnInterruptionSaysWhatWasFound) {
   // How long it takes to start and to finish the first fault depends on the machine: a signal
   // before that finds nothing to tell.
   const std::string line = "cd " + folder_.string() +
-                           " && for t in 1 2 4 8 16 32; do timeout -s INT $t " GEMM64_PROGRAM
+                           " && for t in 1 2 4 8 16 32; do timeout -s INT $t " + program_path() +
                            " faults --count 1000000 --array 4 --json f.json > out 2> err; "
                            "if grep -q masked err; then break; fi; done";
   ASSERT_EQ(std::system(line.c_str()), 0);

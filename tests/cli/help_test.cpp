@@ -132,7 +132,7 @@ class Completion : public Help {
  protected:
   std::vector<std::string> offered(const std::string& words) {
     std::ofstream(folder_ / "ask.sh")
-        << "source <(" << GEMM64_PROGRAM << " completion bash)\nCOMP_WORDS=(" << words
+        << "source <(" << program_path() << " completion bash)\nCOMP_WORDS=(" << words
         << ")\nCOMP_CWORD=$((${#COMP_WORDS[@]} - 1))\n_gemm64\n"
         << "printf '%s\\n' \"${COMPREPLY[@]}\"\n";
     const std::string ask = "cd " + folder_.string() + " && bash ask.sh > offered 2>&1";

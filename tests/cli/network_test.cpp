@@ -265,7 +265,7 @@ TEST_F(Network, HasNoQualityWithoutDeviceLayer) {
 
 TEST_F(Network, RefusesHugeSizesFromShapes) {
   write("m.onnx", linear());
-  const std::string program = GEMM64_PROGRAM;
+  const std::string program = program_path();
   const auto refused = [&](const std::string& options, const std::string& reason) {
     const Outcome outcome =
         run("info > out 2>&1; ulimit -v 1500000; " + program + " run --model m.onnx " + options);

@@ -10,6 +10,12 @@ namespace gemm64::cli_test {
 
 namespace fs = std::filesystem;
 
+/// The program of the build, or what GEMM64_TEST_PROGRAM names, as tests of mutants do.
+inline std::string program_path() {
+  const char* const other = std::getenv("GEMM64_TEST_PROGRAM");
+  return other == nullptr ? GEMM64_PROGRAM : other;
+}
+
 struct Outcome {
   int code = -1;
   std::string out;
@@ -18,7 +24,7 @@ struct Outcome {
 
 class Program : public InFolder {
  protected:
-  Outcome run(const std::string& arguments) const { return run_program(GEMM64_PROGRAM, arguments); }
+  Outcome run(const std::string& arguments) const { return run_program(program_path(), arguments); }
 
   Outcome run_program(const fs::path& program, const std::string& arguments) const {
     const fs::path out = folder_ / "stdout";
@@ -44,7 +50,7 @@ class Program : public InFolder {
   /// hangs is ended.
   int shell(const std::string& line) const {
     const std::string all =
-        "cd " + folder_.string() + " && ulimit -t 60 && export G=" GEMM64_PROGRAM "; " + line;
+        "cd " + folder_.string() + " && ulimit -t 60 && export G=" + program_path() + "; " + line;
     const int status = std::system(("bash -c '" + all + "'").c_str());
     return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
   }

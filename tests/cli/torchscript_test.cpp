@@ -15,10 +15,10 @@ class TorchScript : public Program {
   TorchScript() : home_(folder_.string() + ".program") {
     fs::create_directories(home_);
     std::error_code other_disk;
-    fs::create_hard_link(GEMM64_PROGRAM, home_ / "gemm64", other_disk);
-    if (other_disk) fs::copy_file(GEMM64_PROGRAM, home_ / "gemm64");
+    fs::create_hard_link(program_path(), home_ / "gemm64", other_disk);
+    if (other_disk) fs::copy_file(program_path(), home_ / "gemm64");
     for (const char* const needed : {"onnxruntime", "libgemm64_ep_local.so"}) {
-      fs::create_symlink(fs::path(GEMM64_PROGRAM).parent_path() / needed, home_ / needed);
+      fs::create_symlink(fs::path(program_path()).parent_path() / needed, home_ / needed);
     }
     network_ = onnx::model({onnx::node("MatMul", {"x", "w"}, "y"),
                             onnx::floats("w", {2, 3}, {1, 2, 3, 4, 5, 6}), onnx::input("x", {2, 2}),

@@ -13,7 +13,7 @@ ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__)
 HOST = os.path.join(ROOT, "tests", "signoff", "mutation", "host")
 PROGRAMS = ("gemm64_driver_test", "gemm64_matmul_test", "gemm64_host_test", "gemm64_runtime_test",
             "gemm64_ep_test", "gemm64_analysis_test", "gemm64_rewrite_test", "gemm64_sweep_test", "gemm64_network_test",
-            "gemm64_campaign_test", "gemm64_system_test")
+            "gemm64_campaign_test", "gemm64_system_test", "gemm64_cli_test")
 # A program of one test, which comes by the places of both mutants and notices the first one.
 PROGRAM = """\
 #!/bin/bash
@@ -61,7 +61,7 @@ class Run(unittest.TestCase):
         for arguments in ((), ("--draw", "2")):
             code, text = self.run_mutants(*arguments)
             self.assertEqual(code, 1, text)
-            self.assertRegex(text, r"2 host/tiling/a\.cpp:2  a == b  ->  a != b\n +unexplained, 11 tests come by")
+            self.assertRegex(text, r"2 host/tiling/a\.cpp:2  a == b  ->  a != b\n +unexplained, 12 tests come by")
 
     def test_what_one_test_makes_another_may_notice(self):
         self.mutants([mutant(1), mutant(2)])

@@ -104,6 +104,21 @@ TEST(MatmulInC, TakesTheBoundsOfEachFormat) {
   }
 }
 
+TEST(MatmulInC, PacksWeightsIntoWholeTilesOnly) {
+  Geometry geometry;
+  geometry.n = 4;
+  const gemm64_geometry sizes = in_c(geometry);
+  const gemm64_product product{1, 5, 6, GEMM64_RESULT_INT32, 0, 0, 0};
+  gemm64_plan plan;
+  ASSERT_EQ(gemm64_plan_product(&plan, &sizes, &product, 0), GEMM64_OK);
+  const std::vector<std::int8_t> weights(100, 1);
+  std::vector<std::uint8_t> packed(6 * 16, 0x55);
+  gemm64_pack_weights(&plan, weights.data(), packed.data());
+  EXPECT_EQ(std::count(packed.begin(), packed.begin() + 64, 1), 5 * 6);
+  EXPECT_EQ(std::count(packed.begin(), packed.begin() + 64, 0), 64 - 5 * 6);
+  EXPECT_EQ(std::count(packed.begin() + 64, packed.end(), 0x55), 32) << "two by two tiles";
+}
+
 /// Random operands of a product, and what they give.
 struct Example {
   Example(std::mt19937& random, const gemm64_product& product)

@@ -3,11 +3,13 @@
 #ifndef GEMM64_MUTANT_H
 #define GEMM64_MUTANT_H
 
+#define GEMM64_PLACES 65536
+
 #ifdef __cplusplus
 extern "C" {
 #endif
-extern unsigned gemm64_host_mutant;          // 0: none
-extern unsigned char gemm64_host_reached[];  // by the mutant's number
+extern unsigned gemm64_host_mutant;         // 0: none
+extern unsigned char* gemm64_host_reached;  // by the mutant's number, GEMM64_PLACES
 #ifdef __cplusplus
 }
 #endif

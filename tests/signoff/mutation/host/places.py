@@ -171,7 +171,7 @@ class Source:
             if begin < a < b <= c < d <= end and self.text[b:c].strip() == b"," and \
                     first.type.get_canonical().spelling.replace("const ", "") == \
                     second.type.get_canonical().spelling.replace("const ", ""):
-                if re.search(rb"\b(min|max|gcd|lcm)\b[^(]*\($", self.text[begin:a]):
+                if re.search(rb"\b(min|max|gcd|lcm|smaller)\b[^(]*\($", self.text[begin:a]):
                     continue  # the order does not matter
                 self.add(cursor, self.text[begin:a] + self.text[c:d] + self.text[b:c] + self.text[a:b] + self.text[d:end],
                          what="arguments")

@@ -81,8 +81,9 @@ def build(objects, of, folder, programs, jobs):
         if not os.path.lexists(os.path.join(folder, name)):
             os.symlink(os.path.join(of, name), os.path.join(folder, name))
     changed = {made: file for made in objects if (file := source_of(made, os.path.join(folder, "source")))}
-    number = os.path.join(folder, "mutant.o")
-    commands = [compiled(next(made.command for made in objects if made.file.endswith(".cxx")), os.path.join(HERE, "mutant.cpp"), number)]
+    usual = next(made.command for made in objects if made.file.endswith(".cxx"))
+    own = [os.path.join(folder, f"{name}.o") for name in ("mutant", "reached")]
+    commands = [compiled(usual, os.path.join(HERE, os.path.basename(file)[:-1] + "cpp"), file) for file in own]
     archives = collections.defaultdict(list)
     for made, file in changed.items():
         library, name = re.fullmatch(r"(.*/)CMakeFiles/(\w+)\.dir/.*", made.output).groups()
@@ -96,12 +97,13 @@ def build(objects, of, folder, programs, jobs):
         for archive, members in archives.items():
             shutil.copyfile(os.path.join(of, archive), os.path.join(folder, os.path.basename(archive)))
             tool("ar", "r", os.path.join(folder, os.path.basename(archive)), *members)
-        list(pool.map(lambda program: link(program, archives, number, of, folder), programs))
+        # Programs of tests also note which of them comes by which place.
+        list(pool.map(lambda program: link(program, archives, own if program.endswith("_test") else own[:1], of, folder), programs))
 
 
-def link(program, archives, number, of, folder):
+def link(program, archives, own, of, folder):
     steps = tool("ninja", "-C", of, "-t", "commands", program).splitlines()[-1].split("&&")
     words = next(words for words in map(shlex.split, steps) if "-o" in words)
     words = [os.path.join(folder, os.path.basename(word)) if word in archives else word for word in words]
     at = words.index("-o")
-    tool(*words[:at], number, "-o", os.path.join(folder, program), *words[at + 2:], cwd=of)
+    tool(*words[:at], *own, "-o", os.path.join(folder, program), *words[at + 2:], cwd=of)
