@@ -118,14 +118,14 @@ class Check : public Bench<Vim2col_check_w100> {
     (*this)->valid_i = (*this)->tensor_i = 0;
     for (unsigned t = 0; t < 3; ++t) step();
   }
-  void take(std::initializer_list<Command> commands) {
+  void take(const std::vector<Command>& commands) {
     for (const Command& command : commands) {
       give(**this, command);
       step();
     }
   }
   /// Returns if the last of these commands is refused.
-  bool refuses(std::initializer_list<Command> commands) {
+  bool refuses(const std::vector<Command>& commands) {
     take(commands);
     (*this)->valid_i = 0;
     step();
@@ -256,16 +256,18 @@ TEST(WindowCheck, PixelsHaveCapacityOfTheirLayer) {
 }
 
 // Without a SET_WINDOW since the reset no CAPACITY is the same as its layer's, the one before the
-// reset neither.
+// reset neither; and a MATMUL has no window.
 TEST(WindowCheck, AResetForgetsTheLayer) {
-  Check bench;
   Command load = good_load();
   load.rows = 1;
-  EXPECT_FALSE(bench.refuses({good_set(), load, load}));
-  bench->rst_ni = 0;
-  bench.step();
-  bench->rst_ni = 1;
-  EXPECT_TRUE(bench.refuses({load, load}));
+  for (const std::vector<Command>& after : {std::vector{load, load}, {good_matmul()}}) {
+    Check bench;
+    EXPECT_FALSE(bench.refuses({good_set(), load, load, good_matmul()}));
+    bench->rst_ni = 0;
+    bench.step();
+    bench->rst_ni = 1;
+    EXPECT_TRUE(bench.refuses(after));
+  }
 }
 
 TEST(WindowCheck, AnOutputMayHave65535Rows) {
