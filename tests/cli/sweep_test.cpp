@@ -154,7 +154,9 @@ TEST_F(SweepProgram, PredictsQuantizedNetwork) {
 TEST_F(SweepProgram, WritesTableCsvJsonAndPlot) {
   expect(0, std::string("sweep ") + kSample, "40x64x48", " exclusive",
          "VERIFIED: every value, cycle and byte of 36 points.\n");
-  write("s.json", R"({"mode": "run", "networks": ["40x64x48"], "batches": [1], "designs": {"array": [4, 8]}})");
+  write(
+      "s.json",
+      R"({"mode": "run", "networks": ["40x64x48"], "batches": [1], "designs": {"array": [4, 8]}})");
   const Outcome files = run("sweep s.json --csv a.csv --json a.json --plot a.html --jobs 1");
   EXPECT_EQ(files.code, 0);
   EXPECT_EQ(files.out, "VERIFIED: every value, cycle and byte of 2 points.\n");

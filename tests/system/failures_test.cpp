@@ -67,8 +67,7 @@ Outcome conduct(const Experiment& experiment, const std::string& trace) {
   options.investigate = [&](const JobRun& job, Failure& failure) {
     investigate(
         job, [&](bool traced) { return experiment.device(traced ? trace : ""); },
-        experiment.timeouts,
-        failure);
+        experiment.timeouts, failure);
   };
   JobRunner runner(*device, driver, options);
   Outcome outcome;

@@ -619,9 +619,7 @@ TEST_F(DevicePlanTest, ReadsChannelSlicesInPlace) {
 
 TEST_F(DevicePlanTest, ReadsColumnSlicesInPlace) {
   QuantizedText text("3,8");
-  text.matmul("x", "a", 8, 24)
-      .node("b", "Slice (a, ninth, end, axis_one)")
-      .matmul("b", "y", 15, 8);
+  text.matmul("x", "a", 8, 24).node("b", "Slice (a, ninth, end, axis_one)").matmul("b", "y", 15, 8);
   const DevicePlan sliced = plan(text);
   ASSERT_THAT(texts(sliced), ElementsAre("a y<a"));
   EXPECT_EQ(sliced.programs[0].layers[1].view.size(), 15U);
