@@ -47,7 +47,7 @@ def row(what, result, goal, met):
 
 
 def random_tests(options):
-    code, output = run(["ctest", "--test-dir", options.build, "-L", TESTED, "-LE", "^(regression|all_seeds)$", "--parallel", str(options.jobs),
+    code, output = run(["ctest", "--test-dir", options.build, "-L", TESTED, "-LE", "regression", "--parallel", str(options.jobs),
                         "--output-on-failure"], options, {"GEMM64_TEST_SEED": str(options.seed)})
     found = re.search(r"(\d+) tests failed out of (\d+)", output)
     result = f"{int(found[2]) - int(found[1])} of {found[2]} pass" if found else "none ran"

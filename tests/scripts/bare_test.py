@@ -100,7 +100,7 @@ class Bare(unittest.TestCase):
                 "made: sim",
                 "made: build",
                 "made: test",
-                "made: -C tests/signoff mutants ARGS=--draw 15",
+                "made: -C tests/signoff mutants ARGS=--draw 30",
                 "made: -C sim web-check",
                 "made: regression PARTS=8",
                 "made: lint",
