@@ -51,14 +51,7 @@ TEST_F(DevicePlanTest, FusesLayersThatReadEachOther) {
 
 TEST_F(DevicePlanTest, FoldsStripsOfLargeMaps) {
   // On 8 lanes: 4 channels fill a half of each word, 12 one and a half.
-  QuantizedText text("1,1,64,64");
-  text.conv("x", "a", 1, 4, 3, kPad + std::string(", strides = [2,2]"))
-      .conv("a", "b", 4, 4, 3, kPad, 4)
-      .conv("b", "c", 4, 12, 1)
-      .conv("c", "d", 12, 12, 3, kPad + std::string(", strides = [2,2]"), 12)
-      .conv("d", "e", 12, 6, 1)
-      .conv("e", "y", 6, 8, 1);
-  const DevicePlan found = plan(text);
+  const DevicePlan found = plan_device(quantized_strips(), small_geometry());
   EXPECT_THAT(texts(found), ElementsAre("a! b<a c<b d<c e (rows 0 to 7)<d e (rows 8 to 15)<d "
                                         "y<e (rows 8 to 15)"));
   const std::vector<DeviceLayer>& layers = found.programs[0].layers;
