@@ -32,7 +32,7 @@ def mutant(number):
 class Run(unittest.TestCase):
     def setUp(self):
         self.folder = self.enterContext(tempfile.TemporaryDirectory())
-        for name in PROGRAMS:
+        for name in (*PROGRAMS, "gemm64"):
             self.program(name, PROGRAM)
         self.mutants([mutant(1)])
 

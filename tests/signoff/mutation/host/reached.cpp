@@ -2,8 +2,7 @@
 // Each test adds a line to the file that GEMM64_REACHED names: its name, its microseconds of the
 // processor, whether it passed, and the numbers of the mutants whose places it came by.
 #include <gtest/gtest.h>
-#include <sys/times.h>
-#include <unistd.h>
+#include <sys/resource.h>
 
 #include <algorithm>
 #include <cstdlib>
@@ -15,10 +14,15 @@ namespace {
 
 /// Of this process and of those that it has waited for.
 double processor_seconds() {
-  tms spent{};
-  times(&spent);
-  const auto ticks = spent.tms_utime + spent.tms_stime + spent.tms_cutime + spent.tms_cstime;
-  return static_cast<double>(ticks) / static_cast<double>(sysconf(_SC_CLK_TCK));
+  double seconds = 0;
+  for (const auto who : {RUSAGE_SELF, RUSAGE_CHILDREN}) {
+    rusage spent{};
+    getrusage(who, &spent);
+    for (const timeval& time : {spent.ru_utime, spent.ru_stime}) {
+      seconds += static_cast<double>(time.tv_sec) + static_cast<double>(time.tv_usec) / 1e6;
+    }
+  }
+  return seconds;
 }
 
 class Reached : public testing::EmptyTestEventListener {
