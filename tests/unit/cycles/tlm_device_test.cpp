@@ -5,6 +5,7 @@
 #include "host/cycles/cycle_model.hpp"
 #include "host/device/snapshot.hpp"
 #include "tests/commands.hpp"
+#include "tests/system/system.hpp"
 #include "tests/test.hpp"
 
 namespace gemm64 {
@@ -182,25 +183,30 @@ TEST_F(TlmDeviceTest, SnapshotsHoldWhatIsPredicted) {
   }
 }
 
-/// What a device has counted when a program of two snapshots ends, and in these.
-std::vector<Counters> counted_with(const MemoryTiming& memory) {
-  TlmDevice device(geometry(), memory, std::uint64_t{1} << 20);
-  std::vector<Command> program = product();
-  program.insert(program.begin() + 4, snapshot(0x8000));
+/// What a device has counted when a program ends.
+Counters counted_by(TlmDevice& device, const std::vector<Command>& program) {
   std::uint32_t place = 0;
   for (const Command& command : program) {
     put(device, std::uint64_t{place++} * kCommandBytes, command);
   }
   device.write_register(reg::kRingTail, place);
   EXPECT_TRUE(device.wait_interrupt(1'000'000));
-  std::vector<Counters> counted(2);
+  Counters counted{};
   for (std::size_t i = 0; i < kCounters.size(); ++i) {
-    counted[0][i] = device.read_register(kCounters[i].offset);
+    counted[i] = device.read_register(kCounters[i].offset);
   }
+  return counted;
+}
+
+/// What a device has counted when a program of two snapshots ends, and in these.
+std::vector<Counters> counted_with(const MemoryTiming& memory) {
+  TlmDevice device(geometry(), memory, std::uint64_t{1} << 20);
+  std::vector<Command> program = product();
+  program.insert(program.begin() + 4, snapshot(0x8000));
+  const Counters counted = counted_by(device, program);
   std::uint8_t bytes[kSnapshotBytes];
   device.read_memory(0x8000, bytes, sizeof bytes);
-  counted[1] = decode_snapshot(bytes);
-  return counted;
+  return {counted, decode_snapshot(bytes)};
 }
 
 // Of 8 bytes a cycle stalls leave 2.5, whose cycles are 0.4 of those at 2 and 0.6 of those at 3:
@@ -230,6 +236,27 @@ TEST(TlmStalls, CostWhatTheBytesThatPassCost) {
   EXPECT_EQ(with(0.5, 0), with(0, 4));
   EXPECT_EQ(with(0.5, 4, MemorySharing::kShared), with(0, 2, MemorySharing::kShared));
   EXPECT_EQ(with(0.5, 0, MemorySharing::kDram), with(0, 0, MemorySharing::kDram));
+}
+
+// Of a long product, in which the beats of weights and activations are the most: they are no matter
+// of rounding.
+TEST(TlmStalls, LeaveBeatsAsTheyAre) {
+  LoadActivationsCommand load = load_activations(0x20000, 100);
+  load.rows = load.stride = 8;
+  const std::vector<Command> program{load_weights(0x10000, 800), load, matmul(8, 100),
+                                     store(kResults, 8), finish()};
+  for (int percent = 1; percent < 75; ++percent) {
+    SCOPED_TRACE(percent);
+    MemoryTiming memory;
+    memory.stall_probability = percent / 100.0;
+    TlmDevice device(geometry(), memory, std::uint64_t{1} << 20);
+    const Counters counted = counted_by(device, program);
+    EXPECT_EQ(counted[counter::kWeightsTransfer], 800U);
+    EXPECT_EQ(counted[counter::kActivationsTransfer], 800U);
+    EXPECT_EQ(counted[counter::kComputeCompute], 800U);
+    EXPECT_EQ(counted[counter::kCommandsDispatch], 5U);
+    system_test::expect_causes_add_up(counted);
+  }
 }
 
 }  // namespace
