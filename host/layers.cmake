@@ -32,11 +32,12 @@ foreach(row IN LISTS rows)
   endforeach()
 endforeach()
 
-option(GEMM64_UNITY "Compile eight sources of a layer of host/ as one" ON)
+option(GEMM64_UNITY "Compile several sources of a layer of host/ as one" ON)
+set(GEMM64_UNITY_SOURCES 8 CACHE STRING "How many; more take less time in all, fewer after a change")
 
 # gemm64_layer(<layer> [OPTIONS <option>...] [APART <file>...] SOURCES <file>...)
-# Makes the library gemm64_<layer>, which links the layers that the table lets its folders include. Eight sources at a
-# time are compiled as one, because that halves the processor time; APART lists sources that cannot share a compilation,
+# Makes the library gemm64_<layer>, which links the layers that the table lets its folders include. Several sources
+# are compiled as one, because that halves the processor time; APART lists sources that cannot share a compilation,
 # since two of them use one name in their unnamed namespaces. Sources with COMPILE_OPTIONS are compiled separately anyway.
 function(gemm64_layer layer)
   cmake_parse_arguments(arg "" "" "OPTIONS;APART;SOURCES" ${ARGN})
@@ -57,7 +58,7 @@ function(gemm64_layer layer)
     target_link_libraries(${target} INTERFACE ${GEMM64_MUTANT_OBJECTS}/host/lib${target}.a)
   endif()
   target_compile_options(${target} PRIVATE ${GEMM64_WARNINGS} ${arg_OPTIONS})
-  set_target_properties(${target} PROPERTIES UNITY_BUILD ${GEMM64_UNITY} UNITY_BUILD_BATCH_SIZE 8)
+  set_target_properties(${target} PROPERTIES UNITY_BUILD ${GEMM64_UNITY} UNITY_BUILD_BATCH_SIZE ${GEMM64_UNITY_SOURCES})
   set_source_files_properties(${arg_APART} PROPERTIES SKIP_UNITY_BUILD_INCLUSION ON)
   add_dependencies(${target} gemm64_includes)
   set_property(GLOBAL APPEND PROPERTY GEMM64_LAYERS ${target})

@@ -8,6 +8,7 @@
 
 #include "host/cli/commands.hpp"
 #include "host/cli/failure_file.hpp"
+#include "host/cli/gemm_operands.hpp"
 #include "host/cli/inspected_device.hpp"
 #include "host/cli/values.hpp"
 #include "host/numerics/mersenne_twister.hpp"
@@ -21,67 +22,9 @@
 namespace gemm64 {
 namespace {
 
-/// A whole int8 of a random number.
-void convert(std::uint32_t number, std::int8_t& value) {
-  value = static_cast<std::int8_t>(number >> 24);
-}
-
-/// Uniform in [-1, 1).
-void convert(std::uint32_t number, float& value) {
-  value = static_cast<float>(number >> 8) * 0x1p-23F - 1.0F;
-}
-
-/// Random values, the same on every machine for a seed.
-template <class T>
-void fill(T* values, std::size_t count, MersenneTwister& random) {
-  while (count > 0) {
-    const auto [numbers, some] = random.next(count);
-    for (std::size_t i = 0; i < some; ++i) convert(numbers[i], values[i]);
-    values += some;
-    count -= some;
-  }
-}
-
-/// A[M x K] from its file or random. `rows`, `columns`: what was asked for, 0 where nothing was.
-template <class T>
-Matrix<T> operand(const char* what, const std::string& file, std::int64_t rows,
-                  std::int64_t columns, MersenneTwister& random) {
-  if (file.empty()) {
-    Matrix<T> matrix(rows, columns);
-    fill(matrix.data(), static_cast<std::size_t>(matrix.size()), random);
-    return matrix;
-  }
-  Matrix<T> matrix = load_npy<T>(file);
-  if ((rows != 0 && matrix.rows() != rows) || (columns != 0 && matrix.cols() != columns)) {
-    throw UsageError(fmt::format("{}: {} is {}x{}, M K N ask for {}x{}", file, what, matrix.rows(),
-                                 matrix.cols(), rows, columns));
-  }
-  return matrix;
-}
-
 std::vector<Job> announced(const JobRunner& runner, std::vector<Job> jobs) {
   runner.announce(jobs);
   return jobs;
-}
-
-/// B[K x N] as a Linear layer stores it, [N x K]. Random values are drawn some rows of B at a time:
-/// transposing all of it takes longer than drawing it. Rows are apart, so that a column's values do
-/// not compete for one set of the processor's cache.
-template <class T>
-Matrix<T> weight_operand(const std::string& file, std::int64_t k, std::int64_t n,
-                         MersenneTwister& random) {
-  if (!file.empty()) return operand<T>("B", file, k, n, random).transpose();
-  constexpr Eigen::Index kRows = 64, kApart = 64;
-  Matrix<T> weights(n, k);
-  Matrix<T> rows(kRows, n + kApart);
-  for (Eigen::Index first = 0; first < k; first += kRows) {
-    const Eigen::Index some = std::min<Eigen::Index>(kRows, k - first);
-    for (Eigen::Index row = 0; row < some; ++row) {
-      fill(&rows(row, 0), static_cast<std::size_t>(n), random);
-    }
-    weights.middleCols(first, some) = rows.topLeftCorner(some, n).transpose();
-  }
-  return weights;
 }
 
 template <class T>
@@ -144,8 +87,8 @@ int multiply(const GemmOptions& options) {
   }
   bar.show("the operands", 0);
   MersenneTwister random(options.seed);
-  const Matrix<T> a = operand<T>("A", options.a, m, k, random);
-  const Matrix<T> weights = weight_operand<T>(options.b, k, n, random);
+  const Matrix<T> a = gemm_operand<T>("A", options.a, m, k, random);
+  const Matrix<T> weights = gemm_weights<T>(options.b, k, n, random);
   if (a.cols() != weights.cols()) {
     throw UsageError(fmt::format("A is {}x{} and B is {}x{}: A's columns must be B's rows",
                                  a.rows(), a.cols(), weights.cols(), weights.rows()));

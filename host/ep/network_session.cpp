@@ -29,8 +29,6 @@
 namespace gemm64::ep {
 namespace {
 
-constexpr std::size_t kMostMessage = 1000;
-
 /// Adds the groups' reports of one pass. Nodes of groups that the host ran count once.
 void add_pass(RunReport& report, RunReport pass) {
   if (report.host->nodes == 0 && pass.host) {
@@ -232,16 +230,27 @@ class NetworkSession::Impl {
     for (std::int64_t i = 0; i < inputs.passes() && report.error.empty(); ++i) {
       const NamedTensors values = values_of(i);
       if (accelerator_.failed()) return run;
+      // While the device has its first group, if others' values are asked for in any case.
+      std::future<Tensor> computing;
+      accelerator_.set_before_group([&] {
+        if (computing.valid() || exact_model_ == nullptr) return;
+        if (session_of_device_.runner().options().check == CheckLevel::kNone) return;
+        computing = std::async([&] { return exact_output(values, *exact_model_); });
+      });
       const auto begin = WallClock::now();
       NamedTensors outputs = run_pass(values, report);
       seconds += seconds_since(begin);
+      accelerator_.set_before_group(nullptr);
       if (!report.error.empty()) break;
       if (dump != nullptr) write_host_nodes(*dump, outputs);
-      const auto comparing = WallClock::now();
-      gemm64::join(report.layers, compared_layers(values));
+      Tensor exact;
+      if (report.check != CheckLevel::kNone) {
+        const auto comparing = WallClock::now();
+        gemm64::join(report.layers, compared_layers(values));
+        exact = computing.valid() ? computing.get() : exact_output(values, report);
+        report.host->reference_seconds += seconds_since(comparing);
+      }
       for (const std::string& name : added_) outputs.erase(name);
-      const Tensor exact = exact_output(values, report);
-      report.host->reference_seconds += seconds_since(comparing);
       passes.add(model_->graph(), std::move(outputs), exact.present() ? &exact : nullptr,
                  inputs.images_of(i), inputs.at_once);
       has_exact = has_exact || exact.present();
@@ -338,7 +347,7 @@ class NetworkSession::Impl {
   /// Float products are compared with double if the device has none of them: what they read and
   /// produce are outputs.
   void compare_layers(HostModel model) {
-    if (session_of_device_.report("", 0).check == CheckLevel::kNone) return;
+    if (session_of_device_.runner().options().check == CheckLevel::kNone) return;
     onnx::GraphProto& graph = *model.proto.mutable_graph();
     const auto& own = model_->graph().node();
     for (int i = 0; i < own.size(); ++i) {
@@ -404,13 +413,14 @@ class NetworkSession::Impl {
     return outputs;
   }
 
-  /// The first output by ONNX Runtime's own arithmetic; absent if that is the same.
+  /// A network's first output by ONNX Runtime's own arithmetic; absent if that is the same.
   Tensor exact_output(const NamedTensors& inputs, const RunReport& report) {
-    if (report.check == CheckLevel::kNone || model_->graph().output().empty()) return {};
-    if (exact_model_ == nullptr && (report.precision == Precision::kFile || !any_floats(report))) {
-      return {};
-    }
-    const OnnxModel& exact = exact_model_ != nullptr ? *exact_model_ : *model_;
+    if (exact_model_ != nullptr) return exact_output(inputs, *exact_model_);
+    if (report.precision == Precision::kFile || !any_floats(report)) return {};
+    return exact_output(inputs, *model_);
+  }
+  Tensor exact_output(const NamedTensors& inputs, const OnnxModel& exact) {
+    if (exact.graph().output().empty()) return {};
     if (!cpu_) {
       cpu_.emplace(host_session(environment_, host_model(exact, true, exact.proto())));
     }

@@ -10,6 +10,7 @@
 
 #include "host/ep/factory.hpp"
 #include "host/ep/local_library.hpp"
+#include "host/graph/onnx/host_session.hpp"
 #include "host/ort/find.hpp"
 #include "host/util/error.hpp"
 #include "host/util/text.hpp"
@@ -19,7 +20,6 @@ namespace {
 
 constexpr const char* kRegistered = "gemm64";
 constexpr const char* kOption = "attachment";
-constexpr std::size_t kMostMessage = 1000;
 
 /// By the values of the option.
 class Attachments {

@@ -166,7 +166,7 @@ std::string all_text(const RunReport& report) {
                                  runtime.empty() ? "on the host" : "in " + runtime,
                                  kinds.empty() ? "" : " (" + kinds + ")", report.host->seconds);
   if (report.host->reference_seconds > 0) {
-    text += fmt::format("; {:.2f} s for results to compare the device's with",
+    text += fmt::format("; {:.2f} s of waiting for results to compare the device's with",
                         report.host->reference_seconds);
   }
   text += ".\n" + programs_text(report) + between_text(report.host->between);

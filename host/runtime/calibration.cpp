@@ -43,7 +43,7 @@ void widen(Ranges& ranges, const std::string& name, const float* values, std::in
 }
 
 /// How many numbers of a value belong to `images` images, where it has a row for each of `rows`.
-std::int64_t counted(const Tensor& tensor, std::int64_t images, std::int64_t rows) {
+std::int64_t numbers_of(const Tensor& tensor, std::int64_t images, std::int64_t rows) {
   const bool by_row = images < rows && !tensor.dims().empty() && tensor.dim(0) == rows;
   return by_row ? tensor.elements() / rows * images : tensor.elements();
 }
@@ -126,7 +126,7 @@ void ObservedNetwork::observe(const NetworkInputs& inputs, const ValueObserver& 
     const std::int64_t images = inputs.images_of(pass);
     const auto show = [&](const std::string& name, const Tensor& tensor) {
       if (tensor.type() != onnx::TensorProto::FLOAT || tensor.elements() == 0) return;
-      observer(name, tensor.values<float>(), counted(tensor, images, inputs.at_once));
+      observer(name, tensor.values<float>(), numbers_of(tensor, images, inputs.at_once));
     };
     const NetworkInputs given = inputs.pass(pass);
     const NamedTensors values = given.take(0, given.images);

@@ -165,19 +165,21 @@ void GroupRun::run_items() {
 void GroupRun::run_program(std::size_t number) {
   const CompiledProgram& compiled = executable_.programs[number];
   const ProgramRun run(executable_.plan.programs[number], compiled.buffers, compiled.constants);
-  HostOracle* const oracle = checks_layers() ? &oracle_ : nullptr;
   std::vector<ProgramLayer> layers;
-  std::vector<Tensor> wanted;
-  const auto preparing = WallClock::now();
-  if (oracle != nullptr) oracle->begin(run.program(), values_);
   for (std::size_t i = 0; i < run.program().layers.size(); ++i) {
     progress_.report(run.program().layers[i].job.name, 0);
-    layers.push_back(run.layer(i, values_, oracle, wanted));
+    layers.push_back(run.layer(i, values_));
   }
-  if (oracle != nullptr) host_.reference_seconds += seconds_since(preparing);
+  std::vector<Tensor> wanted;
+  const Expectations expectations = [&] {
+    oracle_.begin(run.program(), values_);
+    return run.expected(values_, oracle_, wanted);
+  };
   const auto begin = WallClock::now();
-  ProgramResults found = runner_.run_program(std::move(layers), progress_);
-  device_seconds_ += seconds_since(begin);
+  ProgramResults found =
+      runner_.run_program(std::move(layers), progress_, checks_layers() ? expectations : nullptr);
+  device_seconds_ += seconds_since(begin) - found.waited;
+  host_.reference_seconds += found.waited;
   describe_layers(model_, executable_, number, found.layers);
   std::move(found.layers.begin(), found.layers.end(), std::back_inserter(layers_));
   const std::vector<Tensor> results = run.written(found.values, wanted);

@@ -13,6 +13,7 @@
 #include "host/cycles/program_prediction.hpp"
 #include "host/numerics/reference.hpp"
 #include "host/runtime/simulated_cycles.hpp"
+#include "host/runtime/wall_clock.hpp"
 #include "host/tiling/packing.hpp"
 #include "host/util/error.hpp"
 
@@ -223,7 +224,10 @@ LayerReport JobRunner::run(const Job& job, const MatrixI8& a, const MatrixI8& w,
 void JobRunner::finish(std::vector<LayerReport>& layers, const ProgressShare& progress) {
   if (listed_.empty()) return;
   jobs_ = 0;
-  run_list(listed_, layers, progress);
+  ProgramResults program;
+  program.layers = std::move(layers);
+  run_list(listed_, program, progress, nullptr);
+  layers = std::move(program.layers);
   listed_.clear();
 }
 
@@ -269,8 +273,22 @@ std::string layer_at(const std::vector<Job>& jobs, const ProgramPrediction& pred
 
 }  // namespace
 
+/// Fills in what a list's layers must give.
+void JobRunner::expect(std::vector<Listed>& list, const Expectations& expectations) {
+  for (Listed& one : list) {
+    if (one.by_reference) one.layer.expected = reference_gemm(one.layer.a, one.layer.w);
+  }
+  if (!expectations) return;
+  std::vector<LayerExpectation> all = expectations();
+  for (std::size_t i = 0; i < list.size(); ++i) {
+    list[i].layer.expected = std::move(all.at(i).expected);
+    list[i].layer.expect = std::move(all.at(i).expect);
+  }
+}
+
 ProgramResults JobRunner::run_program(std::vector<ProgramLayer> layers,
-                                      const ProgressShare& progress) {
+                                      const ProgressShare& progress,
+                                      const Expectations& expectations) {
   ProgramResults results;
   std::vector<Listed> list;
   for (ProgramLayer& layer : layers) {
@@ -293,27 +311,27 @@ ProgramResults JobRunner::run_program(std::vector<ProgramLayer> layers,
     } else if (layer.job.plan.results().takes_parameters()) {
       parameters = pack_parameters(layer.job, layer.bias, layer.scale, layer.table);
     }
-    const bool by_reference = layer.expected.size() == 0 && !layer.source &&
+    const bool by_reference = !expectations && layer.expected.size() == 0 && !layer.source &&
                               options_.check == CheckLevel::kLayers &&
                               !layer.job.plan.results().takes_parameters();
-    if (by_reference) layer.expected = reference_gemm(layer.a, layer.w);
     list.push_back({std::move(layer), std::move(packed), std::move(parameters), by_reference});
   }
   if (options_.only && options_.only->index - jobs_ >= list.size()) {
     jobs_ += list.size();
     for (LayerReport& report : results.layers) report.skipped = true;
+    expect(list, expectations);
     for (Listed& one : list) {
       results.values.push_back(one.by_reference ? std::move(one.layer.expected) : MatrixI32());
     }
     return results;
   }
-  results.values = run_list(list, results.layers, progress);
+  run_list(list, results, progress, expectations);
   return results;
 }
 
-std::vector<MatrixI32> JobRunner::run_list(const std::vector<Listed>& listed,
-                                           std::vector<LayerReport>& layers,
-                                           const ProgressShare& progress) {
+void JobRunner::run_list(std::vector<Listed>& listed, ProgramResults& program,
+                         const ProgressShare& progress, const Expectations& expectations) {
+  std::vector<LayerReport>& layers = program.layers;
   const Geometry& geometry = driver_.geometry();
   std::vector<Job> jobs;
   std::vector<JobOperands> operands;
@@ -324,6 +342,12 @@ std::vector<MatrixI32> JobRunner::run_list(const std::vector<Listed>& listed,
   const JobProgram list = make_job_program(jobs, geometry);
   const ProgramPrediction predicted = predict_program(list, geometry, options_.memory);
 
+  std::future<void> expecting;  // on this core, once this one has simulated, if there is no thread
+  const bool by_reference =
+      std::any_of(listed.begin(), listed.end(), [](const Listed& one) { return one.by_reference; });
+  if (by_reference || expectations) {
+    expecting = std::async([&] { expect(listed, expectations); });
+  }
   begin_on_device();
   for (JobObserver* observer : options_.observers) observer->begin(list, first_clock_);
   const auto end = [this] {
@@ -379,7 +403,12 @@ std::vector<MatrixI32> JobRunner::run_list(const std::vector<Listed>& listed,
     layers[i].simulated_cycles = own;
     layers[i].seconds = seconds * static_cast<double>(own) / total;
   }
-  return check_list(listed, list, operands, std::move(results), layers, progress);
+  if (expecting.valid()) {
+    const auto waiting = WallClock::now();
+    expecting.get();
+    program.waited = seconds_since(waiting);
+  }
+  program.values = check_list(listed, list, operands, std::move(results), layers, progress);
 }
 
 namespace {

@@ -18,6 +18,7 @@ struct ProgramResults {
   std::vector<LayerReport> layers;
   /// Of each layer, what the device wrote; empty where that is as its `expected` says.
   std::vector<MatrixI32> values;
+  double waited = 0;  // seconds for what is expected, once the device had finished
 };
 
 class JobRunner {
@@ -57,8 +58,10 @@ class JobRunner {
   /// Runs layers as one program: nothing passes through the host between a layer and its source.
   /// Where results are expected, every value of a layer is compared with what it must be for the
   /// inputs that the device had, those that its source wrote; and that, of a product of 8-bit
-  /// results, with the reference. Throws as run() does.
-  ProgramResults run_program(std::vector<ProgramLayer> layers, const ProgressShare& progress);
+  /// results, with the reference. `expectations`: what is expected, instead of what the layers say;
+  /// called once, by another thread while the device runs them. Throws as run() and that do.
+  ProgramResults run_program(std::vector<ProgramLayer> layers, const ProgressShare& progress,
+                             const Expectations& expectations = nullptr);
 
   /// The first job that failed.
   const std::optional<Failure>& failure() const { return failure_; }
@@ -75,10 +78,10 @@ class JobRunner {
     bool by_reference = false;             // is `expected` the reference's, and not the caller's?
   };
 
-  /// Runs a list as one program, fills in its layers, and returns the values that are not as
-  /// expected.
-  std::vector<MatrixI32> run_list(const std::vector<Listed>& list, std::vector<LayerReport>& layers,
-                                  const ProgressShare& progress);
+  static void expect(std::vector<Listed>& list, const Expectations& expectations);
+  /// Runs a list as one program, and fills in all but the shapes and names of its layers.
+  void run_list(std::vector<Listed>& listed, ProgramResults& program, const ProgressShare& progress,
+                const Expectations& expectations);
   std::vector<MatrixI32> check_list(const std::vector<Listed>& listed, const JobProgram& list,
                                     const std::vector<JobOperands>& operands,
                                     std::vector<GemmResult> results,

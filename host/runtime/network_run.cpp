@@ -25,7 +25,7 @@ void compare_outputs(const NamedTensors& expected, const NamedTensors& found, Ou
 namespace {
 
 /// The rows of the first `images` of `at_once` images.
-Tensor counted(const Tensor& tensor, std::int64_t images, std::int64_t at_once) {
+Tensor rows_of_images(const Tensor& tensor, std::int64_t images, std::int64_t at_once) {
   if (images == at_once || at_once == 0 || is_sequence(tensor) || tensor.rank() == 0 ||
       tensor.dim(0) % at_once != 0)
     return tensor;
@@ -36,12 +36,12 @@ Tensor counted(const Tensor& tensor, std::int64_t images, std::int64_t at_once) 
 
 void Passes::add(const onnx::GraphProto& graph, NamedTensors outputs, const Tensor* exact,
                  std::int64_t images, std::int64_t at_once) {
-  for (auto& [name, tensor] : outputs) tensor = counted(tensor, images, at_once);
+  for (auto& [name, tensor] : outputs) tensor = rows_of_images(tensor, images, at_once);
   if (graph.output_size() != 0) {
     const Tensor& found = outputs.at(graph.output(0).name());
     if (found.type() == onnx::TensorProto::FLOAT && found.elements() != 0) {
       found_.push_back(found);
-      exact_.push_back(exact != nullptr ? counted(*exact, images, at_once) : found);
+      exact_.push_back(exact != nullptr ? rows_of_images(*exact, images, at_once) : found);
     }
   }
   for (auto& [name, tensor] : outputs) outputs_[name].push_back(std::move(tensor));

@@ -33,58 +33,72 @@ ProgramRun::ProgramRun(const DeviceProgram& program,
                        const std::vector<PackedLayer>& constants)
     : program_(program), buffers_(std::move(buffers)), constants_(constants) {}
 
-ProgramLayer ProgramRun::layer(std::size_t index, const NamedBuffers& values, LayerOracle* oracle,
-                               std::vector<Tensor>& wanted) const {
+/// What a layer reads that no layer of the program writes, as far as `values` has it.
+NamedBuffers ProgramRun::given(std::size_t index, const NamedBuffers& values) const {
   const DeviceLayer& layer = program_.layers[index];
-  const LayerBuffers& buffers = (*buffers_)[index];
-  NamedBuffers given = buffers.known;
+  NamedBuffers given = (*buffers_)[index].known;
   for (const std::string* const name : {&layer.input_value, &layer.second, &layer.weights_value}) {
     const auto found = values.find(*name);
     if (found != values.end()) given[*name] = found->second;
   }
+  return given;
+}
+
+ProgramLayer ProgramRun::layer(std::size_t index, const NamedBuffers& values) const {
+  const DeviceLayer& layer = program_.layers[index];
+  const LayerBuffers& buffers = (*buffers_)[index];
+  NamedBuffers given = this->given(index, values);
   if (!layer.source) {
     check_shape(layer.job.name, layer.input_value, given.at(layer.input_value), buffers.input);
-  }
-  if (oracle != nullptr) {
-    if (layer.source) given[layer.input_value] = as_source(index, stored(*layer.source, wanted));
-    if (layer.operand) given[layer.second] = as_operand(index, stored(*layer.operand, wanted));
   }
   Tensor weights;
   if (!layer.weights_value.empty()) {
     weights = given.at(layer.weights_value);
     check_shape(layer.job.name, layer.weights_value, weights, buffers.weights);
   }
-  ProgramLayer made = program_layer(layer, buffers.constants, given[layer.input_value], weights);
+  const Tensor input = layer.source ? Tensor() : given.at(layer.input_value);
+  ProgramLayer made = program_layer(layer, buffers.constants, input, weights);
   if (!layer.second.empty() && !layer.operand) {
     const auto found = given.find(layer.second);
     made.operands =
         found != given.end() ? operand_rows(layer, found->second) : buffers.operand_rows;
   }
   if (!constants_.empty() && layer.weights_value.empty()) made.packed = &constants_[index];
-  if (oracle == nullptr) return made;
-
-  wanted.push_back(oracle->expected_ahead(program_, layer, given));
-  made.expected = to_job_results(layer, wanted.back());
-  if (!layer.source && !layer.operand) return made;
-  made.expect = [this, index, oracle, given = std::move(given)](const MatrixI32* source,
-                                                                const MatrixI32* operand) {
-    const DeviceLayer& reader = program_.layers[index];
-    const auto as_stored = [this](std::size_t by, const MatrixI32& results,
-                                  const ChannelOrder& order) {
-      return to_node_results(program_.layers[by], results, stored_type(by), order);
-    };
-    NamedBuffers others = given;
-    if (reader.source) {
-      others[reader.input_value] =
-          as_source(index, as_stored(*reader.source, *source, reader.source_order));
-    }
-    if (reader.operand) {
-      others[reader.second] =
-          as_operand(index, as_stored(*reader.operand, *operand, reader.result_order));
-    }
-    return to_job_results(reader, oracle->expected(reader, std::move(others)));
-  };
   return made;
+}
+
+std::vector<LayerExpectation> ProgramRun::expected(const NamedBuffers& values, LayerOracle& oracle,
+                                                   std::vector<Tensor>& wanted) const {
+  std::vector<LayerExpectation> all;
+  for (std::size_t index = 0; index < program_.layers.size(); ++index) {
+    const DeviceLayer& layer = program_.layers[index];
+    NamedBuffers given = this->given(index, values);
+    if (layer.source) given[layer.input_value] = as_source(index, stored(*layer.source, wanted));
+    if (layer.operand) given[layer.second] = as_operand(index, stored(*layer.operand, wanted));
+    wanted.push_back(oracle.expected_ahead(program_, layer, given));
+    LayerExpectation& made = all.emplace_back();
+    made.expected = to_job_results(layer, wanted.back());
+    if (!layer.source && !layer.operand) continue;
+    made.expect = [this, index, &oracle, given = std::move(given)](const MatrixI32* source,
+                                                                   const MatrixI32* operand) {
+      const DeviceLayer& reader = program_.layers[index];
+      const auto as_stored = [this](std::size_t by, const MatrixI32& results,
+                                    const ChannelOrder& order) {
+        return to_node_results(program_.layers[by], results, stored_type(by), order);
+      };
+      NamedBuffers others = given;
+      if (reader.source) {
+        others[reader.input_value] =
+            as_source(index, as_stored(*reader.source, *source, reader.source_order));
+      }
+      if (reader.operand) {
+        others[reader.second] =
+            as_operand(index, as_stored(*reader.operand, *operand, reader.result_order));
+      }
+      return to_job_results(reader, oracle.expected(reader, std::move(others)));
+    };
+  }
+  return all;
 }
 
 std::vector<Tensor> ProgramRun::written(const std::vector<MatrixI32>& values,

@@ -40,11 +40,11 @@ class ProgramRun {
   const DeviceProgram& program() const { return program_; }
 
   /// Layer `index` with its inputs, which `values` has unless other layers of the program write
-  /// them. `oracle`: computes what it must write, which is added to `wanted`, one tensor for each
-  /// layer before; nullptr: nothing is compared. Oracle and this outlive what it returns. Throws
-  /// UsageError if an input has another shape than the program was compiled for.
-  ProgramLayer layer(std::size_t index, const NamedBuffers& values, LayerOracle* oracle,
-                     std::vector<Tensor>& wanted) const;
+  /// them. Throws UsageError if an input has another shape than the program was compiled for.
+  ProgramLayer layer(std::size_t index, const NamedBuffers& values) const;
+  /// What all layers must write, which becomes `wanted`. Oracle and this outlive what it returns.
+  std::vector<LayerExpectation> expected(const NamedBuffers& values, LayerOracle& oracle,
+                                         std::vector<Tensor>& wanted) const;
 
   /// What the device wrote of each layer (ProgramResults::values); `wanted` if it wrote just that.
   std::vector<Tensor> written(const std::vector<MatrixI32>& values,
@@ -58,6 +58,7 @@ class ProgramRun {
   const std::string& result_name(std::size_t layer) const { return (*buffers_)[layer].result_name; }
 
  private:
+  NamedBuffers given(std::size_t index, const NamedBuffers& values) const;
   Tensor stored(std::size_t layer, const std::vector<Tensor>& each) const;
   TensorType stored_type(std::size_t layer) const;
   TensorType own_type(std::size_t layer) const;

@@ -127,8 +127,9 @@ std::vector<HostWait> waits_for(const std::vector<HostLayer>& between, std::uint
 struct HostWork {
   std::string runtime;  // "ONNX Runtime 1.31.1"; empty: the program itself
   std::uint64_t nodes = 0;
-  double seconds = 0;            // of wall time, in which simulations may run on other cores
-  double reference_seconds = 0;  // besides, of results that the device's are compared with
+  double seconds = 0;  // of wall time, in which simulations may run on other cores
+  /// Besides, waited for results that the device's are compared with.
+  double reference_seconds = 0;
   std::map<std::string, std::uint64_t> operators;  // nodes of each kind; empty where all are
   std::vector<HostLayer> between;                  // nodes without MACs for which programs waited
 };

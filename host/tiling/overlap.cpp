@@ -10,8 +10,6 @@ namespace {
 
 // What a memory usually takes to answer a write and a read, with what the engines take to ask.
 constexpr std::uint64_t kThroughMemory = 260;
-// The same of the tensor memory.
-constexpr std::uint64_t kThroughTensorMemory = 60;
 
 /// A block of a plan, as overlaps see it.
 struct Block {

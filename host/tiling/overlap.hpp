@@ -11,6 +11,10 @@
 
 namespace gemm64 {
 
+/// Cycles from a job's last sum until its results have been written to the tensor memory and are
+/// read there, apart from the array.
+constexpr std::uint64_t kThroughTensorMemory = 60;
+
 /// A cut through a job's results, and how much of the next job the results before it suffice for.
 struct Overlap {
   ResultCut cut;

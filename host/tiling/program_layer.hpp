@@ -50,4 +50,12 @@ struct ProgramLayer {
   Expect expect;
 };
 
+/// `expected` and `expect` of a ProgramLayer.
+struct LayerExpectation {
+  MatrixI32 expected;
+  Expect expect;
+};
+/// Computes those of all layers of a program.
+using Expectations = std::function<std::vector<LayerExpectation>()>;
+
 }  // namespace gemm64

@@ -5,14 +5,13 @@
 #include <limits>
 #include <optional>
 
+#include "host/tiling/overlap.hpp"
 #include "host/util/divide.hpp"
 #include "host/util/error.hpp"
 
 namespace gemm64 {
 namespace {
 
-// The results of a job of a stripe come this many cycles after its last sum, apart from the array.
-constexpr double kThroughTensorMemory = 60;
 constexpr std::size_t kMostJobs = 24;  // of a group
 
 /// Rows [first, end) of a map.
@@ -419,8 +418,9 @@ class Finder {
         }
       }
     }
-    return time_of(cycles, bytes) + (geometry_.pipeline() + kThroughTensorMemory) *
-                                        static_cast<double>(cut.stripes * (cut.last - cut.first));
+    return time_of(cycles, bytes) +
+           static_cast<double>((geometry_.pipeline() + kThroughTensorMemory) * cut.stripes *
+                               (cut.last - cut.first));
   }
 
   /// Where a job's results are stored for a stripe, from a row of this width on.

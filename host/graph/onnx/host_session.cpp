@@ -20,8 +20,6 @@
 namespace gemm64 {
 namespace {
 
-constexpr std::size_t kMostMessage = 1000;
-
 std::atomic<int> threads_of_sessions = 0;
 
 /// Do sums of products of uint8 with int8 saturate in ONNX Runtime? They do without VNNI.

@@ -13,6 +13,9 @@
 
 namespace gemm64 {
 
+/// Bytes of a message of ONNX Runtime that are shown.
+constexpr std::size_t kMostMessage = 1000;
+
 /// Returns ONNX Runtime's error as one of the program's: the node, the reason and the remedy.
 UsageError onnxruntime_error(const std::string& model, const ort::Error& error);
 

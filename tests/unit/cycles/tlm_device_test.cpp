@@ -130,6 +130,7 @@ TEST_F(TlmDeviceTest, CountersGrowWhileItWorks) {
     device.run(total / 6);
     const std::uint32_t now = device.read_register(offset);
     EXPECT_GT(now, last);
+    EXPECT_NEAR(now, static_cast<double>(total * (static_cast<std::uint64_t>(i) + 1)) / 6, 20);
     last = now;
   }
   EXPECT_LT(last, total);
@@ -150,6 +151,49 @@ TEST_F(TlmDeviceTest, CountsCommandsWithoutFinish) {
   EXPECT_EQ(counted(counter::kBytesParameters), 0U);
   EXPECT_EQ(counted(counter::kComputeCompute), 16U);
   EXPECT_EQ(counted(counter::kBytesCommands), 3U * kCommandBytes);
+}
+
+/// Cycles from the end of a product until the two small ones after it have ended, of which the
+/// second one's doorbell comes while the first runs.
+std::uint64_t two_after(const GemmShape& shape) {
+  Geometry sizes = geometry();
+  TlmDevice device(sizes, MemoryTiming{}, std::uint64_t{1} << 24);
+  const Plan plan = make_plan(shape, Accumulate::kDevice, sizes);
+  std::vector<Command> program = make_program(plan, make_layout(plan, 0x10000));
+  const std::vector<std::uint8_t> ones(64, 1);
+  device.write_memory(0x1000, ones.data(), 64);
+  device.write_memory(0x2000, ones.data(), 64);
+  const auto first = static_cast<std::uint32_t>(program.size());
+  for (int i = 0; i < 2; ++i) {
+    const std::vector<Command> more = tile_product(8, 8, 0x1000, 0x2000, kResults + 0x1000U * i);
+    program.insert(program.end(), more.begin(), more.end());
+  }
+  std::uint64_t place = 0;
+  for (const Command& command : program) gemm64::put(device, place++ * kCommandBytes, command);
+  const auto end = [&device](std::uint64_t limit) {
+    EXPECT_TRUE(device.wait_interrupt(limit));
+    const std::uint64_t cycle = device.cycles();
+    device.write_register(reg::kInterrupt, 1);
+    return cycle;
+  };
+  device.write_register(reg::kRingTail, first);
+  device.write_register(reg::kRingTail, first + 5);
+  const std::uint64_t before = end(std::uint64_t{1} << 40);
+  device.write_register(reg::kRingTail, first + 10);
+  end(10'000);
+  const std::uint64_t after = end(10'000);
+  EXPECT_EQ(device.read_register(reg::kRingHead), first + 10);
+  for (int i = 0; i < 2; ++i) {
+    std::int32_t sum = 0;
+    device.read_memory(kResults + 0x1000U * i, &sum, sizeof sum);
+    EXPECT_EQ(sum, 8);
+  }
+  return after - before;
+}
+
+TEST(TlmDevicePast, OfManyTilesIsForgotten) {
+  const auto few = static_cast<double>(two_after({8, 8, 8}));
+  EXPECT_NEAR(static_cast<double>(two_after({8, 8 * 256, 8 * 256})), few, 0.2 * few);
 }
 
 TEST(TlmKind, SaysWhatItIs) {

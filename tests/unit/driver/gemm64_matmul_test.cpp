@@ -58,6 +58,15 @@ TEST(MatmulInC, CommandsAreThoseOfTheHost) {
   };
   for_plans(1, 40, std::uint64_t{1} << 40, check);
   check({std::uint64_t{1} << 31, 70, 1}, Accumulate::kDevice, Geometry{});
+  // A scratchpad that holds fewer rows than the accumulator has: a tile's rows and one burst.
+  Geometry small;
+  small.n = 4;
+  small.scratchpad_words = 96;
+  const std::uint64_t most = small.scratchpad_words - small.burst_beats + 1;
+  ASSERT_LT(most, small.accumulator_rows);
+  for (const std::uint64_t m : {most - 1, most, most + 1, 2 * most, 2 * most + 1}) {
+    check({m, 10, 9}, Accumulate::kDevice, small);
+  }
 }
 
 TEST(MatmulInC, WhatNoCommandsCanSayIsRefused) {

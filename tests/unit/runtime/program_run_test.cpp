@@ -53,14 +53,17 @@ class ProgramRunTest : public testing::Test {
     const ProgramRun run(executable_.plan.programs.at(0), executable_.programs[0].buffers,
                          executable_.programs[0].constants);
     std::vector<ProgramLayer> layers;
-    std::vector<Tensor> wanted;
     for (std::size_t i = 0; i < run.program().layers.size(); ++i) {
-      layers.push_back(run.layer(i, {{"x", x}}, oracle, wanted));
+      layers.push_back(run.layer(i, {{"x", x}}));
     }
+    std::vector<Tensor> wanted;
+    const Expectations expectations = [&] { return run.expected({{"x", x}}, *oracle, wanted); };
     Driver driver(device_, Timeouts());
     RunOptions options;
     options.check = oracle != nullptr ? CheckLevel::kLayers : CheckLevel::kNone;
-    found_ = JobRunner(device_, driver, options).run_program(std::move(layers), ProgressShare());
+    found_ = JobRunner(device_, driver, options)
+                 .run_program(std::move(layers), ProgressShare(),
+                              oracle != nullptr ? expectations : nullptr);
     NamedBuffers values;
     for (const auto& [layer, value] : run.values(run.written(found_.values, wanted))) {
       values[run.result_name(layer)] = value;
