@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <iterator>
 #include <utility>
 
 #include "host/tiling/job_commands.hpp"
@@ -103,6 +104,15 @@ std::uint64_t program_length(const Plan& plan) {
   return loads_and_more * plan.groups.size() + (plan.output.takes_table() ? 1 : 0) + 1;
 }
 
+void JobCommands::insert_after_store(std::size_t from, const JobCommands& more) {
+  const auto store =
+      std::find_if(commands.begin() + static_cast<std::ptrdiff_t>(from), commands.end(),
+                   [](const Command& command) { return command.opcode == Opcode::kStore; });
+  const auto at = std::next(store) - commands.begin();
+  commands.insert(commands.begin() + at, more.commands.begin(), more.commands.end());
+  phases.insert(phases.begin() + at, more.phases.begin(), more.phases.end());
+}
+
 void JobCommands::add_store(const Plan& plan, const Layout& layout, const RowGroup& blocks,
                             std::uint32_t first_tile, std::uint32_t tiles, Phase phase) {
   if (!plan.output.part || !plan.output.part->has_shared_tiles(plan.shape.n, plan.array)) {
@@ -116,7 +126,7 @@ void JobCommands::add_store(const Plan& plan, const Layout& layout, const RowGro
     while (next < end && plan.lanes_of(next) == plan.lanes_of(tile)) ++next;
     return next;
   };
-  const bool is_one = plan.has_one_set_of_lanes();
+  const bool is_one = run_from(first_tile) == end;
   for (std::uint32_t block = 0; block < (is_one ? 1 : blocks.blocks); ++block) {
     RowGroup rows = blocks;
     if (!is_one) {

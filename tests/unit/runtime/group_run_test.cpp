@@ -101,6 +101,7 @@ INSTANTIATE_TEST_SUITE_P(
                     Network{"parts", [] { return quantized_parts(); }, {2, 3, 9, 9}},
                     Network{"slices", [] { return quantized_slices(); }, {2, 3, 9, 9}},
                     Network{"repeats", [] { return quantized_repeats(); }, {2, 3, 9, 9}},
+                    Network{"doubled", [] { return quantized_doubled(); }, {3, 3, 10, 12}},
                     Network{"strips", [] { return quantized_strips(); }, {1, 1, 64, 64}}),
     [](const auto& info) { return std::string(info.param.name); });
 

@@ -218,6 +218,21 @@ inline OnnxModel quantized_repeats(int images = 2) {
   return text.model();
 }
 
+/// Doubled maps that are parts of a concatenation and share tiles, of more blocks than an engine's
+/// queue has places.
+inline OnnxModel quantized_doubled() {
+  QuantizedText text("3,3,10,12");
+  text.conv("x", "a", 3, 5, 1)
+      .conv("x", "b", 3, 11, 1)
+      .node("c", "Resize <mode = \"nearest\"> (a, nothing, doubled)")
+      .node("d", "Resize <mode = \"nearest\"> (b, nothing, doubled)")
+      .node("e", "com.microsoft.QLinearConcat <axis = 1> (s, z, c, s, z, d, s, z)")
+      .conv("e", "f", 16, 8, 1)
+      .conv("f", "g", 8, 8, 1)
+      .add("f", "g", "y");
+  return text.model();
+}
+
 /// A large map of few channels, which the layers compute in strips.
 inline OnnxModel quantized_strips() {
   QuantizedText text("1,1,64,64");
