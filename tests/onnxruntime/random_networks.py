@@ -69,7 +69,7 @@ class Network(Graph):
         x = "x"
         for _ in range(r.randint(1, 5)):
             x = r.choice([self.conv, self.conv, self.conv, self.pool, self.activation, self.residual,
-                          self.branches, self.crossing, self.joined, self.scaled, self.resize, self.sliced, self.moved,
+                          self.branches, self.crossing, self.scaled, self.resize, self.sliced, self.moved,
                           self.normalized, self.upscaled])(x)
         if not self.nodes:
             x = self.conv(x, None, 1)
@@ -175,31 +175,6 @@ class Network(Graph):
         shape[1] = sum(self.shapes[part][1] for part in parts)
         return self.conv(self.node("Concat", parts, shape, axis=1), None, 1, 1)
 
-    def joined(self, x):
-        """A concatenation of what mostly is not a convolution of the array, of any numbers of channels."""
-        r = self.random
-        parts, doubled = [], max(self.shapes[x][2:]) <= 16 and r.random() < 0.5
-        for _ in range(r.randint(2, 4)):
-            y = self.conv(x, r.randint(1, 11), 1, 1)
-            shape = self.shapes[y]
-            kind = r.choice(["none", "pool", "deep", "activation", "some"])
-            if kind == "pool":
-                y = self.node("MaxPool", [y], shape, kernel_shape=[3, 3], pads=[1, 1, 1, 1])
-            elif kind == "deep":
-                y = self.node("Conv", [y, self.weights(shape[1], 1, 3, 3)], shape, kernel_shape=[3, 3], pads=[1] * 4,
-                              group=shape[1])
-            elif kind == "activation":
-                y = self.activation(y)
-            elif kind == "some" and shape[1] > 1:
-                y = self.part(y, 1, shape[1])
-            parts.append(self.resize(y, 32) if doubled else y)
-        if len({tuple(self.shapes[part][2:]) for part in parts}) != 1:
-            return parts[-1]
-        shape = list(self.shapes[parts[0]])
-        shape[1] = sum(self.shapes[part][1] for part in parts)
-        y = self.node("Concat", parts, shape, axis=1)
-        return self.conv(y, None, 1, 1) if r.random() < 0.5 else y
-
     def scaled(self, x):
         """Squeeze and excitation, or a constant."""
         channels = self.shapes[x][1]
@@ -211,9 +186,9 @@ class Network(Graph):
         y = self.node("Sigmoid", [y], self.shapes[y])
         return self.node("Mul", [x, y], self.shapes[x])
 
-    def resize(self, x, most=12):
+    def resize(self, x):
         shape = self.shapes[x]
-        if max(shape[2:]) > most:
+        if max(shape[2:]) > 12:
             return x
         scales = self.constant(numpy.float32([1, 1, 2, 2]))
         return self.node("Resize", [x, "", scales] if self.opset >= 13 else
