@@ -230,17 +230,15 @@ class NetworkSession::Impl {
     for (std::int64_t i = 0; i < inputs.passes() && report.error.empty(); ++i) {
       const NamedTensors values = values_of(i);
       if (accelerator_.failed()) return run;
-      // While the device has its first group, if others' values are asked for in any case.
-      std::future<Tensor> computing;
-      accelerator_.set_before_group([&] {
-        if (computing.valid() || exact_model_ == nullptr) return;
-        if (session_of_device_.runner().options().check == CheckLevel::kNone) return;
-        computing = std::async([&] { return exact_output(values, *exact_model_); });
-      });
+      std::future<Tensor> computing;  // while the device runs, where it is known to be needed
+      if (exact_model_ != nullptr && report.check != CheckLevel::kNone) {
+        accelerator_.at_next_group(
+            [&] { computing = std::async([&] { return exact_output(values, *exact_model_); }); });
+      }
       const auto begin = WallClock::now();
       NamedTensors outputs = run_pass(values, report);
       seconds += seconds_since(begin);
-      accelerator_.set_before_group(nullptr);
+      accelerator_.at_next_group(nullptr);
       if (!report.error.empty()) break;
       if (dump != nullptr) write_host_nodes(*dump, outputs);
       Tensor exact;

@@ -75,7 +75,7 @@ void SessionAccelerator::begin(std::int64_t passes, const RunProgress& progress,
   progress_ = progress;
   joint_.emplace(progress);
   after_ = nullptr;
-  before_group_ = nullptr;
+  at_next_group_ = nullptr;
   if (dump != nullptr) {
     after_ = [dump](const onnx::NodeProto& node, const Tensors& outputs) {
       dump->write(node, outputs);
@@ -145,7 +145,7 @@ NetworkRun SessionAccelerator::run_by(JobRunner& runner, const HostNodes& nodes,
 NetworkRun SessionAccelerator::run_now(const HostNodes& nodes, const Executable& compiled,
                                        NamedTensors inputs) {
   const std::lock_guard<std::mutex> lock(mutex_);
-  if (before_group_) before_group_();
+  if (at_next_group_) std::exchange(at_next_group_, nullptr)();
   const auto begin = WallClock::now();
   const RunProgress progress = [this](const std::string& name, double done) {
     if (!progress_) return;

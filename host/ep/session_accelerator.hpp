@@ -70,8 +70,8 @@ class SessionAccelerator : public Accelerator {
   /// Nodes of groups, in QOperator form.
   const NamedNodes& nodes() const { return nodes_; }
 
-  /// Called before each group that runs on the session's device.
-  void set_before_group(std::function<void()> action) { before_group_ = std::move(action); }
+  /// Calls `action` when the next group begins on the session's device; nullptr: nothing.
+  void at_next_group(std::function<void()> action) { at_next_group_ = std::move(action); }
   /// Begins `passes` runs of the network, on the session's device.
   void begin(std::int64_t passes, const RunProgress& progress, ActivationDump* dump);
   /// Returns why `passes` runs cannot use several devices; empty if they can.
@@ -135,7 +135,7 @@ class SessionAccelerator : public Accelerator {
   RunProgress progress_;
   std::optional<JointProgress> joint_;
   NodeObserver after_;
-  std::function<void()> before_group_;
+  std::function<void()> at_next_group_;
   std::exception_ptr error_;
 
   bool parallel_ = false;

@@ -165,8 +165,8 @@ std::string all_text(const RunReport& report) {
   std::string text = fmt::format("{} {}{}, {:.2f} s", counted(report.host->nodes, "node"),
                                  runtime.empty() ? "on the host" : "in " + runtime,
                                  kinds.empty() ? "" : " (" + kinds + ")", report.host->seconds);
-  if (report.host->reference_seconds > 0) {
-    text += fmt::format("; {:.2f} s of waiting for results to compare the device's with",
+  if (report.host->reference_seconds >= 0.005) {  // else it is shown as 0.00
+    text += fmt::format("; waited {:.2f} s for the results to compare with",
                         report.host->reference_seconds);
   }
   text += ".\n" + programs_text(report) + between_text(report.host->between);

@@ -224,10 +224,7 @@ LayerReport JobRunner::run(const Job& job, const MatrixI8& a, const MatrixI8& w,
 void JobRunner::finish(std::vector<LayerReport>& layers, const ProgressShare& progress) {
   if (listed_.empty()) return;
   jobs_ = 0;
-  ProgramResults program;
-  program.layers = std::move(layers);
-  run_list(listed_, program, progress, nullptr);
-  layers = std::move(program.layers);
+  run_list(listed_, layers, progress, nullptr);
   listed_.clear();
 }
 
@@ -274,15 +271,15 @@ std::string layer_at(const std::vector<Job>& jobs, const ProgramPrediction& pred
 }  // namespace
 
 /// Fills in what a list's layers must give.
-void JobRunner::expect(std::vector<Listed>& list, const Expectations& expectations) {
-  for (Listed& one : list) {
+void JobRunner::expect(std::vector<Listed>& listed, const Expectations& expectations) {
+  for (Listed& one : listed) {
     if (one.by_reference) one.layer.expected = reference_gemm(one.layer.a, one.layer.w);
   }
   if (!expectations) return;
   std::vector<LayerExpectation> all = expectations();
-  for (std::size_t i = 0; i < list.size(); ++i) {
-    list[i].layer.expected = std::move(all.at(i).expected);
-    list[i].layer.expect = std::move(all.at(i).expect);
+  for (std::size_t i = 0; i < listed.size(); ++i) {
+    listed[i].layer.expected = std::move(all.at(i).expected);
+    listed[i].layer.expect = std::move(all.at(i).expect);
   }
 }
 
@@ -325,13 +322,16 @@ ProgramResults JobRunner::run_program(std::vector<ProgramLayer> layers,
     }
     return results;
   }
-  run_list(list, results, progress, expectations);
+  ListResults found = run_list(list, results.layers, progress, expectations);
+  results.values = std::move(found.values);
+  results.waited = found.waited;
   return results;
 }
 
-void JobRunner::run_list(std::vector<Listed>& listed, ProgramResults& program,
-                         const ProgressShare& progress, const Expectations& expectations) {
-  std::vector<LayerReport>& layers = program.layers;
+JobRunner::ListResults JobRunner::run_list(std::vector<Listed>& listed,
+                                           std::vector<LayerReport>& layers,
+                                           const ProgressShare& progress,
+                                           const Expectations& expectations) {
   const Geometry& geometry = driver_.geometry();
   std::vector<Job> jobs;
   std::vector<JobOperands> operands;
@@ -403,12 +403,14 @@ void JobRunner::run_list(std::vector<Listed>& listed, ProgramResults& program,
     layers[i].simulated_cycles = own;
     layers[i].seconds = seconds * static_cast<double>(own) / total;
   }
+  ListResults found;
   if (expecting.valid()) {
     const auto waiting = WallClock::now();
     expecting.get();
-    program.waited = seconds_since(waiting);
+    found.waited = seconds_since(waiting);
   }
-  program.values = check_list(listed, list, operands, std::move(results), layers, progress);
+  found.values = check_list(listed, list, operands, std::move(results), layers, progress);
+  return found;
 }
 
 namespace {

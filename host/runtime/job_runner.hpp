@@ -78,10 +78,16 @@ class JobRunner {
     bool by_reference = false;             // is `expected` the reference's, and not the caller's?
   };
 
-  static void expect(std::vector<Listed>& list, const Expectations& expectations);
-  /// Runs a list as one program, and fills in all but the shapes and names of its layers.
-  void run_list(std::vector<Listed>& listed, ProgramResults& program, const ProgressShare& progress,
-                const Expectations& expectations);
+  /// `values` and `waited` of ProgramResults.
+  struct ListResults {
+    std::vector<MatrixI32> values;
+    double waited = 0;
+  };
+
+  static void expect(std::vector<Listed>& listed, const Expectations& expectations);
+  /// Runs a list as one program, and fills in its layers, as far as it came where it throws.
+  ListResults run_list(std::vector<Listed>& listed, std::vector<LayerReport>& layers,
+                       const ProgressShare& progress, const Expectations& expectations);
   std::vector<MatrixI32> check_list(const std::vector<Listed>& listed, const JobProgram& list,
                                     const std::vector<JobOperands>& operands,
                                     std::vector<GemmResult> results,

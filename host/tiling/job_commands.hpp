@@ -50,8 +50,6 @@ struct JobCommands {
     commands.push_back(command);
     phases.push_back(phase);
   }
-  /// Inserts commands after the first STORE from index `from` on.
-  void insert_after_store(std::size_t from, const JobCommands& more);
   /// STORE of a plan's blocks, after LOAD_OPERANDS where it takes some: the blocks' height, how
   /// many they are, the row with which they begin, and which tiles of N. The job's first STORE sets
   /// what the element-wise unit does, later ones keep that, but where they write other lanes.

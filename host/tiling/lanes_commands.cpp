@@ -213,7 +213,6 @@ JobCommands lanes_commands(const Plan& plan, const Layout& layout, const Overlap
   bool first = true;
   for (const Part& part : parts_of(plan, overlaps.cut, repeats || some)) {
     parameters.before_plane(part.plane);
-    const std::size_t before = list.commands.size();
     list.add_store(plan, layout, part.rows, part.plane, part.planes, Phase::kRest);
     // Many commands, for whose words the lanes make room as results are stored.
     if ((repeats || some) && part.plane == next_plane) {
@@ -226,11 +225,7 @@ JobCommands lanes_commands(const Plan& plan, const Layout& layout, const Overlap
     }
     // What comes late follows one STORE: the lanes may need it to make room for these words,
     // and a second one might wait for them.
-    if (first && early != 0) {
-      JobCommands late;
-      load_words(late, plan, layout.activations, early, words, Phase::kRest);
-      list.insert_after_store(before, late);
-    }
+    if (first && early != 0) load_words(list, plan, layout.activations, early, words, Phase::kRest);
     first = false;
   }
   list.add(FinishCommand(), Phase::kRest);

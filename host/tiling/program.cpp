@@ -4,7 +4,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <iterator>
 #include <utility>
 
 #include "host/tiling/job_commands.hpp"
@@ -102,15 +101,6 @@ std::uint64_t program_length(const Plan& plan) {
   const std::uint64_t loads_and_more =
       4 + (plan.results().takes_parameters() ? 1 : 0) + (plan.output.takes_operands() ? 1 : 0);
   return loads_and_more * plan.groups.size() + (plan.output.takes_table() ? 1 : 0) + 1;
-}
-
-void JobCommands::insert_after_store(std::size_t from, const JobCommands& more) {
-  const auto store =
-      std::find_if(commands.begin() + static_cast<std::ptrdiff_t>(from), commands.end(),
-                   [](const Command& command) { return command.opcode == Opcode::kStore; });
-  const auto at = std::next(store) - commands.begin();
-  commands.insert(commands.begin() + at, more.commands.begin(), more.commands.end());
-  phases.insert(phases.begin() + at, more.phases.begin(), more.phases.end());
 }
 
 void JobCommands::add_store(const Plan& plan, const Layout& layout, const RowGroup& blocks,

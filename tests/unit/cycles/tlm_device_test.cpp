@@ -22,17 +22,27 @@ Geometry geometry() {
 /// One tile of ones by ones: each of its 8 x 8 sums is 8.
 std::vector<Command> product() { return tile_product(8, 8, 0x1000, 0x2000, kResults); }
 
+/// Writes a program to a ring, from a place on; returns the place after it.
+std::uint32_t put_program(Device& device, std::uint32_t place,
+                          const std::vector<Command>& program) {
+  for (const Command& command : program) {
+    put(device, std::uint64_t{place++} * kCommandBytes, command);
+  }
+  return place;
+}
+
+/// Writes the operands of product().
+void put_ones(Device& device) {
+  const std::vector<std::uint8_t> ones(64, 1);
+  device.write_memory(0x1000, ones.data(), 64);
+  device.write_memory(0x2000, ones.data(), 64);
+}
+
 class TlmDeviceTest : public testing::Test {
  protected:
-  TlmDeviceTest() {
-    const std::vector<std::uint8_t> ones(64, 1);
-    device.write_memory(0x1000, ones.data(), 64);
-    device.write_memory(0x2000, ones.data(), 64);
-  }
+  TlmDeviceTest() { put_ones(device); }
   void put(std::uint32_t place, const std::vector<Command>& program) {
-    for (const Command& command : program) {
-      gemm64::put(device, std::uint64_t{place++} * kCommandBytes, command);
-    }
+    put_program(device, place, program);
   }
   void ring(std::uint32_t tail) { device.write_register(reg::kRingTail, tail); }
   std::uint32_t status() { return device.read_register(reg::kStatus); }
@@ -160,16 +170,13 @@ std::uint64_t two_after(const GemmShape& shape) {
   TlmDevice device(sizes, MemoryTiming{}, std::uint64_t{1} << 24);
   const Plan plan = make_plan(shape, Accumulate::kDevice, sizes);
   std::vector<Command> program = make_program(plan, make_layout(plan, 0x10000));
-  const std::vector<std::uint8_t> ones(64, 1);
-  device.write_memory(0x1000, ones.data(), 64);
-  device.write_memory(0x2000, ones.data(), 64);
+  put_ones(device);
   const auto first = static_cast<std::uint32_t>(program.size());
   for (int i = 0; i < 2; ++i) {
     const std::vector<Command> more = tile_product(8, 8, 0x1000, 0x2000, kResults + 0x1000U * i);
     program.insert(program.end(), more.begin(), more.end());
   }
-  std::uint64_t place = 0;
-  for (const Command& command : program) gemm64::put(device, place++ * kCommandBytes, command);
+  put_program(device, 0, program);
   const auto end = [&device](std::uint64_t limit) {
     EXPECT_TRUE(device.wait_interrupt(limit));
     const std::uint64_t cycle = device.cycles();
@@ -229,11 +236,7 @@ TEST_F(TlmDeviceTest, SnapshotsHoldWhatIsPredicted) {
 
 /// What a device has counted when a program ends.
 Counters counted_by(TlmDevice& device, const std::vector<Command>& program) {
-  std::uint32_t place = 0;
-  for (const Command& command : program) {
-    put(device, std::uint64_t{place++} * kCommandBytes, command);
-  }
-  device.write_register(reg::kRingTail, place);
+  device.write_register(reg::kRingTail, put_program(device, 0, program));
   EXPECT_TRUE(device.wait_interrupt(1'000'000));
   Counters counted{};
   for (std::size_t i = 0; i < kCounters.size(); ++i) {

@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "host/runtime/job_runner.hpp"
 
+#include <chrono>
+#include <future>
+
 #include "host/cycles/cycle_model.hpp"
 #include "host/numerics/reference.hpp"
 #include "tests/test.hpp"
@@ -210,6 +213,60 @@ TEST_F(JobRunnerTest, FindsWhatIsWrongInOneProgram) {
   EXPECT_THAT(places, ElementsAre(0u));
   ASSERT_TRUE(runner.failure());
   EXPECT_EQ(runner.failure()->product, "one");
+}
+
+TEST_F(JobRunnerTest, KeepsLayersOfAProgramThatFails) {
+  class Failing : public DamagedDevice {
+   public:
+    bool wait_interrupt(std::uint64_t) override { throw DeviceError("it stopped"); }
+  } device;
+  Driver driver(device, Timeouts());
+  RunOptions options;
+  options.one_program = true;
+  JobRunner runner(device, driver, options);
+  std::vector<LayerReport> layers{run(runner, "one"), run(runner, "two")};
+  EXPECT_THROW(runner.finish(layers, ProgressShare()), DeviceError);
+  ASSERT_EQ(layers.size(), 2U);
+  EXPECT_EQ(layers[1].name, "two");
+}
+
+/// A device and what computes its results, each of which waits until the other runs.
+class WaitingDevice : public DamagedDevice {
+ public:
+  bool wait_interrupt(std::uint64_t max_cycles) override {
+    if (runs == 0) {
+      running.set_value();
+      EXPECT_EQ(computing.get_future().wait_for(kLimit), std::future_status::ready);
+    }
+    return DamagedDevice::wait_interrupt(max_cycles);
+  }
+  void compute() {
+    computing.set_value();
+    EXPECT_EQ(running.get_future().wait_for(kLimit), std::future_status::ready);
+  }
+
+ private:
+  static constexpr std::chrono::seconds kLimit{30};
+  std::promise<void> running, computing;
+};
+
+TEST_F(JobRunnerTest, ComputesExpectationsWhileTheDeviceRuns) {
+  for (const std::int32_t wrong : {0, 1}) {
+    WaitingDevice device;
+    Driver driver(device, Timeouts());
+    JobRunner runner(device, driver, RunOptions());
+    ProgramLayer layer;
+    layer.job = runner.job("one", GemmShape{6, 20, 11});
+    layer.a = a_;
+    layer.w = w_;
+    const ProgramResults found = runner.run_program({layer}, ProgressShare(), [&] {
+      device.compute();
+      MatrixI32 sums = reference_gemm(a_, w_);
+      sums(5, 10) += wrong;
+      return std::vector<LayerExpectation>{{std::move(sums), nullptr}};
+    });
+    EXPECT_EQ(found.layers[0].mismatches.count, static_cast<std::uint64_t>(wrong));
+  }
 }
 
 }  // namespace
