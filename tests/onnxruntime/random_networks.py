@@ -61,6 +61,13 @@ class Network(Graph):
         return onnx.shape_inference.infer_shapes(helper.make_model(
             graph, ir_version=8, opset_imports=[helper.make_opsetid("", self.opset)]))
 
+    def shares(self, operator):
+        """Do several nodes read the results of one of this operator? With a pair of QuantizeLinear and
+        DequantizeLinear for each, ONNX Runtime computes a Softmax in 8 bits or in float32, depending on what a provider
+        takes of the nodes after it."""
+        return any(node.op_type == operator and sum(node.output[0] in other.input for other in self.nodes) > 1
+                   for node in self.nodes)
+
     # Images
 
     def draw_images(self):
@@ -69,7 +76,7 @@ class Network(Graph):
         x = "x"
         for _ in range(r.randint(1, 5)):
             x = r.choice([self.conv, self.conv, self.conv, self.pool, self.activation, self.residual,
-                          self.branches, self.crossing, self.scaled, self.resize, self.sliced, self.moved,
+                          self.branches, self.crossing, self.joined, self.scaled, self.resize, self.sliced, self.moved,
                           self.normalized, self.upscaled])(x)
         if not self.nodes:
             x = self.conv(x, None, 1)
@@ -175,6 +182,31 @@ class Network(Graph):
         shape[1] = sum(self.shapes[part][1] for part in parts)
         return self.conv(self.node("Concat", parts, shape, axis=1), None, 1, 1)
 
+    def joined(self, x):
+        """A concatenation of what mostly is not a convolution of the array, of any numbers of channels."""
+        r = self.random
+        parts, doubled = [], max(self.shapes[x][2:]) <= 16 and r.random() < 0.5
+        for _ in range(r.randint(2, 4)):
+            y = self.conv(x, r.randint(1, 11), 1, 1)
+            shape = self.shapes[y]
+            kind = r.choice(["none", "pool", "deep", "activation", "some"])
+            if kind == "pool":
+                y = self.node("MaxPool", [y], shape, kernel_shape=[3, 3], pads=[1, 1, 1, 1])
+            elif kind == "deep":
+                y = self.node("Conv", [y, self.weights(shape[1], 1, 3, 3)], shape, kernel_shape=[3, 3], pads=[1] * 4,
+                              group=shape[1])
+            elif kind == "activation":
+                y = self.activation(y)
+            elif kind == "some" and shape[1] > 1:
+                y = self.part(y, 1, shape[1])
+            parts.append(self.resize(y, 32) if doubled else y)
+        if len({tuple(self.shapes[part][2:]) for part in parts}) != 1:
+            return parts[-1]
+        shape = list(self.shapes[parts[0]])
+        shape[1] = sum(self.shapes[part][1] for part in parts)
+        y = self.node("Concat", parts, shape, axis=1)
+        return self.conv(y, None, 1, 1) if r.random() < 0.5 else y
+
     def scaled(self, x):
         """Squeeze and excitation, or a constant."""
         channels = self.shapes[x][1]
@@ -186,9 +218,9 @@ class Network(Graph):
         y = self.node("Sigmoid", [y], self.shapes[y])
         return self.node("Mul", [x, y], self.shapes[x])
 
-    def resize(self, x):
+    def resize(self, x, most=12):
         shape = self.shapes[x]
-        if max(shape[2:]) > 12:
+        if max(shape[2:]) > most:
             return x
         scales = self.constant(numpy.float32([1, 1, 2, 2]))
         return self.node("Resize", [x, "", scales] if self.opset >= 13 else
@@ -382,7 +414,7 @@ class Case:
         if self.form == "QDQ":
             for name, share in (("DedicatedQDQPair", 0.2), ("AddQDQPairToWeight", 0.1),
                                 ("QDQKeepRemovableActivations", 0.1), ("UseQDQContribOps", 0.1)):
-                if r.random() < share:
+                if r.random() < share and not (name == "DedicatedQDQPair" and self.network.shares("Softmax")):
                     self.options[name] = True
         shape = self.network.shapes["x"]
         data = self.network.numpy
