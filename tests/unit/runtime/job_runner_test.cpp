@@ -215,7 +215,7 @@ TEST_F(JobRunnerTest, FindsWhatIsWrongInOneProgram) {
   EXPECT_EQ(runner.failure()->product, "one");
 }
 
-TEST_F(JobRunnerTest, KeepsLayersOfAProgramThatFails) {
+TEST_F(JobRunnerTest, KeepsLayersWhereItFails) {
   class Failing : public DamagedDevice {
    public:
     bool wait_interrupt(std::uint64_t) override { throw DeviceError("it stopped"); }
@@ -250,7 +250,7 @@ class WaitingDevice : public DamagedDevice {
   std::promise<void> running, computing;
 };
 
-TEST_F(JobRunnerTest, ComputesExpectationsWhileTheDeviceRuns) {
+TEST_F(JobRunnerTest, ComputesExpectedMeanwhile) {
   for (const std::int32_t wrong : {0, 1}) {
     WaitingDevice device;
     Driver driver(device, Timeouts());
