@@ -33,7 +33,7 @@ foreach(row IN LISTS rows)
 endforeach()
 
 option(GEMM64_UNITY "Compile several sources of a layer of host/ as one" ON)
-set(GEMM64_UNITY_SOURCES 8 CACHE STRING "How many; more take less time in all, fewer after a change")
+set(GEMM64_UNITY_SOURCES 8 CACHE STRING "Sources compiled as one: more shorten a clean build, fewer the build after a change")
 
 # gemm64_layer(<layer> [OPTIONS <option>...] [APART <file>...] SOURCES <file>...)
 # Makes the library gemm64_<layer>, which links the layers that the table lets its folders include. Several sources

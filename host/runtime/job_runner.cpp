@@ -342,7 +342,8 @@ JobRunner::ListResults JobRunner::run_list(std::vector<Listed>& listed,
   const JobProgram list = make_job_program(jobs, geometry);
   const ProgramPrediction predicted = predict_program(list, geometry, options_.memory);
 
-  std::future<void> expecting;  // on this core, once this one has simulated, if there is no thread
+  // On another core while this one simulates; later on this one if no thread can be started.
+  std::future<void> expecting;
   const bool by_reference =
       std::any_of(listed.begin(), listed.end(), [](const Listed& one) { return one.by_reference; });
   if (by_reference || expectations) {

@@ -417,7 +417,7 @@ MEANINGS = {
     "host.nodes": "nodes of the network on the host",
     "host.seconds": "their time",
     "host.runtime": "ONNX Runtime and its version, if it ran them",
-    "host.reference_seconds": "time spent waiting for results to compare with, after the simulation",
+    "host.reference_seconds": "time spent waiting for reference results, most of which are computed during the simulation",
     "host.between_programs": "nodes without MACs that programs wait for",
     "host.between_programs[].name": "the node",
     "host.between_programs[].operator": "its operator",

@@ -48,7 +48,7 @@ TEST_F(Labels, AreNumbersALine) {
 }
 
 TEST_F(Labels, AreAnArrayOfIntegers) {
-  EXPECT_THAT(read_labels(npy("|u1", "(2,)", {'\x01', '\xff'})), ElementsAre(1, 255));
+  EXPECT_THAT(read_labels(npy("|u1", "(3,)", {0, '\x01', '\xff'})), ElementsAre(0, 1, 255));
   EXPECT_THAT(read_labels(npy("<i8", "(1,)", {'\x07', 0, 0, 0, 0, 0, 0, 0})), ElementsAre(7));
   EXPECT_THAT(refusal([&] {
                 read_labels(npy("|i1", "(2,)", {'\x01', '\xff'}));

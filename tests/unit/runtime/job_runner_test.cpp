@@ -215,11 +215,29 @@ TEST_F(JobRunnerTest, FindsWhatIsWrongInOneProgram) {
   EXPECT_EQ(runner.failure()->product, "one");
 }
 
+class FailingDevice : public DamagedDevice {
+ public:
+  bool wait_interrupt(std::uint64_t) override { throw DeviceError("it stopped"); }
+};
+
+TEST_F(JobRunnerTest, SaysWhatFailed) {
+  FailingDevice device;
+  Driver driver(device, Timeouts());
+  RunOptions options;
+  options.investigate = [](const JobRun&, Failure&) {};
+  JobRunner runner(device, driver, options);
+  try {
+    run(runner);
+    FAIL();
+  } catch (const DeviceError& error) {
+    const std::string message = error.what();
+    EXPECT_THAT(message, testing::StartsWith("it stopped\n"));
+    EXPECT_EQ(message + "\n", "it stopped\n" + describe(*runner.failure()));
+  }
+}
+
 TEST_F(JobRunnerTest, KeepsLayersWhereItFails) {
-  class Failing : public DamagedDevice {
-   public:
-    bool wait_interrupt(std::uint64_t) override { throw DeviceError("it stopped"); }
-  } device;
+  FailingDevice device;
   Driver driver(device, Timeouts());
   RunOptions options;
   options.one_program = true;

@@ -113,6 +113,7 @@ TEST_F(NetworkInput, IsKnownWhereItIsANumber) {
   };
   EXPECT_THAT(refused("i=1.5"), Says("--input i: 1.5 is no int32"));
   EXPECT_THAT(refused("i=2147483648"), Says("is no int32"));
+  EXPECT_THAT(refused("i=-2147483649"), Says("is no int32"));
   EXPECT_THAT(refused("l=9223372036854775808"), Says("is no int64"));
   for (const std::string text : {"x=1.5x", "z=1", "x", "x=y.npy"}) {
     std::vector<std::string> texts{text};
