@@ -166,8 +166,7 @@ std::string all_text(const RunReport& report) {
                                  runtime.empty() ? "on the host" : "in " + runtime,
                                  kinds.empty() ? "" : " (" + kinds + ")", report.host->seconds);
   if (report.host->reference_seconds >= 0.005) {  // else it is shown as 0.00
-    text += fmt::format("; {:.2f} s waiting for reference results",
-                        report.host->reference_seconds);
+    text += fmt::format("; {:.2f} s waiting for reference results", report.host->reference_seconds);
   }
   text += ".\n" + programs_text(report) + between_text(report.host->between);
   if (report.timed()) {
