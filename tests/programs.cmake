@@ -9,8 +9,12 @@ unset(CMAKE_POSITION_INDEPENDENT_CODE)
 # Half of the time to compile a test goes into these headers.
 set(GEMM64_TEST_HEADERS <Eigen/Core> ${CMAKE_CURRENT_LIST_DIR}/test.hpp)
 
+# Templates of matchers and of the standard library cost as much as a test's own code: sources that share them are compiled
+# as one. More at once would hardly help, and lengthen the build after a change.
+set(GEMM64_TEST_UNITY_SOURCES 6)
+
 # gemm64_precompile_tests(<program>): its headers are compiled once for all programs of tests, or once for all that know
-# ONNX's messages.
+# ONNX's messages, and several of its sources are compiled as one.
 function(gemm64_precompile_tests name)
   get_target_property(libraries ${name} LINK_LIBRARIES)
   set(headers gemm64_test_headers)
@@ -31,6 +35,7 @@ function(gemm64_precompile_tests name)
     target_precompile_headers(${headers} PRIVATE ${GEMM64_TEST_HEADERS} ${more})
   endif()
   target_precompile_headers(${name} REUSE_FROM ${headers})
+  set_target_properties(${name} PROPERTIES UNITY_BUILD "${GEMM64_UNITY}" UNITY_BUILD_BATCH_SIZE ${GEMM64_TEST_UNITY_SOURCES})
   target_link_libraries(${name} PRIVATE gemm64_base)  # all must agree on the processor
 endfunction()
 
@@ -83,17 +88,21 @@ function(gemm64_regression_program name)
 endfunction()
 
 # gemm64_add_tests(<name> SOURCES <file>... LIBRARIES <library>... [DEFINITIONS <name=value>...]
-#   LABELS <label>... TIMEOUT <seconds> [ONLY_LIBRARIES] [SHARE <number>])
-# A program of tests. ONLY_LIBRARIES: it links nothing else, and so has no precompiled headers. SHARE: of the seeds that a
-# test draws with, one in <number> is run (tests/random.hpp); gemm64_all_seeds() adds tests of all.
+#   LABELS <label>... TIMEOUT <seconds> [ONLY_LIBRARIES] [APART] [SHARE <number>])
+# A program of tests. ONLY_LIBRARIES: it links nothing else, and so has no precompiled headers. APART: its sources use the
+# same names in their unnamed namespaces, and are compiled one by one. SHARE: of the seeds that a test draws with, one in
+# <number> is run (tests/random.hpp); gemm64_all_seeds() adds tests of all.
 function(gemm64_add_tests name)
-  cmake_parse_arguments(arg "ONLY_LIBRARIES" "SHARE;TIMEOUT" "SOURCES;LIBRARIES;DEFINITIONS;LABELS" ${ARGN})
+  cmake_parse_arguments(arg "ONLY_LIBRARIES;APART" "SHARE;TIMEOUT" "SOURCES;LIBRARIES;DEFINITIONS;LABELS" ${ARGN})
   add_executable(${name} ${arg_SOURCES})
   target_link_libraries(${name} PRIVATE ${arg_LIBRARIES} GTest::gmock GTest::gtest_main)
   target_compile_definitions(${name} PRIVATE ${arg_DEFINITIONS})
   target_compile_options(${name} PRIVATE ${GEMM64_WARNINGS})
   if(NOT arg_ONLY_LIBRARIES)
     gemm64_precompile_tests(${name})
+  endif()
+  if(arg_APART)
+    set_target_properties(${name} PROPERTIES UNITY_BUILD OFF)
   endif()
   list(GET arg_LABELS 0 label)
   set(environment)

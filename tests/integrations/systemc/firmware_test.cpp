@@ -34,17 +34,17 @@ PlatformOptions options(const std::string& accelerator, int n) {
 
 /// Jobs on random operands, one after the other in memory, with the results that the reference
 /// device gives.
-struct Work {
+struct FirmwareWork {
   std::vector<FirmwareJob> jobs;
   std::vector<std::uint8_t> memory;   // before
   std::vector<std::uint8_t> results;  // the memory after
 };
 
-Work make_work(int n, unsigned jobs, std::uint32_t seed) {
+FirmwareWork make_work(int n, unsigned jobs, std::uint32_t seed) {
   std::mt19937 random(seed);
   ReferenceDevice reference(geometry_of_array(n), kMemoryBytes);
   const Geometry geometry = read_geometry(reference);
-  Work work;
+  FirmwareWork work;
   work.memory.resize(kMemoryBytes);
   for (std::uint8_t& byte : work.memory) byte = static_cast<std::uint8_t>(random());
   reference.write_memory(0, work.memory.data(), work.memory.size());
@@ -78,14 +78,14 @@ Work make_work(int n, unsigned jobs, std::uint32_t seed) {
 }
 
 /// What is in the platform's memory after the ring is what the reference left there.
-void expect_results(Platform& platform, const Work& work) {
+void expect_results(Platform& platform, const FirmwareWork& work) {
   std::vector<std::uint8_t> memory(kMemoryBytes);
   platform.device().read_memory(0, memory.data(), memory.size());
   EXPECT_EQ(
       std::memcmp(memory.data() + 0x1000, work.results.data() + 0x1000, kMemoryBytes - 0x1000), 0);
 }
 
-void give(Platform& platform, const Work& work) {
+void give(Platform& platform, const FirmwareWork& work) {
   platform.device().write_memory(0, work.memory.data(), work.memory.size());
 }
 
@@ -94,7 +94,7 @@ class Firmware : public testing::TestWithParam<const char*> {};
 TEST_P(Firmware, RunsJobsInBothModes) {
   for (const bool one_at_a_time : {false, true}) {
     for (const int n : {2, 8}) {
-      const Work work = make_work(n, 9, 1);
+      const FirmwareWork work = make_work(n, 9, 1);
       Platform platform(options(GetParam(), n));
       give(platform, work);
       FirmwareOptions how;
@@ -122,7 +122,7 @@ TEST_P(Firmware, RunsJobsInBothModes) {
 }
 
 TEST_P(Firmware, ReportsWrongCrc) {
-  Work work = make_work(4, 2, 2);
+  FirmwareWork work = make_work(4, 2, 2);
   work.jobs[1].crc ^= 1;
   Platform platform(options(GetParam(), 4));
   give(platform, work);
@@ -136,7 +136,7 @@ TEST_P(Firmware, ReportsWrongCrc) {
 // Results read as rows of scores, of two planes, the second of them not full.
 TEST_P(Firmware, PrintsClassesOfSignedAndUnsigned) {
   constexpr std::uint64_t kSize = 4, kClasses = 7;
-  Work work = make_work(kSize, 1, 8);
+  FirmwareWork work = make_work(kSize, 1, 8);
   FirmwareJob& job = work.jobs[0];
   job.classes = kClasses;
   const std::uint64_t images = job.result_bytes / (2 * kSize);
@@ -272,7 +272,7 @@ TEST_P(Firmware, GivesUpAllLayersOfAProgramThatFails) {
 
 // A job that no device can run fails after its attempts; those after it are done.
 TEST_P(Firmware, GivesUpAJobThatFailsAtEachAttempt) {
-  Work work = make_work(4, 3, 3);
+  FirmwareWork work = make_work(4, 3, 3);
   work.jobs[1].commands[0].set_address(0x70000000);
   Platform platform(options(GetParam(), 4));
   give(platform, work);
@@ -290,7 +290,7 @@ TEST_P(Firmware, GivesUpAJobThatFailsAtEachAttempt) {
 }
 
 TEST_P(Firmware, EndsAWaitThatIsTooLong) {
-  Work work = make_work(4, 1, 4);
+  FirmwareWork work = make_work(4, 1, 4);
   Platform platform(options(GetParam(), 4));
   give(platform, work);
   FirmwareOptions how;
@@ -303,7 +303,7 @@ TEST_P(Firmware, EndsAWaitThatIsTooLong) {
 }
 
 TEST_P(Firmware, RefusesAnImpossibleJobList) {
-  const Work work = make_work(4, 2, 5);
+  const FirmwareWork work = make_work(4, 2, 5);
   const auto spoiled = [&](std::size_t offset, std::uint64_t value, std::size_t bytes) {
     Platform platform(options(GetParam(), 4));
     platform.spoil_job_list = [=](std::vector<std::uint8_t>& list) {
@@ -331,7 +331,7 @@ INSTANTIATE_TEST_SUITE_P(Accelerators, Firmware, testing::Values("rtl", "tlm"),
 
 TEST(FirmwareOnRtl, TriesAgainAfterABusError) {
   for (const bool one_at_a_time : {false, true}) {
-    const Work work = make_work(4, 4, 6);
+    const FirmwareWork work = make_work(4, 4, 6);
     Platform platform(options("rtl", 4));
     give(platform, work);
     platform.rtl()->ports().results.fail_burst(3);
@@ -346,7 +346,7 @@ TEST(FirmwareOnRtl, TriesAgainAfterABusError) {
 }
 
 TEST(FirmwareOnRtl, RecoversFromHangByHardReset) {
-  const Work work = make_work(4, 3, 7);
+  const FirmwareWork work = make_work(4, 3, 7);
   Platform platform(options("rtl", 4));
   give(platform, work);
   platform.rtl()->ports().weights.hang_after(2);

@@ -10,7 +10,7 @@
 namespace gemm64 {
 namespace {
 
-constexpr std::uint64_t kMemoryBytes = std::uint64_t{64} << 20, kOperands = 1 << 20;
+constexpr std::uint64_t kDeviceBytes = std::uint64_t{64} << 20, kOperands = 1 << 20;
 
 Geometry geometry_of(std::uint32_t n) {
   Geometry geometry;
@@ -22,7 +22,7 @@ Geometry geometry_of(std::uint32_t n) {
 class ReferenceWindows : public testing::TestWithParam<std::uint32_t> {
  protected:
   const Geometry geometry = geometry_of(GetParam());
-  ReferenceDevice device{geometry, kMemoryBytes};
+  ReferenceDevice device{geometry, kDeviceBytes};
   Driver driver{device};
 };
 

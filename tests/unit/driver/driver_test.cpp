@@ -18,19 +18,19 @@ using testing::AnyNumber;
 using testing::NiceMock;
 using testing::Return;
 
-constexpr std::uint64_t kMemoryBytes = 1 << 20;
+constexpr std::uint64_t kMockBytes = 1 << 20;
 
 /// A reference device in a mock: a test changes single answers.
 class MockDevice : public Device {
  public:
-  MockDevice() : reference(geometry(), kMemoryBytes) {
+  MockDevice() : reference(geometry(), kMockBytes) {
     ON_CALL(*this, read_register).WillByDefault([this](std::uint32_t offset) {
       return reference.read_register(offset);
     });
     ON_CALL(*this, write_register).WillByDefault([this](std::uint32_t offset, std::uint32_t value) {
       reference.write_register(offset, value);
     });
-    ON_CALL(*this, memory_bytes).WillByDefault(Return(kMemoryBytes));
+    ON_CALL(*this, memory_bytes).WillByDefault(Return(kMockBytes));
     ON_CALL(*this, write_memory)
         .WillByDefault([this](std::uint64_t address, const void* data, std::size_t bytes) {
           reference.write_memory(address, data, bytes);
@@ -169,7 +169,7 @@ TEST_F(DriverRun, ReadsBothHalvesOfEveryCounter) {
 }
 
 TEST(DriverDevices, ReturnCountersOfOneRun) {
-  ReferenceDevice device(MockDevice::geometry(), kMemoryBytes);
+  ReferenceDevice device(MockDevice::geometry(), kMockBytes);
   Driver driver(device);
   const Product product;
   const Traffic traffic = predict_traffic(product.job.plan);
@@ -208,7 +208,7 @@ TEST_F(DriverRun, ReportsErrorAndResets) {
 class FaultyDevice : public WrappedDevice<ReferenceDevice> {
  public:
   explicit FaultyDevice(int times)
-      : WrappedDevice(MockDevice::geometry(), kMemoryBytes), times_(times) {}
+      : WrappedDevice(MockDevice::geometry(), kMockBytes), times_(times) {}
 
   std::uint32_t read_register(std::uint32_t offset) override {
     if (times_ > 0) {
@@ -331,7 +331,7 @@ TEST(DriverDevices, FailAtSecondFault) {
 class AlteredDevice : public WrappedDevice<ReferenceDevice> {
  public:
   AlteredDevice(std::uint32_t offset, std::uint32_t flipped, int times)
-      : WrappedDevice(MockDevice::geometry(), kMemoryBytes),
+      : WrappedDevice(MockDevice::geometry(), kMockBytes),
         times(times),
         offset_(offset),
         flipped_(flipped) {}
@@ -546,12 +546,12 @@ TEST_F(DriverRun, ReportsGrowingProgress) {
 TEST_F(DriverRun, RejectsSmallMemory) {
   const Job job = make_job("large", {1000, 1100, 8}, Accumulate::kDevice, driver.geometry());
   const std::uint64_t needs = job.layout.end;
-  ASSERT_GT(needs, kMemoryBytes);
+  ASSERT_GT(needs, kMockBytes);
   EXPECT_CALL(device, write_memory).Times(0);
   const std::string text = message_of<UsageError>([&] {
     driver.run(job, std::vector<std::uint8_t>(job.plan.weight_bytes()), MatrixI8::Zero(1000, 1100));
   });
-  EXPECT_THAT(text, Says("1000x1100x8", std::to_string(needs), std::to_string(kMemoryBytes)));
+  EXPECT_THAT(text, Says("1000x1100x8", std::to_string(needs), std::to_string(kMockBytes)));
 }
 
 TEST(DriverDevices, FillMemoryToLastByte) {
@@ -586,7 +586,7 @@ TEST_F(DriverRun, RejectsProgramLongerThanRing) {
 }
 
 TEST(DriverDevices, RunAfterError) {
-  ReferenceDevice device(MockDevice::geometry(), kMemoryBytes);
+  ReferenceDevice device(MockDevice::geometry(), kMockBytes);
   Driver driver(device);
   const Product product;
   Command bad;
@@ -619,7 +619,7 @@ TEST(DriverDevices, HaveLimitByBytesOfAllJobs) {
 }
 
 TEST(DriverDevices, RunJobsAsOneProgram) {
-  ReferenceDevice device(MockDevice::geometry(), kMemoryBytes);
+  ReferenceDevice device(MockDevice::geometry(), kMockBytes);
   Driver driver(device);
   const Product product;
   const JobProgram list =

@@ -50,7 +50,7 @@ std::vector<SweepRow> rows_of(const std::string& text, unsigned jobs = 1, bool w
   return rows;
 }
 
-std::string refusal(const std::string& text) {
+std::string refusal_to_run(const std::string& text) {
   return message_of([&] { rows_of(text); });
 }
 
@@ -195,11 +195,12 @@ TEST(SweepRunner, RunsProgramsOfAnyTensorMemory) {
 }
 
 TEST(SweepRunner, RefusesUnknownDesignsFirst) {
-  EXPECT_EQ(refusal(R"({"mode": "run", "networks": "2x3x4", "designs": {"array": [8, 16]}})"),
-            "point 1 (2x3x4, batch 1, array 16): no model of an array of 16x16 is built; "
-            "\"device\": \"tlm\" runs any design, \"mode\": \"predict\" predicts it");
   EXPECT_EQ(
-      refusal(R"({"mode": "run", "networks": "2x3x4", "batches": [1, 2],
+      refusal_to_run(R"({"mode": "run", "networks": "2x3x4", "designs": {"array": [8, 16]}})"),
+      "point 1 (2x3x4, batch 1, array 16): no model of an array of 16x16 is built; "
+      "\"device\": \"tlm\" runs any design, \"mode\": \"predict\" predicts it");
+  EXPECT_EQ(
+      refusal_to_run(R"({"mode": "run", "networks": "2x3x4", "batches": [1, 2],
                         "designs": {"array": 8, "scratchpad_words": [9216, 512]}})"),
       "point 1 (2x3x4, batch 1, scratchpad_words 512, tensor_words 0): the models are built with "
       "scratchpad_words 9216, accumulator_rows 128, tensor_words 6144, weight_tiles 128 and "
@@ -208,12 +209,13 @@ TEST(SweepRunner, RefusesUnknownDesignsFirst) {
 }
 
 TEST(SweepRunner, NamesThePointThatCannotBe) {
-  EXPECT_THAT(refusal(R"({"networks": ["2x3x4", "2147483648x2147483648x2147483648"]})"),
+  EXPECT_THAT(refusal_to_run(R"({"networks": ["2x3x4", "2147483648x2147483648x2147483648"]})"),
               StartsWith("point 1 (2147483648x2147483648x2147483648, batch 1): "));
-  EXPECT_THAT(refusal(R"({"networks": "nowhere.onnx"})"),
+  EXPECT_THAT(refusal_to_run(R"({"networks": "nowhere.onnx"})"),
               StartsWith("point 0 (nowhere.onnx, batch 1): nowhere.onnx: "));
-  EXPECT_THAT(refusal(R"({"mode": "run", "designs": {"array": 4}, "networks": "nowhere.onnx"})"),
-              Says("nowhere.onnx: "));
+  EXPECT_THAT(
+      refusal_to_run(R"({"mode": "run", "designs": {"array": 4}, "networks": "nowhere.onnx"})"),
+      Says("nowhere.onnx: "));
 }
 
 TEST(SweepRunner, CallsNothingVerifiedThatIsWrong) {

@@ -12,7 +12,7 @@
 namespace gemm64 {
 namespace {
 
-Geometry small() {
+Geometry array_of_8() {
   Geometry geometry;
   geometry.n = 8;
   return geometry;
@@ -44,7 +44,7 @@ TEST(JobProgram, LoadsNextWeightsBeforeFence) {
   constexpr auto kWeights = Opcode::kLoadWeights, kLoad = Opcode::kLoadActivations,
                  kMatmul = Opcode::kMatmul, kStore = Opcode::kStore;
   // The second has two groups of blocks: 131 rows are 66 and 65.
-  const JobProgram list = list_of({{4, 8, 8}, {131, 20, 9}, {1, 1, 1}}, small());
+  const JobProgram list = list_of({{4, 8, 8}, {131, 20, 9}, {1, 1, 1}}, array_of_8());
   EXPECT_EQ(opcodes(list), (std::vector<Opcode>{kWeights, kLoad, kMatmul, kStore,  // 0
                                                 kWeights, Opcode::kFence,          // of 1; of 0
                                                 kLoad, kMatmul, kStore,            // 1
@@ -57,7 +57,7 @@ TEST(JobProgram, LoadsNextWeightsBeforeFence) {
 TEST(JobProgram, StartsReadyProductBeforeFence) {
   constexpr auto kWeights = Opcode::kLoadWeights, kLoad = Opcode::kLoadActivations,
                  kMatmul = Opcode::kMatmul, kStore = Opcode::kStore;
-  const Geometry geometry = small();
+  const Geometry geometry = array_of_8();
   std::vector<Job> jobs(2, make_job("product", {131, 20, 9}, Accumulate::kDevice, geometry));
   const std::uint64_t single = cycles_of(make_job_program(jobs, geometry), geometry);
   jobs[1].ready = true;
@@ -73,12 +73,12 @@ TEST(JobProgram, StartsReadyProductBeforeFence) {
 }
 
 TEST(JobProgram, OfOneJobIsThatJobsOwn) {
-  const JobProgram list = list_of({{131, 20, 9}}, small());
+  const JobProgram list = list_of({{131, 20, 9}}, array_of_8());
   EXPECT_EQ(list.program, list.jobs[0].program);
 }
 
 TEST(JobProgram, KnowsWhereEachCommandComesFrom) {
-  const JobProgram list = list_of({{4, 8, 8}, {131, 20, 9}, {1, 1, 1}}, small());
+  const JobProgram list = list_of({{4, 8, 8}, {131, 20, 9}, {1, 1, 1}}, array_of_8());
   ASSERT_EQ(list.origins.size(), list.program.size());
   std::size_t ends = 0;
   for (std::size_t i = 0; i < list.program.size(); ++i) {
@@ -95,7 +95,7 @@ TEST(JobProgram, KnowsWhereEachCommandComesFrom) {
 }
 
 TEST(JobProgram, FencesWaitForAllAndSnapshot) {
-  const Geometry geometry = small();
+  const Geometry geometry = array_of_8();
   const JobProgram list = list_of({{4, 8, 8}, {4, 8, 8}, {4, 8, 8}}, geometry);
   std::uint64_t address = list.snapshots;
   for (const Command& command : list.program) {
@@ -153,7 +153,7 @@ TEST(JobProgram, FusesJobsWithPartialFences) {
   constexpr auto kWeights = Opcode::kLoadWeights, kLoad = Opcode::kLoadActivations,
                  kMatmul = Opcode::kMatmul, kStore = Opcode::kStore, kFence = Opcode::kFence,
                  kParameters = Opcode::kLoadParameters;
-  const JobProgram list = make_job_program(chain_of(5, {8, 24, 17}, small()), small());
+  const JobProgram list = make_job_program(chain_of(5, {8, 24, 17}, array_of_8()), array_of_8());
   ASSERT_EQ(opcodes(list), (std::vector<Opcode>{kWeights, kLoad, kMatmul, kParameters,  // 0
                                                 kStore, kStore,         // two tiles of N; the last
                                                 kWeights, kParameters,  // 1, ahead
@@ -185,7 +185,7 @@ TEST(JobProgram, FusesJobsWithPartialFences) {
 }
 
 TEST(JobProgram, FusesUnsplittableJobsWithFences) {
-  Geometry geometry = small();
+  Geometry geometry = array_of_8();
   geometry.accumulator_rows = 16;
   for (const auto& jobs : {chain_of(17, {8, 24, 17}, geometry),    // two blocks of M
                            chain_of(5, {24, 8, 17}, geometry)}) {  // one tile between them
@@ -197,33 +197,33 @@ TEST(JobProgram, FusesUnsplittableJobsWithFences) {
 }
 
 TEST(JobProgram, RefusesChainsThatDoNotFit) {
-  auto jobs = chain_of(5, {8, 24, 17}, small());
+  auto jobs = chain_of(5, {8, 24, 17}, array_of_8());
   jobs[0].source = 0;
-  EXPECT_THROW(make_job_program(jobs, small()), std::invalid_argument);
-  jobs = chain_of(5, {8, 24, 17}, small());
-  jobs[0] = make_job("sums", {5, 8, 24}, Accumulate::kDevice, small());
-  EXPECT_THROW(make_job_program(jobs, small()), std::invalid_argument);
-  jobs[0] = make_job("tall", {6, 8, 24}, Accumulate::kDevice, small(), kInt8);
-  EXPECT_THROW(make_job_program(jobs, small()), std::invalid_argument);
-  jobs[0] = make_job("narrow", {5, 8, 23}, Accumulate::kDevice, small(), kInt8);
-  EXPECT_THROW(make_job_program(jobs, small()), std::invalid_argument);
-  jobs = chain_of(5, {8, 20, 17}, small());
-  jobs[0] = make_job("wide", {5, 8, 25}, Accumulate::kDevice, small(), kInt8);
-  EXPECT_THROW(make_job_program(jobs, small()), std::invalid_argument) << "a part of a tile";
-  jobs = chain_of(5, {8, 24, 17}, small());
+  EXPECT_THROW(make_job_program(jobs, array_of_8()), std::invalid_argument);
+  jobs = chain_of(5, {8, 24, 17}, array_of_8());
+  jobs[0] = make_job("sums", {5, 8, 24}, Accumulate::kDevice, array_of_8());
+  EXPECT_THROW(make_job_program(jobs, array_of_8()), std::invalid_argument);
+  jobs[0] = make_job("tall", {6, 8, 24}, Accumulate::kDevice, array_of_8(), kInt8);
+  EXPECT_THROW(make_job_program(jobs, array_of_8()), std::invalid_argument);
+  jobs[0] = make_job("narrow", {5, 8, 23}, Accumulate::kDevice, array_of_8(), kInt8);
+  EXPECT_THROW(make_job_program(jobs, array_of_8()), std::invalid_argument);
+  jobs = chain_of(5, {8, 20, 17}, array_of_8());
+  jobs[0] = make_job("wide", {5, 8, 25}, Accumulate::kDevice, array_of_8(), kInt8);
+  EXPECT_THROW(make_job_program(jobs, array_of_8()), std::invalid_argument) << "a part of a tile";
+  jobs = chain_of(5, {8, 24, 17}, array_of_8());
   jobs[1].source_tile = 1;
-  EXPECT_THROW(make_job_program(jobs, small()), std::invalid_argument) << "past the end";
-  jobs = chain_of(5, {8, 24, 17}, small());
+  EXPECT_THROW(make_job_program(jobs, array_of_8()), std::invalid_argument) << "past the end";
+  jobs = chain_of(5, {8, 24, 17}, array_of_8());
   jobs[1].source_row = 0;
-  EXPECT_THROW(make_job_program(jobs, small()), std::invalid_argument) << "is no convolution";
+  EXPECT_THROW(make_job_program(jobs, array_of_8()), std::invalid_argument) << "is no convolution";
 }
 
 TEST(JobProgram, ReadsSomeTilesOfWhatAJobGives) {
-  std::vector<Job> jobs = chain_of(5, {8, 16, 17}, small());
-  jobs[0] = make_job("wide", {5, 8, 28}, Accumulate::kDevice, small(), kInt8);
+  std::vector<Job> jobs = chain_of(5, {8, 16, 17}, array_of_8());
+  jobs[0] = make_job("wide", {5, 8, 28}, Accumulate::kDevice, array_of_8(), kInt8);
   for (const std::uint32_t tile : {0U, 1U}) {
     jobs[1].source_tile = tile;
-    const JobProgram list = make_job_program(jobs, small());
+    const JobProgram list = make_job_program(jobs, array_of_8());
     EXPECT_EQ(list.jobs[1].layout.activations, list.jobs[0].layout.results + tile * 5 * 8);
     const auto codes = opcodes(list);
     EXPECT_EQ(std::count(codes.begin(), codes.end(), Opcode::kFence), 1);
@@ -238,14 +238,14 @@ TEST(JobProgram, KeepsEarlyStoresAfterFence) {
     Output output = kInt8;
     output.part = ResultPart{first, columns};
     output.vector = StoreCommand{};
-    return make_job("part", square(channels, 9, filters, 3), small(), output);
+    return make_job("part", square(channels, 9, filters, 3), array_of_8(), output);
   };
   std::vector<Job> jobs = {part(8, 8, 0, 24), part(8, 16, 8, 24), part(24, 17, 3, 24),
                            part(24, 3, 0, 24)};
   jobs[0].map = jobs[1].map = 1;
   jobs[2].map = jobs[3].map = 2;
   jobs[2].source = jobs[3].source = 1;
-  const JobProgram list = make_job_program(jobs, small());
+  const JobProgram list = make_job_program(jobs, array_of_8());
   bool parted = false;
   for (std::size_t i = 0; i < list.program.size(); ++i) {
     const CommandOrigin& origin = list.origins[i];
@@ -254,11 +254,11 @@ TEST(JobProgram, KeepsEarlyStoresAfterFence) {
     if (origin.job == 2) EXPECT_FALSE(is_store(list.program[i])) << i;
   }
   EXPECT_TRUE(parted) << "the map's first tiles are read early";
-  EXPECT_EQ(predict_program(list, small(), MemoryTiming{}).layers.size(), 4u);
+  EXPECT_EQ(predict_program(list, array_of_8(), MemoryTiming{}).layers.size(), 4u);
 }
 
 TEST(JobProgram, LoadsOperandsBeforePreviousFence) {
-  const Geometry geometry = small();
+  const Geometry geometry = array_of_8();
   Output adds = kInt8;
   adds.vector = StoreCommand{};
   adds.vector->add = 1;
@@ -282,13 +282,14 @@ TEST(JobProgram, LoadsOperandsBeforePreviousFence) {
 
 TEST(JobProgram, ReservesTheMostCommands) {
   const auto places = [](std::size_t count, bool of_a_map) {
-    std::vector<Job> jobs(count, make_job("layer", {4, 8, 8}, Accumulate::kDevice, small(), kInt8));
+    std::vector<Job> jobs(count,
+                          make_job("layer", {4, 8, 8}, Accumulate::kDevice, array_of_8(), kInt8));
     for (Job& job : jobs) {
       if (!of_a_map) continue;
       job.map = 1;
       job.plan.output.part = ResultPart{0, 8};
     }
-    return make_job_program(jobs, small()).snapshots / kCommandBytes;
+    return make_job_program(jobs, array_of_8()).snapshots / kCommandBytes;
   };
   // Six commands each, and eight more; of a part of a map twenty-four.
   EXPECT_EQ(places(36, false), 512U);
@@ -314,10 +315,10 @@ TEST(JobProgram, PlacesPartsOfAMapInOneSpace) {
     for (const ResultPart& part : one.parts) {
       Output output = kInt8;
       output.part = part;
-      jobs.push_back(make_job("part", {4, 8, 8}, Accumulate::kDevice, small(), output));
+      jobs.push_back(make_job("part", {4, 8, 8}, Accumulate::kDevice, array_of_8(), output));
       jobs.back().map = 1;
     }
-    const JobProgram list = make_job_program(jobs, small());
+    const JobProgram list = make_job_program(jobs, array_of_8());
     const std::uint64_t map = list.jobs[0].layout.results;
     EXPECT_EQ(list.jobs[0].layout.end, map + one.bytes) << one.name;
     for (std::size_t i = 0; i < jobs.size(); ++i) {
@@ -331,7 +332,7 @@ TEST(JobProgram, PlacesPartsOfAMapInOneSpace) {
 }
 
 TEST(JobProgram, RefusesOperandsThatDoNotFit) {
-  const Geometry geometry = small();
+  const Geometry geometry = array_of_8();
   Output adds = kInt8;
   adds.vector = StoreCommand{};
   adds.vector->add = 1;
@@ -364,7 +365,7 @@ JobProgram random_list(std::mt19937& random, const Geometry& geometry) {
 }
 
 TEST(JobProgram, PartsTheBeatsByRows) {
-  Geometry geometry = small();
+  Geometry geometry = array_of_8();
   geometry.accumulator_rows = 16;
   for_seeds(1, 20, [&](std::mt19937& random) {
     const JobProgram list = random_list(random, geometry);
@@ -390,7 +391,7 @@ TEST(JobProgram, PartsTheBeatsByRows) {
 }
 
 TEST(JobProgram, BeginsConvolutionsWithPlaneZero) {
-  Geometry geometry = small();
+  Geometry geometry = array_of_8();
   geometry.accumulator_rows = 16;
   unsigned begun = 0, further = 0;
   for_seeds(1, 20, [&](std::mt19937& random) {
@@ -412,7 +413,7 @@ TEST(JobProgram, BeginsConvolutionsWithPlaneZero) {
 /// A chain of products of 8 x 8 x 8 whose results stay inside, on an accelerator with `words` of
 /// tensor memory.
 JobProgram inside(std::size_t count, std::uint32_t words, std::vector<std::size_t> kept = {}) {
-  Geometry geometry = small().with_tensor_memory();
+  Geometry geometry = array_of_8().with_tensor_memory();
   geometry.tensor_words = words;
   Output output;
   output.format = ResultFormat(ResultCode::kInt8);
@@ -437,12 +438,12 @@ TEST(TensorPlaces, AreShared) {
   EXPECT_EQ(list.places[4].text(), "memory: the host reads it");
   EXPECT_EQ(list.places[0].text(), "scratchpad");
   EXPECT_EQ(list.jobs[1].layout.activations,
-            small().tensor_base() + *list.places[0].word * small().n);
+            array_of_8().tensor_base() + *list.places[0].word * array_of_8().n);
 }
 
 // By bytes per word and job the second tensor would be in the middle, and the last one nowhere.
 TEST(TensorPlaces, AreThoseOfTheOrderThatSavesMost) {
-  Geometry geometry = small().with_tensor_memory();
+  Geometry geometry = array_of_8().with_tensor_memory();
   geometry.tensor_words = 24;
   Output output;
   output.format = ResultFormat(ResultCode::kInt8);
@@ -478,7 +479,7 @@ TEST(TensorPlaces, AreInMemoryIfThereIsNoSpace) {
 
 // What a compiler might get wrong is refused before it runs.
 TEST(TensorPlaces, AreCheckedAgainstTheProgram) {
-  Geometry geometry = small().with_tensor_memory();
+  Geometry geometry = array_of_8().with_tensor_memory();
   geometry.tensor_words = 16;
   const auto change = [&](Opcode opcode, std::size_t job, std::int64_t words) {
     JobProgram list = inside(5, 16);
@@ -504,7 +505,7 @@ TEST(TensorPlaces, AreCheckedAgainstTheProgram) {
 }
 
 TEST(JobProgram, RefusesAnEmptyList) {
-  EXPECT_THROW(make_job_program({}, small()), std::invalid_argument);
+  EXPECT_THROW(make_job_program({}, array_of_8()), std::invalid_argument);
 }
 
 }  // namespace

@@ -7,8 +7,6 @@
 namespace gemm64 {
 namespace {
 
-constexpr std::uint64_t kAnySize = std::uint64_t{1} << 40;
-
 std::uint64_t ceiling(std::uint64_t a, std::uint64_t b) { return (a + b - 1) / b; }
 
 TEST(Plan, TilesPadByLessThanOneTile) {

@@ -35,6 +35,9 @@ inline std::string describe(const GemmShape& shape, const Geometry& geometry) {
          std::to_string(geometry.accumulator_rows) + " rows";
 }
 
+/// No limit for for_plans().
+inline constexpr std::uint64_t kAnySize = std::uint64_t{1} << 40;
+
 /// Calls body(shape, accumulate, geometry) for edge shapes and random ones on every geometry: all
 /// pairs of edges on each, all triples on some. A shape has at most about `most` products, so that
 /// a body may look at each.
