@@ -1,12 +1,13 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Divides the tests labelled regression into parts and prints that of the commit which is checked out.
+"""Divides the tests labelled regression, and what of make no test runs, into parts and prints that of the commit checked out.
 
-Parts cost about the same (the tests' property COST, in seconds of a processor; the first also makes and tests the page for browsers,
-.ci/run) and commits take turns: N successive commits run all tests. In a shallow
-clone, which has no count of commits, the commit's hash draws. The numbers of the part's tests are written for ctest's option -I.
+Parts cost about the same (the tests' property COST, in seconds of a processor) and commits take turns: N successive
+commits run everything. In a shallow clone, which has no count of commits, the commit's hash draws. The numbers of the
+part's tests are written for ctest's option -I; --commands prints the arguments of make, a line for each command.
 
   scripts/ci/part.py --build build --parts 4 --out build/part.txt
+  scripts/ci/part.py --build build --parts 4 --commands
 """
 import argparse
 import json
@@ -17,13 +18,20 @@ import sys
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 LABEL = "regression"
 COST = 2  # of a test without the property
-PAGE = 300  # of make -C sim web-check
+# Arguments of make, and their cost with all that they compile.
+COMMANDS = [
+    ("-C sim web-check", 300),
+    ("-C tests/signoff fuzz FUZZ_SECONDS=20", 300),
+    ("-C tests/signoff abuse SANITIZE=1 TRIES=200", 300),
+    ("-C scripts/asic netlist CELLS=4", 300),
+    ("-C scripts/asic wires", 100),
+]
 
 
-def divided(tests, parts, page=PAGE):
+def divided(tests, parts):
     """Lists of tests, each (name, cost, number), of similar cost: the most expensive test goes first, to the cheapest part."""
     made = [[] for _ in range(parts)]
-    sums = [min(page, sum(cost for _, cost, _ in tests) / parts)] + [0.0] * (parts - 1)
+    sums = [0.0] * parts
     for test in sorted(tests, key=lambda test: (-test[1], test[0])):
         cheapest = sums.index(min(sums))
         made[cheapest].append(test)
@@ -64,18 +72,25 @@ def main():
     parser.add_argument("--part", type=int, metavar="K", help="1 to N (default: that of the commit)")
     parser.add_argument("--out", metavar="FILE", help="file for ctest -I")
     parser.add_argument("--number", action="store_true", help="only print the number of the part")
+    parser.add_argument("--commands", action="store_true", help="only print the part's commands of make")
     options = parser.parse_args()
     if options.parts < 1 or not 1 <= (options.part or 1) <= options.parts:
         parser.error("--parts is at least 1, --part from 1 to --parts")
-    if not options.out and not options.number:
-        parser.error("--out or --number is needed")
+    if not (options.out or options.number or options.commands):
+        parser.error("--out, --number or --commands is needed")
     number, commit = turn()
     part = (options.part or number % options.parts + 1) - 1
     if options.number:
         print(part + 1)
         return 0
     tests = listed(options.build)
-    chosen = sorted(divided(tests, options.parts)[part], key=lambda test: test[2])
+    # A command has no number, and leaves room for tests in its part.
+    share = sum(cost for _, cost, _ in tests) / options.parts
+    chosen = divided(tests + [(command, min(cost, share), None) for command, cost in COMMANDS], options.parts)[part]
+    if options.commands:
+        print("".join(f"{name}\n" for name, _, number in chosen if number is None), end="")
+        return 0
+    chosen = sorted((test for test in chosen if test[2] is not None), key=lambda test: test[2])
     if not chosen:
         print(f"part: {options.build} has no test labelled {LABEL}; build it first (make regression)", file=sys.stderr)
         return 1

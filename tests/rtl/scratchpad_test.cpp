@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <Vscratchpad_t5.h>
+#include <Vscratchpad_flips.h>
 
 #include <optional>
 
+#include "tests/rtl/flips.hpp"
 #include "tests/rtl/harness.hpp"
 
 namespace gemm64::rtl_test {
@@ -81,7 +82,7 @@ class Scratchpad : public testing::Test {
     return reads;
   }
 
-  Bench<Vscratchpad_t5> bench_;
+  Bench<Vscratchpad_flips> bench_;
 };
 
 TEST_F(Scratchpad, WordsAreThoseWrittenLast) {
@@ -113,6 +114,45 @@ TEST_F(Scratchpad, ReportsTheUnwrittenWordAndItsPort) {
       EXPECT_EQ(bench_->wrong_word_o, word);
       EXPECT_EQ(bench_->wrong_tensor_o, of_tensor);
     }
+  }
+}
+
+// Whichever bit of a word or of its parity changes, of either bank.
+TEST_F(Scratchpad, ReportsTheWordThatChanged) {
+  Flips flips(bench_.context());
+  ASSERT_EQ(flips.bits(), kWords * (32 + 8));
+  std::mt19937 random(7);
+  for (std::size_t bit = 0; bit < flips.bits(); ++bit) {
+    SCOPED_TRACE(flips.in_words(bit));
+    rest();
+    bench_.reset();
+    std::vector<std::uint32_t> words(kWords);
+    for (unsigned word = 0; word < kWords; ++word) {
+      words[word] = static_cast<std::uint32_t>(random());
+      bench_->write_i = 1;
+      bench_->write_address_i = static_cast<std::uint8_t>(word);
+      bench_->write_data_i = words[word];
+      bench_.step();
+    }
+    rest();
+    flips.flip(bit);
+    std::vector<unsigned> changed, wrong;
+    for (unsigned word = 0; word < kWords && wrong.empty(); ++word) {
+      bench_->read_i = 1;
+      bench_->read_address_i = static_cast<std::uint8_t>(word);
+      bench_.step();
+      rest();
+      bench_.settle();
+      if (bench_->word_o != words[word]) changed.push_back(word);
+      bench_.step();
+      bench_.settle();
+      if (bench_->wrong_o != 0) wrong.push_back(word);
+    }
+    ASSERT_EQ(wrong.size(), 1u);
+    EXPECT_EQ(bench_->wrong_word_o, wrong[0]);
+    EXPECT_EQ(bench_->unwritten_o, 0);
+    EXPECT_EQ(bench_->wrong_tensor_o, 0);
+    if (!changed.empty()) EXPECT_EQ(changed, wrong);
   }
 }
 

@@ -47,7 +47,7 @@ class Run(unittest.TestCase):
             json.dump({"names": [m["mutant"] for m in mutants], "mutants": mutants}, file)
 
     def run_mutants(self, *arguments):
-        done = subprocess.run([os.path.join(HOST, "run"), "--built", "--build", self.folder, "--jobs", "1", *arguments],
+        done = subprocess.run([os.path.join(HOST, "run"), "--built", "--build", self.folder, "--of", self.folder, "--jobs", "1", *arguments],
                               capture_output=True, text=True, check=False)
         return done.returncode, done.stdout + done.stderr
 
@@ -62,6 +62,21 @@ class Run(unittest.TestCase):
             code, text = self.run_mutants(*arguments)
             self.assertEqual(code, 1, text)
             self.assertRegex(text, r"2 host/tiling/a\.cpp:2  a == b  ->  a != b\n +unexplained, 12 tests come by")
+
+    def test_what_no_program_of_tests_notices_meets_tests_in_python(self):
+        self.mutants([mutant(1), mutant(2)])
+        lines = ""
+        for name in ("onnxruntime.some", "onnxruntime.some_all", "other.some"):
+            fails = 2 if name.endswith("all") else 0
+            lines += (f'add_test({name} bash -c "[[ $GEMM64 == {self.folder}/gemm64 && $GEMM64_HOST_MUTANT != {fails} ]]")\n'
+                      f'set_tests_properties({name} PROPERTIES ENVIRONMENT "GEMM64=other" WORKING_DIRECTORY "{self.folder}")\n')
+        with open(os.path.join(self.folder, "CTestTestfile.cmake"), "w", encoding="utf-8") as file:
+            file.write(lines.replace("$", "\\$"))
+        code, text = self.run_mutants("--json", os.path.join(self.folder, "found.json"))
+        self.assertEqual(code, 0, text)
+        with open(os.path.join(self.folder, "found.json"), encoding="utf-8") as file:
+            self.assertIn("onnxruntime.some_all", file.read())
+        self.assertEqual(self.run_mutants("--fast", "--again")[0], 1)
 
     def test_what_one_test_makes_another_may_notice(self):
         self.mutants([mutant(1), mutant(2)])

@@ -27,7 +27,7 @@ class Parts(unittest.TestCase):
         """The names of the tests that ctest runs of a part."""
         out = self.folder / "part.txt"
         subprocess.run(
-            [ROOT / "scripts/ci/part.py", "--build", self.folder, "--parts", "4", "--part", str(number), "--out", out],
+            [ROOT / "scripts/ci/part.py", "--build", self.folder, "--parts", "8", "--part", str(number), "--out", out],
             check=True,
             capture_output=True,
         )
@@ -37,7 +37,7 @@ class Parts(unittest.TestCase):
         return {line.split()[-1] for line in shown.splitlines() if " Test " in line}
 
     def test_cover_all_tests_once(self) -> None:
-        found = [self.run_part(number) for number in range(1, 5)]
+        found = [self.run_part(number) for number in range(1, 9)]
         wanted = {f"t{i}" for i in range(30) if i % 3}
         self.assertEqual(set().union(*found) - {"start"}, wanted)
         self.assertEqual(sum(len(names - {"start"}) for names in found), len(wanted))
@@ -45,6 +45,17 @@ class Parts(unittest.TestCase):
 
     def test_cost_about_the_same(self) -> None:
         tests = [(f"t{i}", float(i), i) for i in range(40)]
-        for page in (0, 100, 150):
-            first, *others = [sum(cost for _, cost, _ in one) for one in part.divided(tests, 4, page)]
-            self.assertLess(max(first + page, *others) - min(first + page, *others), 5)
+        for more in (0, 100, 150):
+            sums = [sum(cost for _, cost, _ in one) for one in part.divided([*tests, ("command", more, None)], 4)]
+            self.assertLess(max(sums) - min(sums), 5)
+
+    def test_run_all_commands_of_make_once(self) -> None:
+        found = []
+        for number in range(1, 9):
+            found += subprocess.run(
+                [ROOT / "scripts/ci/part.py", "--build", self.folder, "--parts", "8", "--part", str(number), "--commands"],
+                check=True,
+                capture_output=True,
+                text=True,
+            ).stdout.splitlines()
+        self.assertEqual(sorted(found), sorted(command for command, _ in part.COMMANDS))
