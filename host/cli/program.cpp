@@ -4,8 +4,10 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cctype>
 #include <exception>
+#include <functional>
 #include <new>
 #include <optional>
 #include <regex>
@@ -96,6 +98,57 @@ std::vector<const char*> spelled_out(const CLI::App& app, int argc, const char* 
   return words;
 }
 
+/// A command's name, and what adds it with its options.
+struct CommandOfProgram {
+  std::string_view name;
+  std::function<void()> add;
+};
+
+/// Adds the commands. To describe the options of all takes as long as a small run: if the first
+/// word is a command, only that one is added, but for those that write about all.
+void add_commands(CLI::App& app, int& result, const PlatformCommands& platform,
+                  std::string_view first) {
+  const auto simple = [&](std::string_view name, void (*add)(CLI::App&, int&)) {
+    return CommandOfProgram{name, [&app, &result, add] { add(app, result); }};
+  };
+  const auto of_another_build = [&](const char* name, const char* make) {
+    return CommandOfProgram{name,
+                            [&app, name, make] { add_command_of_another_build(app, name, make); }};
+  };
+  const std::vector<CommandOfProgram> commands = {
+      simple("run", add_run_command),
+      simple("gemm", add_gemm_command),
+      platform.add_firmware != nullptr ? simple("firmware", platform.add_firmware)
+                                       : of_another_build("firmware", "make -C sim firmware"),
+      simple("info", add_info_command),
+      simple("replay", add_replay_command),
+      simple("faults", add_faults_command),
+      {"cosim", [&] { add_cosim_command(app, result, platform.add_sides); }},
+      simple("dut", add_dut_command),
+      simple("analyze", add_analyze_command),
+      simple("report", add_report_command),
+#ifdef GEMM64_SWEEP
+      simple("sweep", add_sweep_command),
+#else
+      of_another_build("sweep", "make"),
+#endif
+      simple("quantize", add_quantize_command),
+      simple("compile", add_compile_command),
+      simple("tile", add_tile_command),
+      simple("make-linear", add_make_linear_command),
+      simple("make-model", add_make_model_command),
+  };
+  const auto named = std::find_if(commands.begin(), commands.end(),
+                                  [&](const CommandOfProgram& one) { return one.name == first; });
+  if (named != commands.end()) {
+    named->add();
+    return;
+  }
+  for (const CommandOfProgram& command : commands) command.add();
+  add_completion_command(app);
+  add_manual_command(app);
+}
+
 int run(int argc, const char* const* argv, const PlatformCommands& platform) {
   CLI::App app("A 64x64 systolic GEMM accelerator, simulated cycle by cycle and checked.",
                "gemm64");
@@ -106,32 +159,7 @@ int run(int argc, const char* const* argv, const PlatformCommands& platform) {
       "lost";
   app.footer(exit_codes + ".");  // of commands that have none of their own
   int result = 0;
-  add_run_command(app, result);
-  add_gemm_command(app, result);
-  if (platform.add_firmware != nullptr) {
-    platform.add_firmware(app, result);
-  } else {
-    add_command_of_another_build(app, "firmware", "make -C sim firmware");
-  }
-  add_info_command(app, result);
-  add_replay_command(app, result);
-  add_faults_command(app, result);
-  add_cosim_command(app, result, platform.add_sides);
-  add_dut_command(app, result);
-  add_analyze_command(app, result);
-  add_report_command(app, result);
-#ifdef GEMM64_SWEEP
-  add_sweep_command(app, result);
-#else
-  add_command_of_another_build(app, "sweep", "make");
-#endif
-  add_quantize_command(app, result);
-  add_compile_command(app, result);
-  add_tile_command(app, result);
-  add_make_linear_command(app, result);
-  add_make_model_command(app, result);
-  add_completion_command(app);
-  add_manual_command(app);
+  add_commands(app, result, platform, argc > 1 ? argv[1] : "");
   app.footer(exit_codes + ", 4 nothing was to be checked (run --check none).");
   refuse_unusable_values(app);
   arrange_help(app);

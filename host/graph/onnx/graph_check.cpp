@@ -45,9 +45,6 @@ Opsets opsets(const onnx::ModelProto& model, const std::string& file) {
     if (needed) {
       throw UsageError(fmt::format("{}: does not say which opset of ONNX it uses", file));
     }
-  } else if (found->second > kNewestOpset) {
-    throw UsageError(fmt::format("{}: uses opset {}; opsets up to {} are supported", file,
-                                 found->second, kNewestOpset));
   }
   return versions;
 }

@@ -264,6 +264,15 @@ UsageError refusal(const GraphProto& graph, const std::string& file, const std::
   while (!text.empty() && text.back() == '\n') text.pop_back();
   const std::optional<int> index = named_node(text, graph);
   if (!index) return UsageError(fmt::format("{}: ONNX Runtime: {}", file, printable(text, kMost)));
+  static const std::regex newer(R"(No Op registered for (\w+) with domain_version of (\d+))");
+  std::smatch version;
+  if (std::regex_search(text, version, newer)) {
+    return UsageError(fmt::format(
+        "{}: ONNX Runtime {} has no {} of opset {}: export the model for an older opset, or name a "
+        "newer library with GEMM64_ONNXRUNTIME",
+        place_of(graph.node(*index), *index, file), ort::own_library().api().library_version(),
+        version[1].str(), version[2].str()));
+  }
   // "Node (n) Op (Conv) [ShapeInferenceError] reason", "... node (n) is invalid"
   static const std::regex before(R"(^.*\[(Shape|Type)InferenceError\] *(\([^)]*\) *)*)");
   std::string reason = std::regex_replace(text, before, "");

@@ -25,6 +25,13 @@ TEST(OnnxModel, TakesAnOpenBatchAsOne) {
   EXPECT_EQ(output_dims(kOpenBatch, {}), (Dimensions{1, 3, 8, 8}));
 }
 
+// What is too new is for ONNX Runtime to say.
+TEST(OnnxModel, SaysWhichOpsetIsTooNew) {
+  const std::string error = message_of([&] { load_text(kFixedBatch, {}, 99); });
+  EXPECT_THAT(error, Says("(Relu): ONNX Runtime 1.", "has no Relu of opset 99", "older opset",
+                          "GEMM64_ONNXRUNTIME"));
+}
+
 TEST(OnnxModel, SetsBatch) {
   ImportOptions options;
   options.batch = 5;
