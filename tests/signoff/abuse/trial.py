@@ -104,7 +104,7 @@ def run(trial, folder, logs, program, limit):
     result = Result()
     begun = time.monotonic()
     environment = dict(os.environ, GEMM64=program, TMPDIR=folder, LC_ALL="C",
-                       ASAN_OPTIONS="detect_leaks=0:allocator_may_return_null=1:exitcode=99:handle_segv=1",
+                       ASAN_OPTIONS="detect_leaks=0:allocator_may_return_null=1:exitcode=99:handle_segv=1:handle_sigfpe=0",
                        UBSAN_OPTIONS="print_stacktrace=1:exitcode=99")
     out_path, err_path = os.path.join(logs, "out"), os.path.join(logs, "err")
     reading, writing = os.pipe() if trial.reader else (None, None)
