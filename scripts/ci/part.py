@@ -21,10 +21,10 @@ COST = 2  # of a test without the property
 # Arguments of make, and their cost with all that they compile.
 COMMANDS = [
     ("-C sim web-check", 300),
-    ("-C tests/signoff fuzz FUZZ_SECONDS=20", 300),
-    ("-C tests/signoff abuse SANITIZE=1 TRIES=200", 300),
-    ("-C scripts/asic netlist CELLS=4", 300),
-    ("-C scripts/asic wires", 100),
+    ("-C tests/signoff fuzz FUZZ_SECONDS=20", 800),
+    ("-C tests/signoff abuse SANITIZE=1 TRIES=200", 1200),
+    ("-C scripts/asic netlist CELLS=4", 1400),
+    ("-C scripts/asic wires", 110),
 ]
 
 
