@@ -198,7 +198,7 @@ module gemm64_elementwise #(
     reg signed [17:0]       number;
     reg [WIDTH+3:0]         shifted;
     reg [WIDTH-1:0]         sum;
-    reg [MASK-1:0]          behind;   // bits that are rounded away
+    reg [MASK-1:0]          dropped;  // bits that are rounded away
     reg                     up, most;
     reg [7:0]               place;
     reg [14:0]              away;
@@ -267,17 +267,17 @@ module gemm64_elementwise #(
         // 8: the first sum without what float32 lacks, and the step that rounds it up; the second summand
         for (c = 0; c < N; c = c + 1) begin
             sum    = sum_7[c];
-            behind = sum[WIDTH-2:KEPT] ^ {MASK{sum[WIDTH-1]}};
-            behind = behind | behind >> 1;
-            behind = behind | behind >> 2;
-            behind = behind | behind >> 4;
-            behind = behind | behind >> 8;
-            behind = behind | behind >> 16;
-            up     = (sum[MASK-1:0] & behind & ~(behind >> 1)) != {MASK{1'b0}}
-                   & ((sum[MASK-1:0] & (behind >> 1)) != {MASK{1'b0}}
-                      | (sum[MASK:0] & ~{1'b0, behind} & {behind, 1'b1}) != {MASK+1{1'b0}});
-            kept_8[c]  = sum & ~{{WIDTH-MASK{1'b0}}, behind};
-            step_8[c]  = up ? {behind, 1'b1} & ~{1'b0, behind} : {MASK+1{1'b0}};
+            dropped = sum[WIDTH-2:KEPT] ^ {MASK{sum[WIDTH-1]}};
+            dropped = dropped | dropped >> 1;
+            dropped = dropped | dropped >> 2;
+            dropped = dropped | dropped >> 4;
+            dropped = dropped | dropped >> 8;
+            dropped = dropped | dropped >> 16;
+            up     = (sum[MASK-1:0] & dropped & ~(dropped >> 1)) != {MASK{1'b0}}
+                   & ((sum[MASK-1:0] & (dropped >> 1)) != {MASK{1'b0}}
+                      | (sum[MASK:0] & ~{1'b0, dropped} & {dropped, 1'b1}) != {MASK+1{1'b0}});
+            kept_8[c]  = sum & ~{{WIDTH-MASK{1'b0}}, dropped};
+            step_8[c]  = up ? {dropped, 1'b1} & ~{1'b0, dropped} : {MASK+1{1'b0}};
             other_8[c] = add_q ? {{WIDTH-34{product_7[c][33]}}, product_7[c]} << result_shift_q : offset_q;
             plain_8[c] = plain_7[c];
         end

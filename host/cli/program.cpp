@@ -104,8 +104,8 @@ struct CommandOfProgram {
   std::function<void()> add;
 };
 
-/// Adds the commands. To describe the options of all takes as long as a small run: if the first
-/// word is a command, only that one is added, but for those that write about all.
+/// Adds all commands or, if `first` is the name of one, only that one, since a run needs no options
+/// of the others. `completion` and `manual` describe all commands and need them.
 void add_commands(CLI::App& app, int& result, const PlatformCommands& platform,
                   std::string_view first) {
   const auto simple = [&](std::string_view name, void (*add)(CLI::App&, int&)) {

@@ -184,7 +184,7 @@ class NetworkSession::Impl {
       report.warnings.push_back(note + "; results that depend on them are meaningless");
     }
     report.host.emplace();
-    report.host->runtime = "ONNX Runtime " + environment_.api().library_version();
+    report.host->runtime = "ONNX Runtime " + environment_.api().release();
     announce(inputs.passes());
     const std::string why_one_job = accelerator_.why_one_job(inputs.passes(), dump != nullptr);
     if (accelerator_.jobs() > 1 && why_one_job.empty()) {

@@ -23,12 +23,12 @@ std::uint32_t minor_version(const std::string& version) {
 Api::Api(const OrtApiBase& base)
     : api_(base.GetApi(kOldestApi)),
       ep_(api_ == nullptr ? nullptr : api_->GetEpApi()),
-      library_version_(base.GetVersionString()),
-      version_(std::max(minor_version(library_version_), kOldestApi)) {
+      release_(base.GetVersionString()),
+      version_(std::max(minor_version(release_), kOldestApi)) {
   if (api_ == nullptr || ep_ == nullptr) {
     throw Error(ORT_NOT_IMPLEMENTED,
                 fmt::format("ONNX Runtime {} has no interface for gemm64; 1.{} or newer has one",
-                            library_version_, kOldestApi));
+                            release_, kOldestApi));
   }
 }
 

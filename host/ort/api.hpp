@@ -36,7 +36,7 @@ class Api {
   const OrtApi* operator->() const { return api_; }
   const OrtEpApi& ep() const { return *ep_; }
   /// "1.31.1", and 31 of it: the version of the API that the library has.
-  const std::string& library_version() const { return library_version_; }
+  const std::string& release() const { return release_; }
   std::uint32_t version() const { return version_; }
   /// The version that a provider's tables are filled for.
   std::uint32_t provider_version() const;
@@ -49,7 +49,7 @@ class Api {
  private:
   const OrtApi* api_;
   const OrtEpApi* ep_;
-  std::string library_version_;
+  std::string release_;
   std::uint32_t version_;
 };
 

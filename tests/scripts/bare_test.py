@@ -83,7 +83,7 @@ class Bare(unittest.TestCase):
         setup.chmod(0o755)
         (checkout / "scripts/setup/venv.sh").symlink_to("/bin/true")
         part = checkout / "scripts/ci/part.py"
-        part.write_text('#!/bin/bash\nprintf "%b" "$COMMANDS"\n')
+        part.write_text('#!/bin/bash\nprintf "%b" "$COMMANDS"; [[ $FAILS != part ]]\n')
         part.chmod(0o755)
         summary = "100% tests passed, 0 tests failed out of 7\n\nLabel Time Summary:\nhost = 1 sec*proc\n\nTotal Test time (real) = 2 sec"
         self.stand_in("make", f'echo "made: $*"; [[ $1 != test ]] || echo "{summary}"; [[ " $* " != *" $FAILS "* ]]')
@@ -110,7 +110,7 @@ class Bare(unittest.TestCase):
         )
         self.assertEqual(said.stdout.splitlines()[-1], "Total Test time (real) = 2 sec")
         self.assertEqual(said.stdout.splitlines()[-6], "100% tests passed, 0 tests failed out of 7")
-        for step in ["test", "lint", "setup", "web-check", "scripts/asic"]:
+        for step in ["test", "lint", "setup", "part", "web-check", "scripts/asic"]:
             self.assertNotEqual(self.call(run, BARE="125", FAILS=step, COMMANDS=commands).returncode, 0)
         self.assertIn("no package build test\n", self.call(run, BARE="125", FAILS="setup").stdout)
 

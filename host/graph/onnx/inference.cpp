@@ -270,7 +270,7 @@ UsageError refusal(const GraphProto& graph, const std::string& file, const std::
     return UsageError(fmt::format(
         "{}: ONNX Runtime {} has no {} of opset {}: export the model for an older opset, or name a "
         "newer library with GEMM64_ONNXRUNTIME",
-        place_of(graph.node(*index), *index, file), ort::own_library().api().library_version(),
+        place_of(graph.node(*index), *index, file), ort::own_library().api().release(),
         version[1].str(), version[2].str()));
   }
   // "Node (n) Op (Conv) [ShapeInferenceError] reason", "... node (n) is invalid"

@@ -135,8 +135,6 @@ TEST(JobProgram, LaysNothingOverAnythingElse) {
   }
 }
 
-constexpr Output kInt8{ResultFormat(ResultCode::kInt8), 0, -128, 127};
-
 /// Each takes what the one before gives: `m` rows, and these columns.
 std::vector<Job> chain_of(std::uint64_t m, const std::vector<std::uint64_t>& columns,
                           const Geometry& geometry) {

@@ -7,6 +7,9 @@
 
 namespace gemm64 {
 
+/// Results of 8 bits, all of int8.
+inline constexpr Output kInt8{ResultFormat(ResultCode::kInt8), 0, -128, 127};
+
 /// Of as many rows as columns, padded to keep its size where the stride is 1.
 inline Convolution square(std::uint32_t channels, std::uint32_t size, std::uint32_t out_channels,
                           std::uint32_t kernel = 1, std::uint32_t stride = 1,

@@ -11,11 +11,9 @@
 namespace gemm64 {
 namespace {
 
-constexpr Output kBytes{ResultFormat(ResultCode::kInt8), 0, -128, 127};
-
 std::optional<Overlap> overlap(const Convolution& before, const Convolution& after) {
   const Geometry geometry;
-  return find_overlap(make_plan(before, geometry, kBytes), make_plan(after, geometry, kBytes),
+  return find_overlap(make_plan(before, geometry, kInt8), make_plan(after, geometry, kInt8),
                       geometry);
 }
 
@@ -48,9 +46,9 @@ TEST(Overlap, PartsTheLastTilesOfASingleBlock) {
 
 TEST(Overlap, OfAMapsLastPartCountsThePartsBeforeIt) {
   const Geometry geometry;
-  const Plan after = make_plan(square(512, 14, 64), geometry, kBytes);
+  const Plan after = make_plan(square(512, 14, 64), geometry, kInt8);
   const auto of_part = [&](std::uint64_t first) {
-    Output output = kBytes;
+    Output output = kInt8;
     output.part = ResultPart{first, 512};
     return find_overlap(make_plan(square(96, 14, 208, 3), geometry, output), after, geometry);
   };
@@ -66,8 +64,8 @@ TEST(Overlap, IsNoneWhereNothingIsReadyBeforeAll) {
 
 TEST(Overlap, OfAProductIsThatOfTheSameConvolution) {
   const Geometry geometry;
-  const Plan product = make_plan(GemmShape{49, 2048, 512}, Accumulate::kDevice, geometry, kBytes);
-  const Plan after = make_plan(square(512, 7, 512, 3), geometry, kBytes);
+  const Plan product = make_plan(GemmShape{49, 2048, 512}, Accumulate::kDevice, geometry, kInt8);
+  const Plan after = make_plan(square(512, 7, 512, 3), geometry, kInt8);
   const auto found = find_overlap(product, after, geometry);
   const auto same = overlap(square(2048, 7, 512), square(512, 7, 512, 3));
   ASSERT_TRUE(found && same);
@@ -83,8 +81,8 @@ struct KnownOverlap {
 /// On the lanes where a group has one channel.
 Plan plan_of(const Convolution& c) {
   const Geometry geometry;
-  return c.groups == c.channels ? make_lanes_plan(c, geometry, kBytes).value()
-                                : make_plan(c, geometry, kBytes);
+  return c.groups == c.channels ? make_lanes_plan(c, geometry, kInt8).value()
+                                : make_plan(c, geometry, kInt8);
 }
 
 Convolution depthwise(std::uint32_t channels, std::uint32_t size, std::uint32_t stride = 1) {
@@ -132,8 +130,8 @@ TEST(Overlap, MinimizesStallsOfBothUnits) {
 
 TEST(ProgramsOfConvolutions, StoreAllWhereverSplit) {
   const Geometry geometry;
-  std::vector<Job> jobs = {make_job("before", square(192, 29, 192, 3), geometry, kBytes),
-                           make_job("after", square(192, 29, 64, 3), geometry, kBytes)};
+  std::vector<Job> jobs = {make_job("before", square(192, 29, 192, 3), geometry, kInt8),
+                           make_job("after", square(192, 29, 64, 3), geometry, kInt8)};
   jobs[1].source = 0;
   const JobProgram list = make_job_program(jobs, geometry);
   std::vector<std::uint64_t> rows(2);
@@ -156,7 +154,7 @@ TEST(ProgramsOfConvolutions, TakeAboutTheirTiles) {
     std::vector<Job> jobs;
     std::uint64_t tiles = 0;
     for (const KnownLayer& layer : known.layers) {
-      jobs.push_back(make_job("layer", layer.convolution, geometry, kBytes));
+      jobs.push_back(make_job("layer", layer.convolution, geometry, kInt8));
       jobs.back().source = layer.source;
       const WindowPlan& plan = jobs.back().plan.window->strips[0].plan;
       for (const WindowBlock& block : plan.blocks) tiles += block_cycles(plan, block);

@@ -4,6 +4,7 @@
 #include <unistd.h>
 
 #include "host/graph/onnx/graph_check.hpp"
+#include "host/kernels/tensor.hpp"
 #include "tests/test.hpp"
 #include "tests/unit/onnx_data.hpp"
 #include "tests/unit/onnx_text.hpp"
@@ -12,17 +13,16 @@ namespace gemm64 {
 namespace {
 
 using ::testing::ElementsAre;
-using Dimensions = std::vector<std::int64_t>;
 
 const char* const kOpenBatch = "(float[N,3,8,8] x) => (float[N,3,8,8] y) {y = Relu(x)}";
 const char* const kFixedBatch = "(float[1,3,8,8] x) => (float[1,3,8,8] y) {y = Relu(x)}";
 
-Dimensions output_dims(const char* graph, const ImportOptions& options) {
+Dims output_dims(const char* graph, const ImportOptions& options) {
   return load_text(graph, {}, 13, options).type("y")->dims;
 }
 
 TEST(OnnxModel, TakesAnOpenBatchAsOne) {
-  EXPECT_EQ(output_dims(kOpenBatch, {}), (Dimensions{1, 3, 8, 8}));
+  EXPECT_EQ(output_dims(kOpenBatch, {}), (Dims{1, 3, 8, 8}));
 }
 
 // What is too new is for ONNX Runtime to say.
@@ -35,8 +35,8 @@ TEST(OnnxModel, SaysWhichOpsetIsTooNew) {
 TEST(OnnxModel, SetsBatch) {
   ImportOptions options;
   options.batch = 5;
-  EXPECT_EQ(output_dims(kOpenBatch, options), (Dimensions{5, 3, 8, 8}));
-  EXPECT_EQ(output_dims(kFixedBatch, options), (Dimensions{5, 3, 8, 8}));
+  EXPECT_EQ(output_dims(kOpenBatch, options), (Dims{5, 3, 8, 8}));
+  EXPECT_EQ(output_dims(kFixedBatch, options), (Dims{5, 3, 8, 8}));
 }
 
 TEST(OnnxModel, KeepsInputsWithoutBatch) {
@@ -44,15 +44,15 @@ TEST(OnnxModel, KeepsInputsWithoutBatch) {
   options.batch = 5;
   const OnnxModel model = load_text(
       "(float[N,3] x, float[7,3] z) => (float[N,3] y) {y = Relu(x) t = Relu(z)}", {}, 13, options);
-  EXPECT_EQ(model.type("y")->dims, (Dimensions{5, 3}));
-  EXPECT_EQ(model.type("t")->dims, (Dimensions{7, 3}));
+  EXPECT_EQ(model.type("y")->dims, (Dims{5, 3}));
+  EXPECT_EQ(model.type("t")->dims, (Dims{7, 3}));
 }
 
 TEST(OnnxModel, PrefersAGivenShape) {
   ImportOptions options;
   options.batch = 5;
   options.input_shapes["x"] = {2, 3, 16, 16};
-  EXPECT_EQ(output_dims(kFixedBatch, options), (Dimensions{2, 3, 16, 16}));
+  EXPECT_EQ(output_dims(kFixedBatch, options), (Dims{2, 3, 16, 16}));
 }
 
 TEST(OnnxModel, RefusesShapesForInputsThatAreNone) {
@@ -77,12 +77,12 @@ TEST(OnnxModel, NamesNodeThatFixesBatch) {
 
 TEST(OnnxModel, IgnoresWrongDeclaredShapes) {
   const OnnxModel model = load_text("(float[2,3] x) => (float[9,9] y) {y = Relu(x)}", {}, 13);
-  EXPECT_EQ(model.type("y")->dims, (Dimensions{2, 3}));
+  EXPECT_EQ(model.type("y")->dims, (Dims{2, 3}));
 }
 
 TEST(OnnxModel, TakesShapesOfValues) {
   const std::string graph = "(float[2,3] x) => (int64[2,5] y) {y = NonZero(x)}";
-  EXPECT_EQ(load_text(graph).type("y")->dims, (Dimensions{2, 5}));
+  EXPECT_EQ(load_text(graph).type("y")->dims, (Dims{2, 5}));
   ImportOptions options;
   options.batch = 4;  // then what the file says no longer holds
   const OnnxModel model = load_text(graph, {}, 13, options);
@@ -96,8 +96,8 @@ TEST(OnnxModel, FollowsShapesThatTheGraphComputes) {
       "{0}>"
       "{s = Shape(x) n = Gather<axis=0>(s, zero) n1 = Unsqueeze(n, axis)"
       " shape = Concat<axis=0>(n1, rest) y = Reshape(x, shape)}");
-  EXPECT_EQ(model.type("y")->dims, (Dimensions{1, 24}));
-  EXPECT_EQ(model.integers("shape"), (Dimensions{1, -1}));
+  EXPECT_EQ(model.type("y")->dims, (Dims{1, 24}));
+  EXPECT_EQ(model.integers("shape"), (Dims{1, -1}));
 }
 
 TEST(OnnxModel, PutsNodesInAnOrderInWhichTheyCanRun) {
@@ -110,7 +110,7 @@ TEST(OnnxModel, PutsNodesInAnOrderInWhichTheyCanRun) {
   std::vector<std::string> order;
   for (const auto& node : model.graph().node()) order.push_back(node.op_type());
   EXPECT_THAT(order, ElementsAre("Relu", "Neg", "Abs", "Exp"));
-  EXPECT_EQ(model.type("y")->dims, (Dimensions{2}));
+  EXPECT_EQ(model.type("y")->dims, (Dims{2}));
 }
 
 TEST(OnnxModel, KeepsTheFilesOrderWhereItIsOne) {
@@ -149,7 +149,7 @@ TEST(OnnxModel, NeedsWeightsUnlessShapesAreEnough) {
               Says("initializer 'w': the file holds its shape, 2, but not its data"));
   ImportOptions options;
   options.shapes_only = true;
-  EXPECT_EQ(OnnxModel::from_proto(proto, "m", options).type("y")->dims, (Dimensions{2}));
+  EXPECT_EQ(OnnxModel::from_proto(proto, "m", options).type("y")->dims, (Dims{2}));
 }
 
 /// A model whose weights, 1 and 2, lie in another file.
@@ -229,7 +229,7 @@ TEST(OnnxModel, NeedsNoExternalDataForShapes) {
   options.shapes_only = true;
   const OnnxModel model =
       OnnxModel::load(folder.write("m.onnx", external_model("missing.bin", "", "")), options);
-  EXPECT_EQ(model.type("y")->dims, (Dimensions{2}));
+  EXPECT_EQ(model.type("y")->dims, (Dims{2}));
 }
 
 TEST(OnnxModel, RefusesWhatIsNoFileOrTooLarge) {
@@ -268,7 +268,7 @@ TEST(Attribute, HasADefaultAndAType) {
   group->set_i(4);
   EXPECT_EQ(attribute(node, "group", std::int64_t{1}), 4);
   EXPECT_EQ(attribute(node, "other", std::int64_t{7}), 7);
-  EXPECT_EQ(attribute(node, "other", Dimensions{1, 2}), (Dimensions{1, 2}));
+  EXPECT_EQ(attribute(node, "other", Dims{1, 2}), (Dims{1, 2}));
   const std::string error = message_of([&node] { attribute(node, "group", 1.0F); });
   EXPECT_THAT(error, Says("'conv'", "is of type INT; it must be of type FLOAT"));
 }

@@ -3,12 +3,11 @@
 
 #include "host/graph/onnx/graph_check.hpp"
 #include "host/graph/onnx/model.hpp"
+#include "host/kernels/tensor.hpp"
 #include "tests/test.hpp"
 
 namespace gemm64 {
 namespace {
-
-using Dimensions = std::vector<std::int64_t>;
 
 OnnxModel network(const std::string& name, std::int64_t batch = 1, std::uint32_t seed = 1) {
   onnx::ModelProto proto = make_network(name, batch, seed);
@@ -69,8 +68,8 @@ TEST(Networks, AlexNetHasTheNumbersOfTheReference) {
   EXPECT_EQ(parameters(model, ""), 61100840);
   EXPECT_EQ(4 * parameters(model, ".weight"), 244361984);
   EXPECT_EQ(4 * outputs(model), 4392864);  // all leaf modules, with dropout and avgpool
-  EXPECT_EQ(model.type("input")->dims, (Dimensions{1, 3, 224, 224}));
-  EXPECT_EQ(model.type("output")->dims, (Dimensions{1, 1000}));
+  EXPECT_EQ(model.type("input")->dims, (Dims{1, 3, 224, 224}));
+  EXPECT_EQ(model.type("output")->dims, (Dims{1, 1000}));
 }
 
 TEST(Networks, AlexNetHasTorchvisionsModules) {
@@ -94,14 +93,14 @@ TEST(Networks, AlexNetsLayersAreUniform) {
     if (node.op_type() != "Conv" && node.op_type() != "Gemm") continue;
     SCOPED_TRACE(node.name());
     ++layers;
-    const Dimensions dims = model.type(node.input(1))->dims;
+    const Dims dims = model.type(node.input(1))->dims;
     std::int64_t fan_in = 1;
     for (std::size_t i = 1; i < dims.size(); ++i) fan_in *= dims[i];
     const double bound = 1 / std::sqrt(static_cast<double>(fan_in));
     ASSERT_EQ(node.input_size(), 3);
     EXPECT_EQ(node.input(1), node.name() + ".weight");
     EXPECT_EQ(node.input(2), node.name() + ".bias");
-    EXPECT_EQ(model.type(node.input(2))->dims, (Dimensions{dims[0]}));
+    EXPECT_EQ(model.type(node.input(2))->dims, (Dims{dims[0]}));
     expect_uniform(floats_of(*model.constant(node.input(1))), bound);
     expect_uniform(floats_of(*model.constant(node.input(2))), bound);
   }
@@ -126,25 +125,24 @@ TEST(Networks, MnistCnnHasTheNumbersOfTheReference) {
   EXPECT_EQ(parameters(model, ".weight"), 103812);
   EXPECT_EQ(parameters(model, ".bias"), 4 + 8 + 256 + 10);
   EXPECT_EQ(outputs(model), 11106);
-  EXPECT_EQ(model.type("output")->dims, (Dimensions{1, 10}));
+  EXPECT_EQ(model.type("output")->dims, (Dims{1, 10}));
 }
 
 TEST(Networks, LeNetHasTheParametersOfLeNet5) {
   const OnnxModel model = network("lenet");
   EXPECT_EQ(parameters(model, ""), 61706);
-  EXPECT_EQ(model.type("s2.output")->dims, (Dimensions{1, 6, 14, 14}));
-  EXPECT_EQ(model.type("s4.output")->dims, (Dimensions{1, 16, 5, 5}));
-  EXPECT_EQ(model.type("output")->dims, (Dimensions{1, 10}));
+  EXPECT_EQ(model.type("s2.output")->dims, (Dims{1, 6, 14, 14}));
+  EXPECT_EQ(model.type("s4.output")->dims, (Dims{1, 16, 5, 5}));
+  EXPECT_EQ(model.type("output")->dims, (Dims{1, 10}));
 }
 
 TEST(Networks, TakeTheirBatchOrLeaveItOpen) {
-  EXPECT_EQ(network("lenet", 7).type("output")->dims, (Dimensions{7, 10}));
+  EXPECT_EQ(network("lenet", 7).type("output")->dims, (Dims{7, 10}));
   const onnx::ModelProto open = make_network("lenet", 0, 1);
   EXPECT_EQ(open.graph().input(0).type().tensor_type().shape().dim(0).dim_param(), "batch");
   ImportOptions options;
   options.batch = 9;
-  EXPECT_EQ(OnnxModel::from_proto(open, "lenet", options).type("output")->dims,
-            (Dimensions{9, 10}));
+  EXPECT_EQ(OnnxModel::from_proto(open, "lenet", options).type("output")->dims, (Dims{9, 10}));
 }
 
 TEST(Networks, FollowSeed) {
@@ -164,10 +162,10 @@ TEST(LinearModel, IsOneGemmAsInPyTorch) {
   const onnx::NodeProto& node = model.graph().node(0);
   EXPECT_EQ(node.op_type(), "Gemm");
   EXPECT_EQ(attribute(node, "transB", std::int64_t{0}), 1);
-  EXPECT_EQ(model.type("linear.weight")->dims, (Dimensions{7, 5}));
-  EXPECT_EQ(model.type("linear.bias")->dims, (Dimensions{7}));
-  EXPECT_EQ(model.type("input")->dims, (Dimensions{3, 5}));
-  EXPECT_EQ(model.type("output")->dims, (Dimensions{3, 7}));
+  EXPECT_EQ(model.type("linear.weight")->dims, (Dims{7, 5}));
+  EXPECT_EQ(model.type("linear.bias")->dims, (Dims{7}));
+  EXPECT_EQ(model.type("input")->dims, (Dims{3, 5}));
+  EXPECT_EQ(model.type("output")->dims, (Dims{3, 7}));
 }
 
 TEST(Networks, HaveShapesOnlyWithoutASeed) {

@@ -3,6 +3,7 @@
 
 #include "host/graph/onnx/graph_check.hpp"
 #include "host/graph/onnx/networks.hpp"
+#include "host/kernels/tensor.hpp"
 #include "tests/test.hpp"
 #include "tests/unit/onnx_text.hpp"
 
@@ -10,7 +11,6 @@ namespace gemm64 {
 namespace {
 
 using testing::ElementsAre;
-using Dimensions = std::vector<std::int64_t>;
 
 onnx::ModelProto tile(OnnxModel model, std::int64_t block = 64) {
   const RewritePlan plan = plan_rewrite(model, block);
@@ -72,7 +72,7 @@ TEST(Rewrite, MakesStepsInOrder) {
                           "MatMul", "MatMul", "MatMul", "Sum", "MatMul", "MatMul", "MatMul", "Sum",
                           "Concat", "Slice", "Mul", "Mul", "Add"));
   expect_unique_names(model);
-  EXPECT_EQ(reload(model).type("y")->dims, (Dimensions{3, 70}));
+  EXPECT_EQ(reload(model).type("y")->dims, (Dims{3, 70}));
 }
 
 TEST(Rewrite, MultipliesBlocks) {
@@ -101,8 +101,8 @@ TEST(Rewrite, MultipliesBlocks) {
         EXPECT_EQ(b.output(n), product.input(1));
         EXPECT_EQ(node_of(model, a.input(0)).output(m), a.input(0));
         EXPECT_EQ(node_of(model, b.input(0)).output(k), b.input(0));
-        EXPECT_EQ(loaded.type(product.input(0))->dims, (Dimensions{64, 64}));
-        EXPECT_EQ(loaded.type(product.input(1))->dims, (Dimensions{64, 64}));
+        EXPECT_EQ(loaded.type(product.input(0))->dims, (Dims{64, 64}));
+        EXPECT_EQ(loaded.type(product.input(1))->dims, (Dims{64, 64}));
       }
     }
   }
@@ -121,8 +121,8 @@ TEST(Rewrite, KeepsSmallOperandsWhole) {
   EXPECT_THAT(order(model), ElementsAre("Pad", "Split", "Pad", "Split", "MatMul", "MatMul", "Sum"));
   const OnnxModel loaded = reload(model);
   const onnx::NodeProto& product = node_of(model, node_of(model, "y").input(1));
-  EXPECT_EQ(loaded.type(product.input(0))->dims, (Dimensions{5, 64}));
-  EXPECT_EQ(loaded.type(product.input(1))->dims, (Dimensions{64, 3}));
+  EXPECT_EQ(loaded.type(product.input(0))->dims, (Dims{5, 64}));
+  EXPECT_EQ(loaded.type(product.input(1))->dims, (Dims{64, 3}));
 }
 
 TEST(Rewrite, PadsNothingThatDivides) {
@@ -140,8 +140,8 @@ TEST(Rewrite, TakesAnotherSizeOfBlock) {
   const OnnxModel loaded = reload(model);
   for (const onnx::NodeProto& node : model.graph().node()) {
     if (node.op_type() != "MatMul") continue;
-    EXPECT_EQ(loaded.type(node.input(0))->dims, (Dimensions{4, 4}));
-    EXPECT_EQ(loaded.type(node.input(1))->dims, (Dimensions{4, 4}));
+    EXPECT_EQ(loaded.type(node.input(0))->dims, (Dims{4, 4}));
+    EXPECT_EQ(loaded.type(node.input(1))->dims, (Dims{4, 4}));
   }
 }
 
@@ -194,7 +194,7 @@ TEST(Rewrite, KeepsOtherNodesInTheirPlaces) {
       {"v", "w"});
   EXPECT_THAT(order(model), ElementsAre("Relu", "MatMul", "Tanh", "MatMul", "Sigmoid"));
   EXPECT_EQ(node_of(model, "y").input(0), "d");
-  EXPECT_EQ(reload(model).type("d")->dims, (Dimensions{2, 5}));
+  EXPECT_EQ(reload(model).type("d")->dims, (Dims{2, 5}));
 }
 
 TEST(Rewrite, AvoidsNamesThatTheModelHas) {
@@ -228,16 +228,16 @@ TEST(Rewrite, ReshapesBatchesOnlyWhereMIsCut) {
   const onnx::ModelProto whole =
       tile("(float[2,32,70] x, float[70,4] w) => (float[2,32,4] y) {y = MatMul(x, w)}", {"w"});
   EXPECT_EQ(operators(whole).count("Reshape"), 0u);
-  EXPECT_EQ(reload(whole).type("y")->dims, (Dimensions{2, 32, 4}));
+  EXPECT_EQ(reload(whole).type("y")->dims, (Dims{2, 32, 4}));
   const onnx::ModelProto cut =
       tile("(float[2,33,70] x, float[70,4] w) => (float[2,33,4] y) {y = MatMul(x, w)}", {"w"});
   EXPECT_EQ(operators(cut).at("Reshape"), 2);
   EXPECT_EQ(operators(cut).at("MatMul"), 2 * 2);
   const OnnxModel loaded = reload(cut);
-  EXPECT_EQ(loaded.type("y")->dims, (Dimensions{2, 33, 4}));
+  EXPECT_EQ(loaded.type("y")->dims, (Dims{2, 33, 4}));
   const onnx::NodeProto& slice = node_of(cut, node_of(cut, "y").input(0));
   EXPECT_EQ(slice.op_type(), "Slice");
-  EXPECT_EQ(loaded.type(slice.output(0))->dims, (Dimensions{66, 4}));
+  EXPECT_EQ(loaded.type(slice.output(0))->dims, (Dims{66, 4}));
 }
 
 TEST(Rewrite, LeavesAnOpenBatchOpenUnlessMIsCut) {
@@ -249,15 +249,14 @@ TEST(Rewrite, LeavesAnOpenBatchOpenUnlessMIsCut) {
     const onnx::ModelProto open = tile(graph, {"w"}, 13, options);
     EXPECT_EQ(open.graph().input(0).type().tensor_type().shape().dim(0).dim_param(), "batch");
     options.batch = 7;
-    EXPECT_EQ(OnnxModel::from_proto(open, "open.onnx", options).type("y")->dims,
-              (Dimensions{7, 4}));
+    EXPECT_EQ(OnnxModel::from_proto(open, "open.onnx", options).type("y")->dims, (Dims{7, 4}));
   }
   options.batch = 65;
   const onnx::ModelProto fixed = tile(graph, {"w"}, 13, options);
   for (const auto* value : {&fixed.graph().input(0), &fixed.graph().output(0)}) {
     EXPECT_EQ(value->type().tensor_type().shape().dim(0).dim_value(), 65);
   }
-  EXPECT_EQ(reload(fixed).type("y")->dims, (Dimensions{65, 4}));
+  EXPECT_EQ(reload(fixed).type("y")->dims, (Dims{65, 4}));
 }
 
 TEST(Rewrite, WritesGivenBatch) {
@@ -266,7 +265,7 @@ TEST(Rewrite, WritesGivenBatch) {
   const onnx::ModelProto model =
       tile("(float[1,70] x, float[70,4] w) => (float[1,4] y) {y = Gemm(x, w)}", {"w"}, 13, options);
   EXPECT_EQ(model.graph().input(0).type().tensor_type().shape().dim(0).dim_value(), 3);
-  EXPECT_EQ(reload(model).type("y")->dims, (Dimensions{3, 4}));
+  EXPECT_EQ(reload(model).type("y")->dims, (Dims{3, 4}));
 }
 
 TEST(Rewrite, SpeaksEveryOpsetFromSevenOn) {
@@ -283,7 +282,7 @@ TEST(Rewrite, SpeaksEveryOpsetFromSevenOn) {
     }
     EXPECT_EQ(operators(model).at("MatMul"), 6);
     EXPECT_EQ(operators(model).at("Pad"), 2);
-    EXPECT_EQ(reload(model).type("y")->dims, (Dimensions{3, 70}));
+    EXPECT_EQ(reload(model).type("y")->dims, (Dims{3, 70}));
   }
 }
 
