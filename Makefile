@@ -38,10 +38,10 @@ test:
 	@$(compile)
 	@$(call run_tests,-LE '^(regression|all_seeds)$$',test)
 
-## regression: builds and runs the tests that take long, which make test leaves out; PARTS=8: an eighth of them, by the commit
+## regression: builds and runs the tests that take long, which make test leaves out; PARTS=12: a twelfth of them, by the commit
 # The programs that only these tests need are built, too. With SEED=N or
-# SEED=new also random tests, campaigns of faults and mutants of the RTL and of the host with that seed or a new one. PARTS=8:
-# an eighth of the tests, another with each commit.
+# SEED=new also random tests, campaigns of faults and mutants of the RTL and of the host with that seed or a new one. PARTS=12:
+# a twelfth of the tests, another with each commit.
 fresh_options = $(if $(filter new,$(SEED)),,--seed $(SEED))
 regression:
 	@$(SETUP) build test $(if $(SEED),mutants)

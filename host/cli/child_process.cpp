@@ -89,8 +89,13 @@ int run_in_child(const std::string& model, const std::function<int()>& action) {
   }
   if (!WIFSIGNALED(status)) return WEXITSTATUS(status);
   remove_temporary_files();
-  print_error(fmt::format("{}: ONNX Runtime crashed ({}); check the network with onnx.checker",
-                          printable(model), strsignal(WTERMSIG(status))));
+  const int number = WTERMSIG(status);
+  print_error(
+      number == SIGKILL || number == SIGXCPU
+          ? fmt::format("{}: the run was killed; is there a limit of memory or time (ulimit -a)?",
+                        printable(model))
+          : fmt::format("{}: ONNX Runtime crashed ({}); check the network with onnx.checker",
+                        printable(model), strsignal(number)));
   return kBadInput;
 }
 

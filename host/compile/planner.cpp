@@ -226,9 +226,16 @@ bool Planner::is_internal(const Placed& giver) const {
   });
 }
 
-void Planner::push(Placed placed, const std::string& output) {
-  values_[output] = {placed.level, layers_.size(), true, output};
+/// Adds a layer; the number of the new one.
+std::size_t Planner::append(Placed placed) {
+  if (placed.layer.source) mark_read(*placed.layer.source);
   layers_.push_back(std::move(placed));
+  return layers_.size() - 1;
+}
+
+void Planner::push(Placed placed, const std::string& output) {
+  const std::size_t level = placed.level;
+  values_[output] = {level, append(std::move(placed)), true, output};
 }
 
 void Planner::add_layer(int index, QuantizedNode node) {
@@ -307,7 +314,6 @@ void Planner::add_layer(int index, QuantizedNode node) {
     return;
   }
   plan_.on_host.erase(index);
-  if (placed.layer.source) mark_read(*placed.layer.source);
   push(std::move(placed), output);
   add_table(layers_.size() - 1);
 }

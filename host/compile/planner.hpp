@@ -63,6 +63,7 @@ class Planner {
   void add_node(int index);
   void add_layer(int index, QuantizedNode node);
   void add_on_host(int index, const QuantizedNode& node);
+  std::size_t append(Placed placed);
   void push(Placed placed, const std::string& output);
   bool reads_as_it_lies(const Value& input, QuantizedNode& to) const;
   bool is_packed(const QuantizedNode& node) const;

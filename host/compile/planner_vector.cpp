@@ -76,7 +76,6 @@ bool Planner::push_copy(Placed copy) {
   } catch (const UsageError&) {
     return false;
   }
-  mark_read(*copy.layer.source);
   const std::string output = output_of(copy);
   push(std::move(copy), output);
   return true;
@@ -270,7 +269,6 @@ bool Planner::add_second_operand(int index, const VectorNode& node) {
       leave(index, error.what());
       continue;
     }
-    mark_read(*copy->layer.source);
     push(*std::move(copy), proto(index).output(0));
     return true;
   }
@@ -502,9 +500,7 @@ bool Planner::add_concat(int index) {
   std::size_t last = parts[0].number.value_or(layers_.size());
   for (Part& part : parts) {
     if (!part.number) {
-      if (part.placed.layer.source) mark_read(*part.placed.layer.source);
-      part.number = layers_.size();
-      layers_.push_back(std::move(part.placed));
+      part.number = append(std::move(part.placed));
     } else {
       layers_[*part.number] = std::move(part.placed);
     }

@@ -35,7 +35,7 @@ class TileProduct {
   const std::size_t n_;
   // Where the processor multiplies int8 in fours (n = 64): tiles as [k / 4][column][k % 4], with
   // the top bit of each weight flipped.
-  alignas(64) std::uint8_t fours_[kTogether * kMax * kMax];
+  alignas(64) [[maybe_unused]] std::uint8_t fours_[kTogether * kMax * kMax];
   std::int32_t weights_[kMax * kMax];  // else [k][column]
 };
 

@@ -57,11 +57,11 @@ struct Output {
   int zero = 0, low = 0, high = 0;  // of 8-bit results
   /// What becomes of 8-bit results before they are written: a STORE with VECTOR, of which the
   /// only fields of the element-wise unit count (host/device/vector_path.hpp).
-  std::optional<StoreCommand> vector;
+  std::optional<StoreCommand> vector = {};
   /// Of a second operand that has a value for each column: how many images have one of their own.
   std::uint32_t operand_images = 1;
   /// Where they are written; whole tiles of columns begin with the first one if there is nothing.
-  std::optional<ResultPart> part;
+  std::optional<ResultPart> part = {};
 
   /// How results lie in memory.
   ResultFormat stored() const;

@@ -6,8 +6,8 @@ Parts cost about the same (the tests' property COST, in seconds of a processor) 
 commits run everything. In a shallow clone, which has no count of commits, the commit's hash draws. The numbers of the
 part's tests are written for ctest's option -I; --commands prints the arguments of make, a line for each command.
 
-  scripts/ci/part.py --build build --parts 4 --out build/part.txt
-  scripts/ci/part.py --build build --parts 4 --commands
+  scripts/ci/part.py --build build --parts 12 --out build/part.txt
+  scripts/ci/part.py --build build --parts 12 --commands
 """
 import argparse
 import json
@@ -25,6 +25,7 @@ COMMANDS = [
     ("-C tests/signoff abuse SANITIZE=1 TRIES=200", 1200),
     ("-C scripts/asic netlist CELLS=4", 1400),
     ("-C scripts/asic wires", 110),
+    ("-C tests/signoff mutants ARGS=--draw=24", 900),
 ]
 
 

@@ -74,7 +74,7 @@ Output output_of(const Json& said) {
   if (results != "int8") {
     throw UsageError(fmt::format("results are '{}'; they can be int32 or int8", results));
   }
-  return {ResultFormat(ResultCode::kInt8), 0, -128, 127, {}};
+  return {ResultFormat(ResultCode::kInt8), 0, -128, 127};
 }
 
 void draw_parameters(Operands& operands, std::uint64_t k, std::uint64_t n, std::mt19937& random) {
@@ -259,7 +259,7 @@ Work network(const Json& said, const Geometry& geometry, std::mt19937& random) {
     const Convolution convolution = convolution_of(input);
     const int low = number(layer, "low", -128, 127, -128);
     Job job = make_job(fmt::format("layer {}", jobs.size() + 1), convolution, geometry,
-                       {ResultFormat(ResultCode::kInt8), 0, low, 127, {}});
+                       {ResultFormat(ResultCode::kInt8), 0, low, 127});
     if (!jobs.empty()) job.source = jobs.size() - 1;
     jobs.push_back(std::move(job));
     const auto index = [](std::uint64_t value) { return static_cast<Eigen::Index>(value); };

@@ -263,6 +263,13 @@ TEST_F(Network, HasNoQualityWithoutDeviceLayer) {
   EXPECT_EQ(report()["verified"], false);
 }
 
+TEST_F(Network, SaysThatALimitEndedTheRun) {
+  EXPECT_EQ(shell("ulimit -t 1; $G run --batch 1 > out 2> err"), 2);
+  EXPECT_EQ(
+      read("err"),
+      "gemm64: alexnet: the run was killed; is there a limit of memory or time (ulimit -a)?\n");
+}
+
 TEST_F(Network, RefusesHugeSizesFromShapes) {
   write("m.onnx", linear());
   const std::string program = program_path();

@@ -47,11 +47,11 @@ class Program : public InFolder {
   }
 
   /// Runs a shell's line in the folder, where $G is the program; nothing is redirected. What
-  /// hangs is ended.
+  /// hangs is ended, and SIGINT is not ignored, as it is in a script's background.
   int shell(const std::string& line) const {
     const std::string all =
         "cd " + folder_.string() + " && ulimit -t 60 && export G=" + program_path() + "; " + line;
-    const int status = std::system(("bash -c '" + all + "'").c_str());
+    const int status = std::system(("env --default-signal=INT bash -c '" + all + "'").c_str());
     return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
   }
 

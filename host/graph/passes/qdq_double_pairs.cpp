@@ -77,15 +77,15 @@ std::optional<onnx::ModelProto> fuse_double_pairs(const OnnxModel& model) {
     std::string scale = input_name(node, 1);
     std::string zero = input_name(node, 2);
     if (!(*first == *second)) {
-      const ScalarQuantization joined = common(*first, *second);
+      const ScalarQuantization both = common(*first, *second);
       onnx::TensorProto& scale_tensor = *graph.add_initializer();
       scale_tensor.set_name(scale = links.new_name(fmt::format("{}_joined", scale)));
       scale_tensor.set_data_type(onnx::TensorProto::FLOAT);
-      scale_tensor.add_float_data(joined.scale);
+      scale_tensor.add_float_data(both.scale);
       onnx::TensorProto& zero_tensor = *graph.add_initializer();
       zero_tensor.set_name(zero = links.new_name(fmt::format("{}_joined", zero)));
-      zero_tensor.set_data_type(joined.type);
-      zero_tensor.add_int32_data(static_cast<std::int32_t>(joined.zero));
+      zero_tensor.set_data_type(both.type);
+      zero_tensor.add_int32_data(static_cast<std::int32_t>(both.zero));
     }
     dropped.insert({middle, again});
     joined.insert(last->output(0));

@@ -199,5 +199,27 @@ TEST_F(Npy, ReadsTextsOfEitherKindAndOrder) {
   EXPECT_THAT(message_of([&] { texts(array("<f4", "(1,)", "abcd")); }), Says("texts are needed"));
 }
 
+TEST_F(Npy, EncodesTheLastCodesOfEachLength) {
+  const std::string replacement = "\xef\xbf\xbd";
+  const std::vector<std::pair<std::uint32_t, std::string>> codes = {
+      {0x7f, "\x7f"},
+      {0x80, "\xc2\x80"},
+      {0x7ff, "\xdf\xbf"},
+      {0x800, "\xe0\xa0\x80"},
+      {0xd7ff, "\xed\x9f\xbf"},
+      {0xd800, replacement},  // halves of pairs are no characters
+      {0xdfff, replacement},
+      {0xe000, "\xee\x80\x80"},
+      {0xffff, "\xef\xbf\xbf"},
+      {0x10000, "\xf0\x90\x80\x80"},
+      {0x10ffff, "\xf4\x8f\xbf\xbf"},
+      {0x110000, replacement}};
+  for (const auto& [code, text] : codes) {
+    const std::string stored(reinterpret_cast<const char*>(&code), sizeof code);
+    EXPECT_EQ(NpyFile(array("<U1", "(1,)", stored)).read_texts(), std::vector<std::string>{text})
+        << code;
+  }
+}
+
 }  // namespace
 }  // namespace gemm64

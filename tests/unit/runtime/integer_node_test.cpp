@@ -85,12 +85,12 @@ class QuantizedAttention : public testing::Test {
 };
 
 TEST_F(QuantizedAttention, TakesEachAttribute) {
-  for (const char* const attributes : {"", ", unidirectional = 1", ", mask_filter_value = -2.5"}) {
+  for (const char* const attributes :
+       {"", ", unidirectional = 1", ", mask_filter_value = -2.5", ", scale = 3.0"}) {
     random_.seed(1);
     check(attributes, 1, true);
   }
-  EXPECT_NE(results_[0], results_[1]);
-  EXPECT_NE(results_[0], results_[2]);
+  for (int other = 1; other < 4; ++other) EXPECT_NE(results_[0], results_[other]);
 }
 
 TEST_F(QuantizedAttention, TakesScalesOfColumns) { check("", 24); }

@@ -128,8 +128,8 @@ TEST_F(NetworkInput, IsKnownIfAConditionNeedsIt) {
       "t = Constant <value_int = 1> () u = ReduceSum <keepdims = 0> (n) c = Equal(t, u) "
       "y = If <then_branch = () => (float[1] p) {p = Neg(x)}, "
       "else_branch = () => (float[2] q) {q = Concat <axis = 0> (x, x)}> (c)}");
-  const auto left = [&](const std::string& file) {
-    std::vector<std::string> texts{"n=" + file};
+  const auto left = [&](const std::string& file, const std::string& name = "n") {
+    std::vector<std::string> texts{name + "=" + file};
     const auto found = take_known_inputs(model, texts);
     EXPECT_EQ(found.size() + texts.size(), 1U);
     return texts;
@@ -139,6 +139,7 @@ TEST_F(NetworkInput, IsKnownIfAConditionNeedsIt) {
   fs::copy_file(one, folder_ / "x.bin");
   EXPECT_EQ(left((folder_ / "x.bin").string()).size(), 1U);
   EXPECT_EQ(left(array(ints({1, 2}))).size(), 1U);
+  EXPECT_EQ(left(array(floats({1}, {1})), "x").size(), 1U) << "no condition needs float values";
 }
 
 TEST_F(NetworkInput, IsNamedWhereThereAreSeveral) {
