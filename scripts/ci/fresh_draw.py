@@ -82,7 +82,7 @@ def mutants(what, program, name, flag):
         path = os.path.join(options.build, f"fresh_{name}.json")
         if os.path.exists(path):
             os.remove(path)
-        run([os.path.join(ROOT, program), "--seed", str(options.seed), "--jobs", str(options.jobs), flag, path], options)
+        run([os.path.join(ROOT, program), "--seed", str(options.seed), "--draw", str(options.mutants), "--jobs", str(options.jobs), flag, path], options)
         report = report_of(path)
         if report is None:
             return row(what, "ended without a report", f"{GOALS[name]:.0%}", False)
@@ -110,6 +110,7 @@ def arguments():
     parser.add_argument("--build", default=os.path.join(ROOT, "build"), help="folder of the build")
     parser.add_argument("--seed", type=int, help=f"0 to {LARGEST} (default: drawn)")
     parser.add_argument("--parts", nargs="+", choices=PARTS, default=list(PARTS), help="what to run (default: all)")
+    parser.add_argument("--mutants", type=int, default=60, metavar="N", help="how many of the RTL and of the host (default 60; 0: all)")
     parser.add_argument("--jobs", type=int, default=os.cpu_count())
     parser.add_argument("--record", action="store_true", help=f"keep the results in {RECORD}")
     options = parser.parse_args()

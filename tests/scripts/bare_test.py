@@ -113,6 +113,14 @@ class Bare(unittest.TestCase):
             self.assertNotEqual(self.call(run, BARE="125", FAILS=step, COMMANDS=commands).returncode, 0)
         self.assertIn("no package build test\n", self.call(run, BARE="125", FAILS="setup").stdout)
 
+    def test_ci_refuses_what_a_compiler_warns_of(self) -> None:
+        run = str(self.checkout() / ".ci/run")
+        for line, code in [("a.cpp:1:2: warning: unused 'b' [-Wunused]", 1), ("%Warning-WIDTH: c.v:1:2", 0)]:
+            self.stand_in("make", f'echo "{line}"')
+            said = self.call(run, BARE="125", FAILS="", COMMANDS="")
+            self.assertEqual(said.returncode, code, said.stdout)
+            self.assertEqual("the compiler warns" in said.stdout, code == 1)
+
     def test_ci_takes_the_bare_debians_word(self) -> None:
         run = str(self.checkout() / ".ci/run")
         for code in [0, 1, 2]:
