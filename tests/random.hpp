@@ -45,6 +45,10 @@ inline unsigned seeds_to_run(unsigned count) {
   return static_cast<unsigned>((count + share - 1) / share);
 }
 
+/// Returns what random cases should reach at least: `count`, which the known seeds do; of a fresh
+/// one, which may draw fewer, a fourth.
+inline unsigned at_least(unsigned count) { return fresh_seed() == 0 ? count : count / 4; }
+
 /// Calls body(random) for each of `count` seeds, names the seed where it fails, and ends at the
 /// first failure. With a fresh seed the random numbers are others.
 template <class Body>
@@ -55,6 +59,16 @@ void for_all_seeds(unsigned first, unsigned count, Body body) {
     std::mt19937 random(seed + fresh_seed());
     body(random);
     if (testing::Test::HasFailure()) return;
+  }
+}
+
+/// The same where results are compared with recorded ones: never with a fresh seed.
+template <class Body>
+void for_recorded_seeds(unsigned first, unsigned count, Body body) {
+  for (unsigned seed = first; seed < first + count && !testing::Test::HasFailure(); ++seed) {
+    SCOPED_TRACE("seed " + std::to_string(seed));
+    std::mt19937 random(seed);
+    body(random);
   }
 }
 

@@ -4,7 +4,8 @@
 
 Tests that are written for the survivors of one draw say little about the next one. So each draw has a new seed, unless --seed repeats
 one; it is printed first, so that a failure can be repeated, and kept with the results in BUILD/fresh_draw.json.
---record keeps them in tests/fresh_draw.json, too, which scripts/ci/testplan.py shows in docs/reference/testplan.md.
+--record keeps them in tests/fresh_draw.json, too, which scripts/ci/testplan.py shows in docs/reference/testplan.md; parts that
+were not run keep their rows, each of which has its seed and commit.
 Exit: 0 all goals met, 1 one was not, 2 bad usage.
 """
 
@@ -13,7 +14,6 @@ import json
 import os
 import re
 import secrets
-import shutil
 import subprocess
 import sys
 import time
@@ -40,6 +40,18 @@ def report_of(path):
             return json.load(file)
     except (OSError, json.JSONDecodeError):
         return None
+
+
+def write(path, rows):
+    with open(path, "w", encoding="utf-8") as file:
+        json.dump({"rows": rows}, file, indent=1)
+        file.write("\n")
+
+
+def merged(old, new):
+    """The rows of all parts in their order, the new ones where there are two."""
+    by_part = {each["part"]: each for each in [*old, *new]}
+    return [by_part[part] for part in PARTS if part in by_part]
 
 
 def row(what, result, goal, met):
@@ -131,12 +143,11 @@ def main():
         rows.append({"part": name, **PARTS[name](options), "seconds": round(time.monotonic() - begin)})
         print(f"{rows[-1]['what']}: {rows[-1]['result']} (goal: {rows[-1]['goal']}){'' if rows[-1]['met'] else ': NOT MET'}", flush=True)
     commit = subprocess.run(["git", "rev-parse", "--short=12", "HEAD"], cwd=ROOT, capture_output=True, text=True, check=False).stdout.strip()
-    kept = os.path.join(options.build, KEPT)
-    with open(kept, "w", encoding="utf-8") as file:
-        json.dump({"seed": options.seed, "commit": commit, "rows": rows}, file, indent=1)
-        file.write("\n")
+    rows = [{**each, "seed": options.seed, "commit": commit} for each in rows]
+    write(os.path.join(options.build, KEPT), rows)
     if options.record:
-        shutil.copyfile(kept, os.path.join(ROOT, RECORD))
+        path = os.path.join(ROOT, RECORD)
+        write(path, merged((report_of(path) or {"rows": []})["rows"], rows))
     if all(each["met"] for each in rows):
         return 0
     print(f"fresh draw: the output of all parts is in {os.path.join(options.build, 'fresh_draw.log')}")

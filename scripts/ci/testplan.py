@@ -180,8 +180,9 @@ def fresh_lines(fresh):
              "it.", ""]
     if fresh is None:
         return lines + ["None is recorded.", ""]
-    lines += [f"Seed {fresh['seed']}, commit `{fresh['commit']}`:", "", "| what | result | goal | met |", "|---|---|---|---|"]
-    lines += [f"| {cell(row['what'])} | {cell(row['result'])} | {cell(row['goal'])} | {'yes' if row['met'] else '**no**'} |" for row in fresh["rows"]]
+    lines += ["| what | result | goal | met | seed | commit |", "|---|---|---|---|---|---|"]
+    lines += [f"| {cell(row['what'])} | {cell(row['result'])} | {cell(row['goal'])} | {'yes' if row['met'] else '**no**'} | {row['seed']} | `{row['commit']}` |"
+              for row in fresh["rows"]]
     return lines + [""]
 
 

@@ -141,7 +141,7 @@ class Trial : public LoadTrial<Vactivations_n4, kN, kBursts> {
     EXPECT_FALSE(unbalanced) << "each word was claimed";
   }
 
-  unsigned claimed_less = 0;  // words of each claim
+  unsigned claimed_less = 0;  // words of the last layer's claim
   bool unbalanced = false;    // in any cycle
 
  private:
@@ -168,7 +168,7 @@ class Trial : public LoadTrial<Vactivations_n4, kN, kBursts> {
     bench->rewind_i = read.window ? bench.clock() % 2 : 0;
     bench->zero_i = static_cast<std::uint8_t>(last_zero_);
     bench->claim_i = bench->read_i && read.claim > 0;
-    bench->new_i = static_cast<std::uint16_t>(read.window ? read.claim - claimed_less : 9);
+    bench->new_i = static_cast<std::uint16_t>(read.window ? read.claim - less() : 9);
     bench->free_i = bench->read_i && read.window && read.freed > 0;
     bench->freed_i = static_cast<std::uint16_t>(read.freed);
   }
@@ -202,12 +202,15 @@ class Trial : public LoadTrial<Vactivations_n4, kN, kBursts> {
     unbalanced |= bench->unbalanced_o != 0;
     ahead_ += bench->beat_i;
     if (bench->read_i) {
-      const Read& read = work_.reads[read_++];
-      ahead_ -= read.window && read.claim > 0 ? read.claim - claimed_less : !read.window;
+      const Read& read = work_.reads[read_];
+      ahead_ -= read.window && read.claim > 0 ? read.claim - less() : !read.window;
+      ++read_;
       freed_ += read.freed;
       last_zero_ = read.zero;
     }
   }
+
+  unsigned less() const { return read_ + 2 < work_.reads.size() ? 0 : claimed_less; }
 
   Work work_;
   Gates gates_;
@@ -248,20 +251,25 @@ TEST(ActivationsOfWindows, BusErrorNamesCommand) {
   });
 }
 
-/// A layer of three pixels, of which `claim` are claimed and `freed` are freed with the second
-/// read; then `load`, if there is one.
-std::unique_ptr<Trial> left_over(unsigned claim, unsigned freed, const Load* load = nullptr) {
+/// Layers of three pixels, all of which are claimed and freed but for the last layer, where `claim`
+/// are claimed and `freed` are freed with the second read; then `load`, if there is one.
+std::unique_ptr<Trial> left_over(unsigned claim, unsigned freed, const Load* load = nullptr,
+                                 unsigned layers = 1) {
   Work work;
-  work.loads.push_back({true, true, 0, 3, 1, 3, 4, 0, 0});
-  if (load != nullptr) work.loads.push_back(*load);
-  for (unsigned i = 0; i < 3; ++i) work.words.push_back({i * kN, 0, 0});
-  for (unsigned i = 0; load != nullptr && i < load->rows; ++i) {
-    work.words.push_back({load->address + i * kN, 3, 1});
+  for (unsigned layer = 0; layer < layers; ++layer) {
+    const std::uint64_t address = layer * 64;
+    work.loads.push_back({true, true, address, 3, 1, 3, 4, 0, 0});
+    for (unsigned i = 0; i < 3; ++i) work.words.push_back({address + i * kN, 3 * layer, layer});
+    work.reads.push_back({true, true, address, 0, 0, 3, 0});
+    work.reads.push_back({true, true, address + kN, 1, 0, 0, layer + 1 < layers ? 3 : freed});
   }
-  work.reads = {{true, true, 0, 0, 0, 3, 0}, {true, true, 4, 1, 0, 0, freed}};
+  if (load != nullptr) work.loads.push_back(*load);
+  for (unsigned i = 0; load != nullptr && i < load->rows; ++i) {
+    work.words.push_back({load->address + i * kN, 3 * layers, layers});
+  }
   auto trial = std::make_unique<Trial>(work, Gates{}, 5);
   trial->claimed_less = 3 - claim;
-  for (unsigned t = 0; t < 60 && !testing::Test::HasFailure(); ++t) trial->clock();
+  for (unsigned t = 0; t < 60 * layers && !testing::Test::HasFailure(); ++t) trial->clock();
   return trial;
 }
 
@@ -270,10 +278,12 @@ TEST(ActivationsOfWindows, StayUntilFreed) {
   EXPECT_EQ(done->bench->idle_o, 1);
   EXPECT_EQ(done->bench->left_o, 0);
   for (const auto& [claim, freed] : {std::pair{3u, 2u}, {2u, 3u}, {1u, 1u}}) {
-    const auto trial = left_over(claim, freed);
-    EXPECT_EQ(trial->bench->idle_o, 0) << claim << " claimed, " << freed << " freed";
-    EXPECT_EQ(trial->bench->left_o, 1);
-    EXPECT_EQ(trial->bench->unbalanced_o, 0);
+    for (unsigned layers = 1; layers < 10; ++layers) {  // any place of the queue is next
+      const auto trial = left_over(claim, freed, nullptr, layers);
+      EXPECT_EQ(trial->bench->idle_o, 0) << claim << " claimed, " << freed << " freed";
+      EXPECT_EQ(trial->bench->left_o, 1);
+      EXPECT_FALSE(trial->unbalanced) << "no load follows";
+    }
   }
 }
 

@@ -354,6 +354,7 @@ TEST(Vector, MultipliesAsOnnxRuntimeDoes) {
 template <class Model, unsigned kN>
 void check_streams() {
   Unit<Model, kN> unit;
+  unit.write({});
   for_seeds(1, 40, [&](std::mt19937& random) {
     Settings s = random() % 3 == 0   ? Settings()
                  : random() % 2 == 0 ? random_sum(random)

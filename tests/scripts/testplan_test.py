@@ -1,15 +1,15 @@
 # SPDX-License-Identifier: Apache-2.0
 """scripts/ci/testplan.py: the plan's contradictions, gaps between plan and tests, names of tests, results, the page."""
 
-import importlib.util
 import pathlib
+import sys
 import tempfile
 import unittest
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
-SPEC = importlib.util.spec_from_file_location("testplan", ROOT / "scripts" / "ci" / "testplan.py")
-testplan = importlib.util.module_from_spec(SPEC)
-SPEC.loader.exec_module(testplan)
+sys.path.insert(0, str(ROOT / "scripts" / "ci"))
+import fresh_draw  # noqa: E402  pylint: disable=wrong-import-position
+import testplan  # noqa: E402  pylint: disable=wrong-import-position
 
 DESCRIPTION = "**Goal**: a | b **Stimulus**: s **Check**: c"
 
@@ -51,6 +51,17 @@ class Gaps(unittest.TestCase):
     def test_features_that_one_side_lacks(self):
         self.assertEqual(len(testplan.gaps(plan(), self.TESTS, {"command.STORE", "flag.START"})), 1)
         self.assertEqual(len(testplan.gaps(plan(), self.TESTS, set())), 1)
+
+
+class FreshDraw(unittest.TestCase):
+    def test_rows_of_other_parts_stay(self):
+        old = [{"part": "mutants", "seed": 1}, {"part": "tests", "seed": 1}]
+        self.assertEqual(fresh_draw.merged(old, [{"part": "mutants", "seed": 2}]),
+                         [{"part": "tests", "seed": 1}, {"part": "mutants", "seed": 2}])
+
+    def test_page_names_seed_and_commit_of_each(self):
+        row = {"what": "a | b", "result": "1 of 2", "goal": "all", "met": False, "seed": 7, "commit": "abc"}
+        self.assertIn("| a \\| b | 1 of 2 | all | **no** | 7 | `abc` |", testplan.fresh_lines({"rows": [row]}))
 
 
 class Names(unittest.TestCase):

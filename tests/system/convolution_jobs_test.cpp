@@ -69,7 +69,7 @@ TEST_P(ConvolutionJobs, GiveTheirValues) {
     strips += job.plan.window->in_strips() ? 1 : 0;
     expect_right(rig, job, operands);
   });
-  EXPECT_GE(done, seeds_to_run(40));
+  EXPECT_GE(done, at_least(seeds_to_run(40)));
   EXPECT_EQ(strips >= seeds_to_run(6), GetParam().tight) << strips << " are cut into strips";
 }
 

@@ -110,10 +110,10 @@ TEST(TensorPrograms, KeepResultsOnTheChipExactly) {
         options.memory.sharing = sharing;
         Rig rig(options);
         const auto [all, none] = expect_on_chip(rig, 3300, ~std::uint32_t{0});
-        EXPECT_GT(all, 3u);
+        EXPECT_GT(all, at_least(3));
         const auto [few, spilled] = expect_on_chip(rig, 3340, 120);
-        EXPECT_GT(few, 3u);
-        EXPECT_GT(spilled, 1u);
+        EXPECT_GT(few, at_least(3));
+        EXPECT_GT(spilled, at_least(1));
       }
     }
   }
@@ -144,7 +144,7 @@ TEST_P(ConvolutionPrograms, WithRowsInStripsAreExact) {
     }
     expect_program(rig, program.parts);
   });
-  EXPECT_GE(strips, seeds_to_run(9));
+  EXPECT_GE(strips, at_least(seeds_to_run(9)));
 }
 
 /// Calls it for 20 seeds from `first` on, for each array and memory that tensors on chip are tested
@@ -192,7 +192,7 @@ TEST(TensorPrograms, RunChainsInStripesExactly) {
     expect_program(rig, program.parts, geometry);
     chains += static_cast<unsigned>(jobs_of(program.parts, geometry).stripes.size());
   });
-  EXPECT_GT(chains, 15U);
+  EXPECT_GT(chains, at_least(15));
 }
 
 /// A convolution with the same map as another one's results, perhaps of other channels.
@@ -267,10 +267,10 @@ TEST(TensorPrograms, RunResidualBlocksInStripes) {
       }
     }
   });
-  EXPECT_GT(inner, 60U);
-  EXPECT_GT(additions, 20U);
-  EXPECT_GT(in_place, 5U);
-  EXPECT_GT(products, 10U);
+  EXPECT_GT(inner, at_least(60));
+  EXPECT_GT(additions, at_least(20));
+  EXPECT_GT(in_place, at_least(5));
+  EXPECT_GT(products, at_least(10));
 }
 
 INSTANTIATE_TEST_SUITE_P(Settings, ConvolutionPrograms,

@@ -98,8 +98,8 @@ TEST(DramPrograms, AreExactOrNeverEnd) {
         random_order(random, random_program(random, rig.driver.geometry(), draw(random, 1, 4)));
     ++(expect_predicted(rig, program, random_latency(random)) ? ended : stopped);
   });
-  EXPECT_GE(ended, seeds_to_run(5));
-  EXPECT_GE(stopped, seeds_to_run(5));
+  EXPECT_GE(ended, at_least(seeds_to_run(5)));
+  EXPECT_GE(stopped, at_least(seeds_to_run(5)));
 }
 
 // The transaction-level device counts what the RTL does.

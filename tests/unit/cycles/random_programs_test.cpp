@@ -204,7 +204,7 @@ JobProgram random_chain(std::mt19937& random, Geometry geometry) {
 TEST(CountersOfRandomPrograms, MatchMapsOnChip) {
   std::uint64_t all = 0, origins = 0;
   unsigned on_chip = 0, stripes = 0;
-  for_seeds(1000, 400, [&](std::mt19937& random) {
+  for_recorded_seeds(1000, 400, [&](std::mt19937& random) {
     Geometry geometry;
     geometry.n = random() % 2 != 0 ? 4 : 8;
     const JobProgram list = random_chain(random, geometry);

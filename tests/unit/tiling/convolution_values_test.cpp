@@ -111,7 +111,7 @@ TEST_P(ConvolutionValues, MatchOnTheDepthwiseUnit) {
     expect_on_lanes(random, driver_, geometry_, c, output, on_lanes, strips);
     if (HasFatalFailure()) return;
   }
-  EXPECT_GT(on_lanes, 100u);
+  EXPECT_GT(on_lanes, at_least(100));
   EXPECT_EQ(strips, 0u);
 }
 
@@ -125,7 +125,7 @@ TEST_P(ConvolutionValues, MatchInDepthwiseStrips) {
     expect_on_lanes(random, driver_, geometry_, c, output, on_lanes, strips);
     if (HasFatalFailure()) return;
   }
-  EXPECT_GT(on_lanes, 60u);
+  EXPECT_GT(on_lanes, at_least(60));
   EXPECT_EQ(strips, on_lanes);
 }
 
@@ -208,7 +208,7 @@ TEST_P(ConvolutionValues, OfEnlargedMapsAreToo) {
     program.parts.push_back({std::move(*job), std::move(operands), std::move(expected)});
     expect_values(program.parts);
   });
-  EXPECT_GT(on_lanes, 50u);
+  EXPECT_GT(on_lanes, at_least(50));
 }
 
 // Maps that stay in the tensor memory, whole or in stripes: what leaves the chip is right.
@@ -253,8 +253,8 @@ TEST(TensorMemoryValues, AreThoseOfPlainLoops) {
       ASSERT_EQ(compare(program.parts[i].expected, found[i].sums).count, 0u) << "layer " << i;
     }
   });
-  EXPECT_GT(on_chip, 50u);
-  EXPECT_GT(stripes, 20u);
+  EXPECT_GT(on_chip, at_least(50));
+  EXPECT_GT(stripes, at_least(20));
 }
 
 INSTANTIATE_TEST_SUITE_P(Geometries, ConvolutionValues, testing::Bool(),
