@@ -18,7 +18,7 @@ LoadActivationsCommand tiles() {
   return load;
 }
 
-TEST(WordStream, FindsWordsOfTilesInEachPassAndBlock) {
+TEST(WordStream, FindsWordsByPassAndBlock) {
   WordStream stream;
   stream.add(tiles(), 7);
   EXPECT_EQ(stream.end(), 24U);
