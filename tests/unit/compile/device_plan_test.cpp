@@ -607,7 +607,9 @@ TEST_F(DevicePlanTest, ReadsChannelSlicesInPlace) {
   EXPECT_EQ(engines(found("Slice (a, ninth, end, axis_one)", 15, 15)), "-a -b |y ")
       << "the array copies them for the lanes";
   EXPECT_THAT(texts(found("Slice (a, first_one, third, third)", 24)), ElementsAre("a", "y"))
-      << "rows, not channels";
+      << "columns, not channels";
+  EXPECT_THAT(texts(found("Slice (a, back, before, third, back)", 24)), ElementsAre("a", "y"))
+      << "columns in reverse";
 }
 
 TEST_F(DevicePlanTest, ReadsColumnSlicesInPlace) {

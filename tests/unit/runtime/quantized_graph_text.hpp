@@ -71,7 +71,8 @@ class QuantizedText {
                                       {"third", 3},
                                       {"ninth", 9},
                                       {"end", 1000},
-                                      {"back", -1}}) {
+                                      {"back", -1},
+                                      {"before", -1000}}) {
       constant(name, Tensor::of<std::int64_t>({1}, {value}));
     }
     constant("order", Tensor::of<std::int64_t>({8}, {0, 4, 1, 5, 2, 6, 3, 7}));
