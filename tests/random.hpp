@@ -62,16 +62,6 @@ void for_all_seeds(unsigned first, unsigned count, Body body) {
   }
 }
 
-/// The same where results are compared with recorded ones: never with a fresh seed.
-template <class Body>
-void for_recorded_seeds(unsigned first, unsigned count, Body body) {
-  for (unsigned seed = first; seed < first + count && !testing::Test::HasFailure(); ++seed) {
-    SCOPED_TRACE("seed " + std::to_string(seed));
-    std::mt19937 random(seed);
-    body(random);
-  }
-}
-
 /// The same for the share of the seeds that is run.
 template <class Body>
 void for_seeds(unsigned first, unsigned count, Body body) {

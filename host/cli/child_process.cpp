@@ -92,8 +92,9 @@ int run_in_child(const std::string& model, const std::function<int()>& action) {
   const int number = WTERMSIG(status);
   print_error(
       number == SIGKILL || number == SIGXCPU
-          ? fmt::format("{}: the run was killed; is there a limit of memory or time (ulimit -a)?",
-                        printable(model))
+          ? fmt::format(
+                "{}: the run was killed; check the limits on memory and processor time (ulimit -a)",
+                printable(model))
           : fmt::format("{}: ONNX Runtime crashed ({}); check the network with onnx.checker",
                         printable(model), strsignal(number)));
   return kBadInput;

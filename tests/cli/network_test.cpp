@@ -267,7 +267,8 @@ TEST_F(Network, SaysThatALimitEndedTheRun) {
   EXPECT_EQ(shell("ulimit -t 1; $G run --batch 1 > out 2> err"), 2);
   EXPECT_EQ(
       read("err"),
-      "gemm64: alexnet: the run was killed; is there a limit of memory or time (ulimit -a)?\n");
+      "gemm64: alexnet: the run was killed; check the limits on memory and processor time (ulimit "
+      "-a)\n");
 }
 
 TEST_F(Network, RefusesHugeSizesFromShapes) {

@@ -30,8 +30,9 @@ struct Read {
   bool window, inside;
   std::uint64_t address;  // what is read; 0 beyond the border
   unsigned place, zero;
-  unsigned claim;  // words; 0: none
-  unsigned freed;  // pixels, or a word of a product
+  unsigned claim;          // words; 0: none
+  unsigned freed;          // pixels, or a word of a product
+  unsigned unclaimed = 0;  // words that the claim leaves out
 };
 
 /// The loads and the reads, made in parallel.
@@ -141,8 +142,7 @@ class Trial : public LoadTrial<Vactivations_n4, kN, kBursts> {
     EXPECT_FALSE(unbalanced) << "each word was claimed";
   }
 
-  unsigned claimed_less = 0;  // words of the last layer's claim
-  bool unbalanced = false;    // in any cycle
+  bool unbalanced = false;  // in any cycle
 
  private:
   void drive() override {
@@ -168,7 +168,7 @@ class Trial : public LoadTrial<Vactivations_n4, kN, kBursts> {
     bench->rewind_i = read.window ? bench.clock() % 2 : 0;
     bench->zero_i = static_cast<std::uint8_t>(last_zero_);
     bench->claim_i = bench->read_i && read.claim > 0;
-    bench->new_i = static_cast<std::uint16_t>(read.window ? read.claim - less() : 9);
+    bench->new_i = static_cast<std::uint16_t>(read.window ? read.claim - read.unclaimed : 9);
     bench->free_i = bench->read_i && read.window && read.freed > 0;
     bench->freed_i = static_cast<std::uint16_t>(read.freed);
   }
@@ -202,15 +202,12 @@ class Trial : public LoadTrial<Vactivations_n4, kN, kBursts> {
     unbalanced |= bench->unbalanced_o != 0;
     ahead_ += bench->beat_i;
     if (bench->read_i) {
-      const Read& read = work_.reads[read_];
-      ahead_ -= read.window && read.claim > 0 ? read.claim - less() : !read.window;
-      ++read_;
+      const Read& read = work_.reads[read_++];
+      ahead_ -= read.window && read.claim > 0 ? read.claim - read.unclaimed : !read.window;
       freed_ += read.freed;
       last_zero_ = read.zero;
     }
   }
-
-  unsigned less() const { return read_ + 2 < work_.reads.size() ? 0 : claimed_less; }
 
   Work work_;
   Gates gates_;
@@ -260,15 +257,15 @@ std::unique_ptr<Trial> left_over(unsigned claim, unsigned freed, const Load* loa
     const std::uint64_t address = layer * 64;
     work.loads.push_back({true, true, address, 3, 1, 3, 4, 0, 0});
     for (unsigned i = 0; i < 3; ++i) work.words.push_back({address + i * kN, 3 * layer, layer});
-    work.reads.push_back({true, true, address, 0, 0, 3, 0});
-    work.reads.push_back({true, true, address + kN, 1, 0, 0, layer + 1 < layers ? 3 : freed});
+    const bool last = layer + 1 == layers;
+    work.reads.push_back({true, true, address, 0, 0, 3, 0, last ? 3 - claim : 0});
+    work.reads.push_back({true, true, address + kN, 1, 0, 0, last ? freed : 3});
   }
   if (load != nullptr) work.loads.push_back(*load);
   for (unsigned i = 0; load != nullptr && i < load->rows; ++i) {
     work.words.push_back({load->address + i * kN, 3 * layers, layers});
   }
   auto trial = std::make_unique<Trial>(work, Gates{}, 5);
-  trial->claimed_less = 3 - claim;
   for (unsigned t = 0; t < 60 * layers && !testing::Test::HasFailure(); ++t) trial->clock();
   return trial;
 }

@@ -354,7 +354,7 @@ TEST(Vector, MultipliesAsOnnxRuntimeDoes) {
 template <class Model, unsigned kN>
 void check_streams() {
   Unit<Model, kN> unit;
-  unit.write({});
+  unit.write({});  // a first table: what the memory holds after a reset is not known
   for_seeds(1, 40, [&](std::mt19937& random) {
     Settings s = random() % 3 == 0   ? Settings()
                  : random() % 2 == 0 ? random_sum(random)

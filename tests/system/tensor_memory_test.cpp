@@ -249,7 +249,10 @@ TEST(TensorMemory, FlippedBitsAreFound) {
     const auto read = std::find_if(program.rbegin(), program.rend(), [&](const Command& command) {
       return reads(command) && geometry.in_tensor_memory(command.address());
     });
-    if (read == program.rend()) return;
+    if (read == program.rend()) {
+      ASSERT_NE(fresh_seed(), 0u) << "all known seeds read from it";
+      return;
+    }
     const std::uint64_t word = (read->address() - geometry.tensor_base()) / geometry.n;
     fault.row = geometry.scratchpad_words + static_cast<unsigned>(word);
     fault.column = draw(random, 0, 3);
