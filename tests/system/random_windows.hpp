@@ -145,8 +145,9 @@ class WindowMaker : public ProgramMaker {
     for (std::size_t b = 0; b < plan.blocks.size(); ++b) {
       const WindowBlock& block = plan.blocks[b];
       std::vector<Command> part;
+      const bool begun = !start_;  // else a MATMUL may come before the window's first LOAD
       add_loads_of(plan, block, part);
-      if (b != 0 && draw(random_, 0, 2) == 0) part.push_back(set_window(plan, 0));
+      if (b != 0 && draw(random_, 0, 2) == 0 && begun) part.push_back(set_window(plan, 0));
       part.push_back(matmul_of(plan, block));
       if (retains[b]) part.back().flags |= flag::kRetainWeights;
       const bool fills_both_banks = block.rows > geometry_.accumulator_rows;
