@@ -11,7 +11,7 @@ namespace gemm64 {
 namespace {
 
 // Beyond it, sizes are a mistake; below it, no sum of them overflows.
-constexpr std::int64_t kMax = std::int64_t{1} << 40;
+constexpr std::int64_t kMaxExtent = std::int64_t{1} << 40;
 
 /// An attribute of one number for each of `count`, at least `least`.
 Dims sizes(const NodeContext& node, const char* name, std::size_t count, std::int64_t otherwise,
@@ -22,7 +22,7 @@ Dims sizes(const NodeContext& node, const char* name, std::size_t count, std::in
                                     counted(values.size(), "value"), count));
   }
   for (const std::int64_t value : values) {
-    if (value < least || value > kMax) {
+    if (value < least || value > kMaxExtent) {
       throw failure(node, fmt::format("{} {} hold {}, which must be {} or more", name,
                                       dims_text(values), value, least));
     }
@@ -62,7 +62,7 @@ SpatialWindow make_window(const NodeContext& node, const Dims& dims, const Dims&
   for (std::size_t axis = 0; axis < axes; ++axis) {
     const std::int64_t input = dims[axis + 2];
     const std::int64_t stride = window.strides[axis];
-    if (kernel[axis] < 1 || kernel[axis] > kMax / window.dilations[axis]) {
+    if (kernel[axis] < 1 || kernel[axis] > kMaxExtent / window.dilations[axis]) {
       throw failure(node, fmt::format("a kernel of {}", dims_text(kernel)));
     }
     const std::int64_t reach = (kernel[axis] - 1) * window.dilations[axis] + 1;

@@ -9,24 +9,24 @@
 namespace gemm64 {
 namespace {
 
-std::mutex mutex;
+std::mutex lost_mutex;
 std::set<std::string> lost;
 
 }  // namespace
 
 void note_lost(const OutputError& error) {
   print_error(error.what());
-  const std::lock_guard<std::mutex> lock(mutex);
+  const std::lock_guard<std::mutex> lock(lost_mutex);
   lost.insert(error.file());
 }
 
 bool is_lost(const std::string& file) {
-  const std::lock_guard<std::mutex> lock(mutex);
+  const std::lock_guard<std::mutex> lock(lost_mutex);
   return lost.count(file) != 0;
 }
 
 bool any_output_lost() {
-  const std::lock_guard<std::mutex> lock(mutex);
+  const std::lock_guard<std::mutex> lock(lost_mutex);
   return !lost.empty();
 }
 

@@ -12,12 +12,13 @@
 #include <utility>
 #include <vector>
 
+#include "sim/waves/view_fitting.hpp"
+
 namespace gemm64 {
 namespace {
 
 // GTKWave's flags of a trace, in hexadecimal after an @.
-constexpr unsigned long kHexadecimal = 1UL << 1, kDecimal = 1UL << 2, kSigned = 1UL << 10,
-                        kGroupBegin = 1UL << 23, kGroupEnd = 1UL << 24;
+constexpr unsigned long kHexadecimal = 1UL << 1, kDecimal = 1UL << 2, kSigned = 1UL << 10;
 
 struct Marker {
   std::string name;
@@ -84,7 +85,7 @@ std::string color_of(int color) {
   return color >= 1 && color <= 7 ? kColors[color - 1] : "";
 }
 
-class Reader {
+class SaveFileReader {
  public:
   View read(const std::string& save_file) {
     std::istringstream lines(save_file);
@@ -271,7 +272,7 @@ std::string commands_of(const View& view, const std::string& fst_file) {
 
 SurferFiles surfer_files(const std::string& save_file, const std::string& fst_file,
                          std::uint64_t end) {
-  const View view = Reader().read(save_file);
+  const View view = SaveFileReader().read(save_file);
   return {state_of(view, fst_file, end), commands_of(view, fst_file)};
 }
 

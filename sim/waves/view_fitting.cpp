@@ -9,9 +9,6 @@ namespace gemm64 {
 namespace {
 
 constexpr int kViewN = 64;  // the array that views are made for
-// GTKWave's flags of a trace, in hexadecimal after an @.
-constexpr unsigned long kGroupBegin = 1UL << 23;
-constexpr unsigned long kGroupEnd = 1UL << 24;
 
 /// The left index of a range: 7 of "[7:0]", 0 of "".
 int left_index(const std::string& range) { return range.empty() ? 0 : std::atoi(&range[1]); }

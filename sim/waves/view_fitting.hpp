@@ -9,6 +9,10 @@
 
 namespace gemm64 {
 
+// Two of GTKWave's flags of a trace, which follow an @ in hexadecimal.
+constexpr unsigned long kGroupBegin = 1UL << 23;
+constexpr unsigned long kGroupEnd = 1UL << 24;
+
 /// Names signals of a waveform by their names in a view.
 class ViewFitting {
  public:
