@@ -26,13 +26,18 @@ double roofline_cycles(std::uint64_t macs, const Counters& counters, const Geome
   const std::uint64_t busiest = memory.sharing == MemorySharing::kIndependent
                                     ? std::max({weights, data, results})
                                     : weights + data + results;
-  // A memory that is slower than a port may have saved the bytes of one beat before the first
-  // clock.
+  // Ahead of the first clock a memory that is slower than a port may have had the bytes of one
+  // beat, and a DRAM's controller accepts results at the port's speed while its write buffer has
+  // room.
+  const bool dram = memory.sharing == MemorySharing::kDram;
   const bool slow = memory.bytes_per_cycle != 0 && memory.bytes_per_cycle < geometry.n;
-  const double width = memory.sharing == MemorySharing::kDram ? memory.dram.peak_bytes_per_cycle()
-                       : slow                                 ? memory.bytes_per_cycle
-                                                              : geometry.n;
-  const std::uint64_t saved = slow ? std::min<std::uint64_t>(busiest, geometry.n) : 0;
+  const double width = dram   ? memory.dram.peak_bytes_per_cycle()
+                       : slow ? memory.bytes_per_cycle
+                              : geometry.n;
+  const std::uint64_t ahead = dram   ? std::uint64_t{memory.dram.write_buffer} + geometry.n
+                              : slow ? geometry.n
+                                     : 0;
+  const std::uint64_t saved = std::min(busiest, ahead);
   return std::max(static_cast<double>(macs) / static_cast<double>(geometry.macs_per_clock()),
                   static_cast<double>(busiest - saved) / width);
 }
