@@ -26,20 +26,19 @@ double roofline_cycles(std::uint64_t macs, const Counters& counters, const Geome
   const std::uint64_t busiest = memory.sharing == MemorySharing::kIndependent
                                     ? std::max({weights, data, results})
                                     : weights + data + results;
-  // Ahead of the first clock a memory that is slower than a port may have had the bytes of one
-  // beat, and a DRAM's controller accepts results at the port's speed while its write buffer has
-  // room.
-  const bool dram = memory.sharing == MemorySharing::kDram;
-  const bool slow = memory.bytes_per_cycle != 0 && memory.bytes_per_cycle < geometry.n;
-  const double width = dram   ? memory.dram.peak_bytes_per_cycle()
-                       : slow ? memory.bytes_per_cycle
-                              : geometry.n;
-  const std::uint64_t ahead = dram   ? std::uint64_t{memory.dram.write_buffer} + geometry.n
-                              : slow ? geometry.n
-                                     : 0;
-  const std::uint64_t saved = std::min(busiest, ahead);
+  const auto bytes = static_cast<double>(busiest);
+  double width = geometry.n, ahead = 0;  // bytes that need no cycle of these
+  if (memory.sharing == MemorySharing::kDram) {
+    // The channel moved what arrives in the first cycles before them, and what the write buffer
+    // still holds after the last one has yet to be moved.
+    width = memory.dram.peak_bytes_per_cycle();
+    ahead = memory.latency * width + memory.dram.write_buffer + geometry.n;
+  } else if (memory.bytes_per_cycle != 0 && memory.bytes_per_cycle < geometry.n) {
+    width = memory.bytes_per_cycle;
+    ahead = geometry.n;  // a beat's bytes, saved before the first cycle
+  }
   return std::max(static_cast<double>(macs) / static_cast<double>(geometry.macs_per_clock()),
-                  static_cast<double>(busiest - saved) / width);
+                  (bytes - std::min(bytes, ahead)) / width);
 }
 
 /// Sets the utilizations of `of`, in whose cycles the array had `macs` useful MACs.

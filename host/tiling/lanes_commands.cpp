@@ -211,11 +211,16 @@ JobCommands lanes_commands(const Plan& plan, const Layout& layout, const Overlap
   list.add(lanes.command(), early != 0 ? Phase::kEarly : Phase::kRest);
   std::uint32_t next_plane = 0;
   bool first = true;
-  for (const Part& part : parts_of(plan, overlaps.cut, repeats || some)) {
+  const std::vector<Part> parts = parts_of(plan, overlaps.cut, repeats || some);
+  for (std::size_t i = 0; i < parts.size(); ++i) {
+    const Part& part = parts[i];
     parameters.before_plane(part.plane);
     list.add_store(plan, layout, part.rows, part.plane, part.planes, Phase::kRest);
-    // Many commands, for whose words the lanes make room as results are stored.
-    if ((repeats || some) && part.plane == next_plane) {
+    // Many commands, for whose words the lanes make room as results are stored. A plane with a cut
+    // has all its STOREs before them, since the first one may not make room for all words.
+    const bool is_cut = overlaps.cut && overlaps.cut->tile == part.plane;
+    const bool follows = i + 1 < parts.size() && parts[i + 1].plane == part.plane;
+    if ((repeats || some) && part.plane == next_plane && !(is_cut && follows)) {
       if (repeats) {
         load_repeated_plane(list, plan, layout.activations, next_plane++);
       } else {

@@ -411,7 +411,8 @@ class Finder {
         if (reads) {
           bytes += static_cast<double>(plan.activation_bytes()) * in.count() / maps_[i]->height;
         }
-        const bool takes = job.operand && *job.operand < cut.first && !on_chip_then(job.operand);
+        const bool takes =
+            !(job.operand && *job.operand >= cut.first) && !on_chip_then(job.operand);
         if (takes) bytes += static_cast<double>(whole.operands) * part;
         if (!is_inner(i, cut.last) && !on_chip_then(i)) {
           bytes += static_cast<double>(result_planes * pixels * plan.array);
@@ -459,6 +460,7 @@ class Finder {
         part.plan = *std::move(plan);
         part.read = {std::uint64_t{in} * c.width, c.pixels()};
         if (job.source) part.read = view_of(cut, *job.source, stripe, in, c.width);
+        part.operand = {part.first_row, job.plan.result_rows()};
         if (job.operand) {
           part.operand = view_of(cut, *job.operand, stripe, rows.first, c.out_width);
         }

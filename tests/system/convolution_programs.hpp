@@ -15,6 +15,7 @@ struct ProgramPart {
   Job job;
   Operands operands;
   MatrixI32 expected;
+  MatrixI8 second = {};  // the second operands of its results, where no layer gives them
 };
 
 /// A program under construction: layers are added one after the other.
@@ -64,8 +65,34 @@ class ProgramParts {
     parts.push_back({std::move(job), operands, expected_maximum(c, output, operands)});
   }
 
-  /// A convolution whose results take those of `operand` as their second operands.
-  void add_with_operand(const Convolution& c, std::size_t source, std::size_t operand) {
+  /// The map of `source` with each pixel repeated, rows and columns in turn.
+  void add_repeated(std::size_t source, std::pair<std::uint32_t, std::uint32_t> repeats) {
+    const Convolution& from = *parts[source].job.plan.convolution();
+    Convolution c;
+    c.channels = c.out_channels = c.groups = from.out_channels;
+    c.height = c.out_height = from.out_height * repeats.first;
+    c.width = c.out_width = from.out_width * repeats.second;
+    c.zero = -128;
+    Output output = random_output(random_);
+    while (output.format.code() != ResultCode::kInt8) output = random_output(random_);
+    Operands operands = random_operands(random_, c);
+    const MatrixI32& pixels = parts[source].expected;
+    operands.a = MatrixI8(static_cast<Eigen::Index>(c.pixels()), pixels.cols());
+    for (std::uint32_t i = 0; i < c.pixels(); ++i) {
+      const std::uint32_t y = i / c.width / repeats.first, x = i % c.width / repeats.second;
+      operands.a.row(i) = pixels.row(y * from.out_width + x).cast<std::int8_t>();
+    }
+    operands.w = MatrixI8(c.out_channels, 0);
+    Job job = gemm64::make_lanes_job("repeated", c, geometry_, output, LaneSum::kMaximum, repeats)
+                  .value();
+    job.source = source;
+    parts.push_back({std::move(job), operands, expected_maximum(c, output, operands)});
+  }
+
+  /// A convolution whose results take those of `operand` as their second operands, or random ones
+  /// in memory.
+  void add_with_operand(const Convolution& c, std::size_t source,
+                        std::optional<std::size_t> operand) {
     Output output = vector_output(random_);
     while (output.format.code() != ResultCode::kInt8) output = vector_output(random_);
     Output plain = output;
@@ -75,8 +102,11 @@ class ProgramParts {
     part.job = gemm64::make_job("sum", c, geometry_, output);
     part.job.source = source;
     part.job.operand = operand;
-    part.expected =
-        expected_vector(output, part.expected, parts[operand].expected.cast<std::int8_t>());
+    if (!operand)
+      part.second = random_operands(random_, GemmShape{c.out_pixels(), c.out_channels, 1}).a;
+    const MatrixI8 second =
+        operand ? MatrixI8(parts[*operand].expected.cast<std::int8_t>()) : part.second;
+    part.expected = expected_vector(output, part.expected, second);
   }
 
   /// A product of M x K activations.
@@ -135,8 +165,9 @@ inline std::vector<std::uint64_t> expect_program(Rig& rig, const std::vector<Pro
   const MatrixI8 none;  // a layer with a source takes none from the host
   std::vector<JobOperands> operands;
   for (std::size_t i = 0; i < parts.size(); ++i) {
-    operands.push_back(
-        {packed[i].weights, jobs[i].source ? none : parts[i].operands.a, &packed[i].parameters});
+    operands.push_back({packed[i].weights, jobs[i].source ? none : parts[i].operands.a,
+                        &packed[i].parameters,
+                        parts[i].second.size() != 0 ? &parts[i].second : nullptr});
   }
   const std::vector<GemmResult> found = rig.driver.run(list, operands);
   std::vector<std::uint64_t> cycles;

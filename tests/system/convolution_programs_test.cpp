@@ -211,10 +211,11 @@ Convolution same_map(std::mt19937& random, const Convolution& of, unsigned chann
   return c;
 }
 
-// Residual blocks whose maps exceed the tensor memory: additions of maps of the same stripe and of
-// earlier ones, after packed windows of the first layer and a pool or depthwise layer.
+// Residual blocks whose maps exceed the tensor memory: additions of maps of the same stripe, of
+// earlier ones and of maps in memory, after packed windows of the first layer and a pool or
+// depthwise layer.
 TEST(TensorPrograms, RunResidualBlocksInStripes) {
-  unsigned inner = 0, in_place = 0, products = 0, additions = 0;
+  unsigned inner = 0, in_place = 0, products = 0, additions = 0, from_memory = 0;
   in_memories(3500, [&](Rig& rig, std::mt19937& random) {
     Geometry geometry = rig.driver.geometry().with_tensor_memory();
     const auto channels = [&] { return rig.driver.geometry().n * draw(random, 1, 2); };
@@ -238,13 +239,15 @@ TEST(TensorPrograms, RunResidualBlocksInStripes) {
       Convolution next = same_map(random, c, channels());
       program.add(next, int8_output(random), map, false);
       std::size_t operand = map;
-      const unsigned shape = draw(random, 0, 2);
+      const unsigned shape = draw(random, 0, 3);
       if (shape == 0) {  // a layer on both branches
         operand = program.parts.size();
         program.add(same_map(random, c, next.out_channels), int8_output(random), map, false);
       }
       Convolution last = same_map(random, next, shape == 1 ? c.out_channels : next.out_channels);
-      if (shape != 2) {
+      if (shape == 3) {
+        program.add_with_operand(last, program.parts.size() - 1, {});
+      } else if (shape != 2) {
         program.add_with_operand(last, shape == 0 ? operand - 1 : program.parts.size() - 1,
                                  operand);
       } else {
@@ -263,14 +266,48 @@ TEST(TensorPrograms, RunResidualBlocksInStripes) {
         inner += group.is_inner(i) ? 1 : 0;
         in_place += group.in_place[i - group.first] ? 1 : 0;
         additions += program.parts[i].job.operand ? 1 : 0;
+        from_memory += program.parts[i].second.size() != 0 ? 1 : 0;
         products += program.parts[i].job.plan.convolution() == nullptr ? 1 : 0;
       }
     }
   });
   EXPECT_GT(inner, at_least(60));
   EXPECT_GT(additions, at_least(20));
+  EXPECT_GT(from_memory, at_least(5));
   EXPECT_GT(in_place, at_least(5));
   EXPECT_GT(products, at_least(10));
+}
+
+// Enlarged maps of more words than the scratchpad has, whose reader begins before their end.
+TEST(RepeatedPixels, OfLargeMapsAreExact) {
+  RtlOptions options = Rig::options(4, 0, 3);
+  options.tight = true;
+  Rig rig(options);
+  const Geometry geometry = rig.driver.geometry();
+  unsigned cut = 0, larger = 0;
+  for_all_seeds(3600, 60, [&](std::mt19937& random) {
+    rig.set_latency(draw(random, 1, 150));
+    ProgramParts program(random, geometry);
+    Convolution c;
+    c.height = c.out_height = draw(random, 4, 12);
+    c.width = c.out_width = draw(random, 2, 10);
+    c.channels = geometry.n;
+    c.out_channels = geometry.n * draw(random, 1, 2);
+    program.add(c, int8_output(random), {}, false);
+    program.add_repeated(0, {draw(random, 1, 3), draw(random, 1, 3)});
+    const Convolution map = *program.parts[1].job.plan.convolution();
+    Convolution next = same_map(random, map, geometry.n);
+    next.kernel_height = next.kernel_width = 1;
+    next.pad_top = next.pad_left = 0;
+    program.add(next, int8_output(random), 1, false);
+    expect_program(rig, program.parts);
+    for (const CommandOrigin& origin : jobs_of(program.parts, geometry).origins) {
+      cut += origin.parts_job && origin.job == 1 ? 1 : 0;
+    }
+    larger += map.out_pixels() > geometry.scratchpad_words ? 1 : 0;
+  });
+  EXPECT_GT(cut, at_least(10));
+  EXPECT_GT(larger, at_least(10));
 }
 
 INSTANTIATE_TEST_SUITE_P(Settings, ConvolutionPrograms,

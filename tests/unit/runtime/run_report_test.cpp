@@ -169,7 +169,7 @@ TEST(Utilization, CountsUsefulWorkOnly) {
   EXPECT_DOUBLE_EQ(layer.roofline_utilization, (128.0 - 8) / 4 / 16);
 }
 
-TEST(Utilization, LeavesOutTheWriteBufferOfADram) {
+TEST(Utilization, LeavesOutWhatADramMovesInOtherCycles) {
   LayerReport layer;
   layer.counters[counter::kTotalClocks] = 1000;
   layer.counters[counter::kBytesResults] = 10000;
@@ -178,9 +178,10 @@ TEST(Utilization, LeavesOutTheWriteBufferOfADram) {
   MemoryTiming memory;
   memory.sharing = MemorySharing::kDram;
   memory.dram.write_buffer = 4000;
+  memory.latency = 10;
   const double peak = memory.dram.peak_bytes_per_cycle();
   set_utilization(layer, geometry, memory);
-  EXPECT_DOUBLE_EQ(layer.roofline_utilization, (10000.0 - 4000 - 8) / peak / 1000);
+  EXPECT_DOUBLE_EQ(layer.roofline_utilization, (10000 - 4000 - 8 - 10 * peak) / peak / 1000);
   layer.counters[counter::kBytesResults] = 4000;  // the controller may still have all of them
   set_utilization(layer, geometry, memory);
   EXPECT_DOUBLE_EQ(layer.roofline_utilization, 0);
