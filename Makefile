@@ -119,6 +119,6 @@ clean:
 ## -C sim: firmware, package, self-check, web-check
 ## -C scripts/asic: synth, wires, netlist, equivalence, energy, stuck
 ## -C scripts/fpga: fpga, bitstream, litex
-## -C scripts/models: accuracy, imagenet, text, torchscript
+## -C scripts/models: accuracy, imagenet, trained, text, torchscript
 ## -C scripts/ci: tidy, coverage, functional-coverage, testplan
 ## -C tests/signoff: formal, mutants, host-mutants, flips, abuse, fuzz

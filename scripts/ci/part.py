@@ -25,7 +25,8 @@ COMMANDS = [
     ("-C tests/signoff abuse SANITIZE=1 TRIES=200", 1200),
     ("-C scripts/asic netlist CELLS=4", 1400),
     ("-C scripts/asic wires", 110),
-    ("-C tests/signoff mutants ARGS=--draw=24", 900),
+    ("-C tests/signoff mutants ARGS=--draw=24", 400),
+    ("-C scripts/models trained", 500),
 ]
 
 

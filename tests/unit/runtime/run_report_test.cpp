@@ -169,7 +169,7 @@ TEST(Utilization, CountsUsefulWorkOnly) {
   EXPECT_DOUBLE_EQ(layer.roofline_utilization, (128.0 - 8) / 4 / 16);
 }
 
-TEST(Utilization, LeavesOutWhatADramMovesInOtherCycles) {
+TEST(Utilization, LeavesOutTheWriteBufferOfADram) {
   LayerReport layer;
   layer.counters[counter::kTotalClocks] = 1000;
   layer.counters[counter::kBytesResults] = 10000;
