@@ -10,6 +10,12 @@
 
 namespace gemm64::system_test {
 
+inline Output int8_output(std::mt19937& random) {
+  Output output = random_output(random);
+  while (output.format.code() != ResultCode::kInt8) output = random_output(random);
+  return output;
+}
+
 /// A layer with its operands; `a` of one with a source is what that one gives.
 struct ProgramPart {
   Job job;
@@ -55,8 +61,7 @@ class ProgramParts {
     c.out_height = (c.height + 1) / 2;
     c.out_width = (c.width + 1) / 2;
     c.zero = -128;
-    Output output = random_output(random_);
-    while (output.format.code() != ResultCode::kInt8) output = random_output(random_);
+    const Output output = int8_output(random_);
     Operands operands = random_operands(random_, c);
     operands.a = parts[source].expected.cast<std::int8_t>();
     operands.w = MatrixI8(c.out_channels, 0);
@@ -73,8 +78,7 @@ class ProgramParts {
     c.height = c.out_height = from.out_height * repeats.first;
     c.width = c.out_width = from.out_width * repeats.second;
     c.zero = -128;
-    Output output = random_output(random_);
-    while (output.format.code() != ResultCode::kInt8) output = random_output(random_);
+    const Output output = int8_output(random_);
     Operands operands = random_operands(random_, c);
     const MatrixI32& pixels = parts[source].expected;
     operands.a = MatrixI8(static_cast<Eigen::Index>(c.pixels()), pixels.cols());

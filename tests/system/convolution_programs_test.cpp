@@ -28,12 +28,6 @@ class ConvolutionPrograms : public testing::TestWithParam<Setting> {
   }
 };
 
-Output int8_output(std::mt19937& random) {
-  Output output = random_output(random);
-  while (output.format.code() != ResultCode::kInt8) output = random_output(random);
-  return output;
-}
-
 /// Layers of which most read the results of another one. `tight`: some may not fit the scratchpad.
 std::vector<ProgramPart> random_layers(std::mt19937& random, const Geometry& geometry, bool tight) {
   const unsigned channels = geometry.n * draw(random, 1, 6);
